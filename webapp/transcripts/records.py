@@ -1,0 +1,146 @@
+"""What a transcript says, one value a fact, whichever agent wrote it.
+
+Decoders turn lines into these records; `services/ingest` turns records into the log. A record carries what
+was written and nothing that was concluded from other sessions. The order of records is the order of arrival.
+
+`stream` says whose record it is: "" the session the file belongs to, "agent-<id>" a sub-agent written into the
+same file. Ids (`source_id`) are unique within a session; an id seen again is either a copy (to be ignored) or,
+where `supersedes` names it, a newer version of the same entry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from scoring.messages import Message
+
+EntryKind = Literal["message", "compaction_summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one API call cost, in tokens. `input_tokens` is the call's real total input, cached tokens included;
+    `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
+    `window` is the context window the agent itself reports."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row or block of a conversation, as it arrived.
+
+    Entries with one `group` form one message (the blocks of one API call). `parent` is the source id of the entry
+    this one follows in the conversation, never one that was not delivered (skipped rows are bridged). `usage` stands
+    on every entry of a call, `call_key` says which call; count a call once, its largest output. `raw` is the row as
+    it stands in the file, without the line end. `supersedes` is the source id of the entry this one replaces.
+    """
+
+    message: Message
+    source_id: str | None
+    parent: str | None = None
+    group: str | None = None
+    at: datetime | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    call_key: str | None = None
+    kind: EntryKind = "message"
+    stream: str = ""
+    raw: bytes | None = field(default=None, repr=False, compare=False)
+    supersedes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """The agent replaced its context. `replacement` is the whole new context; None: everything before leaves the
+    context and the entries that follow (the summary first) are the new one. `tokens_before` as the agent says."""
+
+    at: datetime | None
+    trigger: str
+    tokens_before: int | None
+    source_id: str | None
+    replacement: tuple[Entry, ...] | None = None
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """The conversation goes on from an earlier point: what came after `to_source_id` leaves the agent's context.
+
+    None for `to_source_id` means: from the very beginning. What had left the context before and lies on the path
+    to `to_source_id` comes back in. `source_id` is the entry that made us see it (it follows as an Entry).
+    """
+
+    to_source_id: str | None
+    source_id: str | None
+    at: datetime | None = None
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """Usage that comes apart from a message. It is the usage of the call whose entries came just before."""
+
+    usage: Usage
+    at: datetime | None
+    call_key: str
+    model: str | None = None
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """Facts about the session; None means: not said here. Later ones win, but for `title` see `titles`."""
+
+    title: str | None = None
+    model: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    parent: str | None = None
+    agent_type: str | None = None
+    window: int | None = None
+    stream: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A line (from 1; None: the file as a whole) that could not be used, and why. Counted and shown, never fatal."""
+
+    line: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A row of a type that is not understood or not used: counted by type."""
+
+    line: int | None
+    type: str
+
+
+Record = Entry | Compaction | Rewind | UsageReport | Meta | Problem | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptFile:
+    """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
+
+    `modified` is the file's time of last change in seconds since 1970, `size` its bytes, both as seen at discovery.
+    """
+
+    path: Path
+    session_id: str
+    parent_id: str | None
+    source: str
+    title: str | None = None
+    agent_type: str | None = None
+    modified: float = 0.0
+    size: int = 0
