@@ -1,0 +1,1 @@
+"""Measurements behind the figures in the documentation; `make bench` prints them."""

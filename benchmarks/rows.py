@@ -1,0 +1,50 @@
+"""What a benchmark prints: rows of a table, each a figure with its unit and, where one was set, its goal."""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured figure. `goal` is in the same unit; `higher_is_better` tells its direction."""
+
+    name: str
+    value: float
+    unit: str
+    goal: float | None = None
+    higher_is_better: bool = False
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met; None where there is none."""
+        if self.goal is None:
+            return None
+        return self.value >= self.goal if self.higher_is_better else self.value <= self.goal
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The smallest value with at least `percent` of all values at or below it."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
+
+
+def best_of(runs: int, work: Callable[[], object]) -> float:
+    """The shortest of `runs` runs in milliseconds, garbage collected before each: the least disturbed one."""
+    times = []
+    for _ in range(runs):
+        gc.collect()
+        start = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - start) * 1000)
+    return min(times)
+
+
+def better(first: Row, second: Row) -> Row:
+    """The better of two runs of one figure."""
+    pick = max if first.higher_is_better else min
+    return pick(first, second, key=lambda row: row.value)
