@@ -24,5 +24,7 @@ class ShipPages(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's co
             return
         root = Path(self.root)
         if not (root / "static" / "vendor").is_dir():
-            raise FileNotFoundError("no static/vendor to ship in the wheel; run `make wheel`, which copies it first")
+            raise FileNotFoundError(
+                "no static/vendor to ship in the wheel; run `make wheel`, which copies it first"
+            )
         build_data["force_include"].update({str(root / source): target for source, target in SHIPPED.items()})

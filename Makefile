@@ -1,0 +1,78 @@
+# Two commands do everything: `make run` and `make test`. Each sets up what it needs, and nothing twice.
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+PYTHON_IN := .venv/bin/python
+UV_COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+              --no-header --no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade)
+
+# A part that is not there yet is not checked.
+PYTHON_CODE := $(wildcard scoring webapp benchmarks scripts tests)
+TYPED_CODE  := $(wildcard scoring webapp scripts)
+JS_CODE     := $(wildcard static/*.js static/lib static/elements tests/js)
+JS_TESTS     = $(shell find tests/js -name '*.test.js' 2>/dev/null | sort)
+
+COLOURS := $(if $(CI),--colors=off)
+
+SHARED ?= ../shared
+
+.PHONY: help run test setup setup-run lint types js pytest format bench bench-retention lock docs screenshots wheel clean
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+run: setup-run  ## set up everything and start the dashboard on http://127.0.0.1:5000 (ARGS="--port 5001" …)
+	@exec .venv/bin/coppice serve $(ARGS)
+
+test: setup lint types js pytest  ## set up everything and run all checks and tests, browser tests included
+
+setup-run:
+	@PYTHON="$(PYTHON)" scripts/setup.sh run
+
+setup:  ## set up everything that the checks and tests need
+	@PYTHON="$(PYTHON)" scripts/setup.sh dev
+
+lint: setup  ## ruff and biome
+	$(PYTHON_IN) -m ruff check --quiet $(PYTHON_CODE)
+	$(PYTHON_IN) -m ruff format --quiet --check $(PYTHON_CODE)
+	$(if $(JS_CODE),node_modules/.bin/biome ci $(COLOURS) --log-level=warn)
+
+types: setup  ## mypy --strict, and tsc over the JavaScript
+	$(PYTHON_IN) -m mypy --strict $(TYPED_CODE)
+	$(if $(JS_CODE),node_modules/.bin/tsc)
+
+js: setup  ## the tests of the pure JavaScript
+	$(if $(JS_TESTS),node --test --test-reporter=dot $(JS_TESTS))
+
+pytest: setup  ## the Python and browser tests (ARGS="-k prune" …)
+	$(PYTHON_IN) -m pytest $(ARGS)
+
+format: setup  ## rewrite the sources as the checks want them
+	$(PYTHON_IN) -m ruff check --quiet --fix-only $(PYTHON_CODE)
+	$(PYTHON_IN) -m ruff format --quiet $(PYTHON_CODE)
+	$(if $(JS_CODE),node_modules/.bin/biome check --write --log-level=warn)
+
+bench: setup  ## how fast: append, plan, assemble, serve
+	$(PYTHON_IN) -m benchmarks $(ARGS)
+
+bench-retention: setup  ## how much of what is needed later survives a prune
+	PYTHONPATH=. $(PYTHON_IN) $(SHARED)/tools/retention_bench.py $(SHARED)/data/retention \
+	  --pruner benchmarks.retention:prune $(ARGS)
+
+lock: setup  ## write the lock files anew (UPGRADE=1 takes newer versions)
+	$(UV_COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	$(UV_COMPILE) pyproject.toml -c requirements-dev.lock -o requirements.lock
+	$(UV_COMPILE) --group build -c requirements-dev.lock -o requirements-build.lock
+	npm install --package-lock-only --loglevel=error
+
+docs: setup  ## write the generated pages anew: each script writes its own
+	for script in scripts/conformance.py $(wildcard scripts/document_*.py); do $(PYTHON_IN) $$script || exit 1; done
+
+screenshots: setup  ## take the pictures in the documentation anew
+	$(PYTHON_IN) scripts/screenshots.py
+
+wheel: setup  ## build the wheel, browser libraries included, into dist/
+	$(PYTHON_IN) -m pip wheel -qq --no-deps --no-build-isolation --no-index --wheel-dir dist .
+
+clean:  ## remove everything that set-up and tools made
+	rm -rf .venv node_modules static/vendor build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results

@@ -1,0 +1,101 @@
+"""Finds a Chromium for the tests and screenshots, and installs one where there is none.
+
+In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's own.
+Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+VARIABLE = "COPPICE_CHROMIUM"
+SYSTEM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+# Nothing but our own server is ever asked: no update check, no sync, no field trial, no component download.
+QUIET = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+    "--disable-gpu",
+)
+
+
+class NoBrowserError(Exception):
+    """There is no Chromium and none could be installed; the message says what was tried."""
+
+
+def is_root() -> bool:
+    """Whether this process is root, for whom Chromium's sandbox does not start."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def launch_arguments() -> list[str]:
+    """The command-line flags that a test's Chromium starts with."""
+    return [*QUIET, *(["--no-sandbox"] if is_root() else [])]
+
+
+def named_or_system() -> str | None:
+    """The Chromium of COPPICE_CHROMIUM, else the system's, else None. Raises NoBrowserError on a wrong name."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        found = shutil.which(named)
+        if not found:
+            raise NoBrowserError(f"{VARIABLE} names {named}, which is no program; correct or unset it")
+        return found
+    return next((path for name in SYSTEM_NAMES if (path := shutil.which(name))), None)
+
+
+def playwrights_own() -> str | None:
+    """The Chromium that Playwright downloaded earlier, or None."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = playwright.chromium.executable_path
+    return path if Path(path).exists() else None
+
+
+def find() -> str | None:
+    """The path of a Chromium on this machine, or None. Raises NoBrowserError on a wrong COPPICE_CHROMIUM."""
+    return named_or_system() or playwrights_own()
+
+
+def _run(*command: str) -> bool:
+    """Whether the command worked; its output goes to stderr, for set-up is quiet on stdout."""
+    return subprocess.run(command, stdout=sys.stderr, check=False).returncode == 0
+
+
+def install() -> str:
+    """Installs a Chromium and returns its path. Raises NoBrowserError with what to do by hand."""
+    if is_root() and shutil.which("apt-get"):
+        print("set-up: installing chromium with apt-get", file=sys.stderr)
+        if _run("apt-get", "update", "-qq"):
+            _run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium")
+        if found := named_or_system():
+            return found
+    print("set-up: installing Playwright's own Chromium", file=sys.stderr)
+    _run(sys.executable, "-m", "playwright", "install", "chromium")
+    if found := playwrights_own():
+        return found
+    raise NoBrowserError(
+        f"no Chromium found and none could be installed; install your system's, or name one in {VARIABLE}"
+    )
+
+
+def main() -> int:
+    """Prints the path of a Chromium, installing one if need be; 1 when there is none to be had."""
+    try:
+        print(find() or install())
+    except NoBrowserError as error:
+        print(f"set-up: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""What every test gets: a home of its own, no network but this machine's, and a browser that starts anywhere.
+
+Nothing else belongs here: builders and fakes stand beside the tests that use them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import browser
+from tests.shared import shared_data
+
+# What tells Coppice, and the agents it follows, where a person's own files are.
+PERSONAL = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_DIR")
+KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty home for the whole run, so that no test reads or writes the files of whoever runs it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        own_browsers = Path.home() / ".cache" / "ms-playwright"
+        if own_browsers.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
+            patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(own_browsers))
+        for name in list(os.environ):
+            if (
+                name in PERSONAL
+                or name.startswith("XDG_")
+                or (name.startswith("COPPICE_") and name not in KEPT)
+            ):
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        yield home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_this_machine() -> Iterator[None]:
+    """Refuses every connection that leaves this machine: nothing is fetched at run time, so no test may need it."""
+    connect = socket.socket.connect
+
+    def connect_here(self: socket.socket, address: Any) -> None:
+        if self.family in {socket.AF_INET, socket.AF_INET6} and not _is_loopback(address[0]):
+            raise OSError(f"a test tried to reach {address[0]}; only this machine may be asked")
+        connect(self, address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect_here)
+        yield
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@pytest.fixture(scope="session")
+def transcripts() -> Path:
+    """The folder of real transcripts; skips where the shared material is missing."""
+    return shared_data("transcripts")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Playwright's launch arguments, with the Chromium that this machine has and the flags it needs here."""
+    found = browser.named_or_system()
+    arguments = [*browser_type_launch_args.get("args", []), *browser.launch_arguments()]
+    return {**browser_type_launch_args, "args": arguments, **({"executable_path": found} if found else {})}
