@@ -1,7 +1,7 @@
 """Finds a Chromium for the tests and screenshots, and installs one where there is none.
 
-In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's own.
-Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
+In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's
+own. Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def launch_arguments() -> list[str]:
 
 
 def named_or_system() -> str | None:
-    """The Chromium of COPPICE_CHROMIUM, else the system's, else None. Raises NoBrowserError on a wrong name."""
+    """COPPICE_CHROMIUM, else the system's Chromium, else None. Raises NoBrowserError on a wrong name."""
     named = os.environ.get(VARIABLE)
     if named:
         found = shutil.which(named)

@@ -1,6 +1,7 @@
 """Puts `static/` and `templates/` beside the code that serves them, under `webapp/` in the wheel.
 
-Only the wheel that is shipped gets them; an editable install reads them from the tree, where they stand at the top.
+Only the wheel that is shipped gets them; an editable install reads them from the tree, where they stand at
+the top.
 """
 
 from __future__ import annotations
@@ -19,12 +20,10 @@ class ShipPages(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's co
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Raises FileNotFoundError when the vendored libraries were not copied, for such a wheel shows no page."""
+        """Raises FileNotFoundError when the browser libraries were not copied: such a wheel shows no page."""
         if version == "editable":
             return
         root = Path(self.root)
         if not (root / "static" / "vendor").is_dir():
-            raise FileNotFoundError(
-                "no static/vendor to ship in the wheel; run `make wheel`, which copies it first"
-            )
+            raise FileNotFoundError("no static/vendor to put in the wheel; run `make wheel`, which makes it")
         build_data["force_include"].update({str(root / source): target for source, target in SHIPPED.items()})

@@ -1,7 +1,8 @@
 """Copies the browser libraries that npm installed, with their licences, to `static/vendor/`.
 
-The table below is the whole of it: what a page loads, and whose licence covers it. socket.io-client's one file
-bundles four smaller packages, so theirs come along. `static/vendor/` is ignored by git and carried by the wheel.
+The table below is the whole of it: what a page loads, and whose licence covers it. socket.io-client's one
+file bundles four smaller packages, so theirs come along. `static/vendor/` is ignored by git and carried by
+the wheel.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def copy_library(library: Library, modules: Path, vendor: Path) -> str:
 
 
 def copy_all(modules: Path, vendor: Path) -> dict[str, str]:
-    """Fills `vendor` afresh from `modules`; returns package -> version, which also stands in `versions.json`."""
+    """Fills `vendor` afresh from `modules`; returns package -> version, as `versions.json` does."""
     shutil.rmtree(vendor, ignore_errors=True)
     versions = {library.package: copy_library(library, modules, vendor) for library in LIBRARIES}
     (vendor / "versions.json").write_text(json.dumps(versions, indent=2) + "\n", encoding="utf-8")
