@@ -18,7 +18,7 @@ from scripts import browser
 from tests.shared import shared_data
 
 # What tells Coppice, and the agents it follows, where a person's own files are.
-PERSONAL = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "OPENCODE_CONFIG_DIR")
+PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
 KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 
 
@@ -31,11 +31,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         if own_browsers.is_dir() and "PLAYWRIGHT_BROWSERS_PATH" not in os.environ:
             patch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(own_browsers))
         for name in list(os.environ):
-            if (
-                name in PERSONAL
-                or name.startswith("XDG_")
-                or (name.startswith("COPPICE_") and name not in KEPT)
-            ):
+            if name.startswith(PERSONAL) and name not in KEPT:
                 patch.delenv(name)
         patch.setenv("HOME", str(home))
         yield home
@@ -43,7 +39,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def only_this_machine() -> Iterator[None]:
-    """Refuses every connection that leaves this machine: nothing is fetched at run time, so no test may need it."""
+    """Refuses every connection that leaves this machine: nothing is fetched at run time, so no test needs it."""
     connect = socket.socket.connect
 
     def connect_here(self: socket.socket, address: Any) -> None:

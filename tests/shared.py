@@ -1,7 +1,7 @@
 """Where the shared material lies, and the one way to ask for it.
 
-Real transcripts and labelled sessions stand beside the repository, in `../shared/`, and are read there, never copied.
-A test that needs them is skipped, with the reason, where they are missing; a test that can do without them should.
+Real transcripts and labelled sessions stand beside the repository, in `../shared/`, and are read there, never
+copied. A test that needs them is skipped, with the reason, where they are missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHARED = Path(os.environ.get("COPPICE_SHARED") or ROOT.parent / "shared")
 
 
 def shared_path(*parts: str) -> Path:
-    """A file or folder of the shared material; skips the calling test, or module at import, where it is missing."""
+    """A file or folder of the shared material; skips the calling test or module where it is missing."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
         pytest.skip(
@@ -26,10 +26,10 @@ def shared_path(*parts: str) -> Path:
 
 
 def shared_data(*parts: str) -> Path:
-    """A file or folder under `shared/data`: `shared_data("transcripts", "codex")`; skips where it is missing."""
+    """A path under `shared/data`, as in `shared_data("transcripts", "codex")`; skips where it is missing."""
     return shared_path("data", *parts)
 
 
 def shared_files(pattern: str, *parts: str) -> list[Path]:
-    """The files under `shared/data` that match, sorted; empty where there are none, so that it can parametrise."""
+    """The files under `shared/data` that match, sorted; none where it is missing, so it can parametrise."""
     return sorted(SHARED.joinpath("data", *parts).glob(pattern))
