@@ -1,0 +1,191 @@
+"""Messages as values.
+
+A message says who speaks (its role) and what it says (its parts). It knows nothing of the log, of ids,
+of times or of tokens: two messages with equal content are equal. What a wire format carries beyond that
+travels along untouched in `wire`, which takes no part in equality, so that encoding a decoded list gives
+back the very objects that came in.
+
+The laws: parts are never empty strings of text alone when there was content; a tool call and its results
+are tied by the call's id and nothing else; whoever changes a part makes a new message (`with_result_text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain text, said by whoever the message belongs to."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What the model thought.
+
+    `opaque_chars` is the length in characters of a signature or an encrypted copy that has to travel along;
+    `text` may be empty when the writer stripped it.
+    """
+
+    text: str
+    opaque_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asked for. `arguments` is JSON text as sent (or plain text for free-form tools)."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """An image, sound or document. `digest` identifies the bytes; width and height are pixels, 0 if unknown."""
+
+    kind: str
+    mime: str = ""
+    digest: str = ""
+    size_bytes: int = 0
+    width: int = 0
+    height: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call gave back. `name` is the tool's name where the format repeats it."""
+
+    call_id: str
+    text: str
+    name: str = ""
+    is_error: bool = False
+    media: tuple[Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileReference:
+    """A file that stands in the context by reference (SPEC C4)."""
+
+    path: str
+    content_id: str = ""
+    mime: str = ""
+    tokens: int = 0
+    summary: str = ""
+
+
+Part = Text | Reasoning | ToolCall | ToolResult | Media | FileReference
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The object a message was decoded from, and the name of the format it is written in."""
+
+    format: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `name` is the speaker's name where the format has one; `wire` takes no part in equality."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    wire: Wire | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def text(self) -> str:
+        """What is said in plain text: text parts and tool results, one after the other, without reasoning."""
+        return "\n".join(p.text for p in self.parts if isinstance(p, Text | ToolResult))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls this message makes, in order."""
+        return tuple(p for p in self.parts if isinstance(p, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results this message carries, in order."""
+        return tuple(p for p in self.parts if isinstance(p, ToolResult))
+
+    @property
+    def reasoning(self) -> tuple[Reasoning, ...]:
+        """The reasoning parts, in order."""
+        return tuple(p for p in self.parts if isinstance(p, Reasoning))
+
+    @property
+    def media(self) -> tuple[Media, ...]:
+        """All media of the message, those inside tool results included."""
+        own = [p for p in self.parts if isinstance(p, Media)]
+        return tuple(own + [m for r in self.results for m in r.media])
+
+    def with_result_text(self, call_id: str, text: str) -> Message:
+        """The same message with the text of one tool result replaced; all else, `wire` included, stays.
+
+        Encoders compare parts with `wire` and write the new text into a copy of it.
+        """
+        parts = tuple(
+            replace(p, text=text) if isinstance(p, ToolResult) and p.call_id == call_id else p for p in self.parts
+        )
+        return replace(self, parts=parts)
+
+
+def message(role: Role, text: str = "", *parts: Part) -> Message:
+    """A message of plain text, with further parts behind it; the short way to write one in code and tests."""
+    return Message(role, ((Text(text),) if text else ()) + parts)
+
+
+_KINDS: dict[str, type] = {
+    "text": Text,
+    "reasoning": Reasoning,
+    "tool_call": ToolCall,
+    "tool_result": ToolResult,
+    "media": Media,
+    "file": FileReference,
+}
+_NAMES = {cls: name for name, cls in _KINDS.items()}
+
+
+def part_to_dict(part: Part) -> dict[str, Any]:
+    """A part as JSON-ready data: its `type` and its fields, those at their default left out."""
+    out: dict[str, Any] = {"type": _NAMES[type(part)]}
+    for name, spec in type(part).__dataclass_fields__.items():
+        value = getattr(part, name)
+        if value == spec.default:
+            continue
+        out[name] = [part_to_dict(m) for m in value] if name == "media" else value
+    return out
+
+
+def part_from_dict(data: Mapping[str, Any]) -> Part:
+    """The part that `part_to_dict` wrote.
+
+    Raises:
+        KeyError: the type is none of ours.
+    """
+    fields = {k: v for k, v in data.items() if k != "type"}
+    if "media" in fields:
+        fields["media"] = tuple(part_from_dict(m) for m in fields["media"])
+    part: Part = _KINDS[data["type"]](**fields)
+    return part
+
+
+def message_to_dict(message: Message) -> dict[str, Any]:
+    """A message as JSON-ready data; `wire` is left behind."""
+    out: dict[str, Any] = {"role": message.role, "parts": [part_to_dict(p) for p in message.parts]}
+    if message.name:
+        out["name"] = message.name
+    return out
+
+
+def message_from_dict(data: Mapping[str, Any]) -> Message:
+    """The message that `message_to_dict` wrote."""
+    return Message(data["role"], tuple(part_from_dict(p) for p in data["parts"]), data.get("name", ""))

@@ -1,0 +1,176 @@
+"""Turns and units: where a conversation may be cut.
+
+A unit is the smallest group that is kept or dropped together. The law: a tool call and all of its results are
+one unit, in either direction, with parallel calls and when an id comes again later (a result belongs to the
+latest call of its id); the items of one API call that carry calls, and a reasoning item with the items it led
+to, are one unit too, because providers refuse the one without the other. Everything else stands alone.
+
+A turn begins at a user message with words of its own. Nothing here assumes that a system message is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from scoring.messages import Media, Message, Text, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What ties one message to others: all that finding units needs to know of it.
+
+    `calls` and `results` are call ids; `reasoning_only` marks an item that holds reasoning and nothing else.
+    """
+
+    role: str
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    reasoning_only: bool = False
+
+
+class Linked(Protocol):
+    """Anything with the fields of `Links`; `Features` is one as well."""
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def calls(self) -> tuple[str, ...]: ...
+    @property
+    def results(self) -> tuple[str, ...]: ...
+    @property
+    def reasoning_only(self) -> bool: ...
+
+
+def links_of(message: Message) -> Links:
+    """The links of one message."""
+    calls = tuple(c.id for c in message.calls)
+    results = tuple(r.call_id for r in message.results)
+    return Links(message.role, calls, results, is_reasoning_only(message))
+
+
+def is_reasoning_only(message: Message) -> bool:
+    """Whether an assistant message holds reasoning and nothing that is said or done."""
+    if message.role != "assistant" or not message.reasoning:
+        return False
+    return not any(isinstance(p, Text | ToolCall | Media) for p in message.parts)
+
+
+def has_own_words(message: Message) -> bool:
+    """Whether a user says something here, rather than only handing back tool results."""
+    if message.role != "user":
+        return False
+    return not message.results or any(isinstance(p, Text | Media) for p in message.parts)
+
+
+class Units:
+    """Units found as messages come in, one amortised constant step a message.
+
+    `head[i]` is the position of the first message of i's unit, and serves as the unit's name.
+    `members[h]` lists the positions of the unit h in order; it exists only for units of two and more.
+    """
+
+    __slots__ = ("_anchored", "_call_of", "_last", "_open", "head", "members")
+
+    def __init__(self) -> None:
+        self.head: list[int] = []
+        self.members: dict[int, list[int]] = {}
+        self._call_of: dict[str, int] = {}  # call id -> position of the latest message that made it
+        self._last: Linked | None = None
+        self._anchored = False  # the run of assistant items that ends here began with a reasoning item
+        self._open = False  # ... made a call that has no result yet
+
+    def append(self, item: Linked) -> list[int]:
+        """Take the next message; answers the heads of units that were merged into an older one (mostly none)."""
+        position = len(self.head)
+        self.head.append(position)
+        merged: list[int] = []
+        if item.role == "assistant":
+            if self._continues(item):
+                merged += self._join(position - 1, position)
+            self._anchored = item.reasoning_only or (self._anchored and self._was_assistant())
+            self._open = bool(item.calls) or (self._open and self._was_assistant())
+        else:
+            self._anchored = self._open = False
+        for call in item.calls:
+            self._call_of[call] = position
+        for result in item.results:
+            caller = self._call_of.get(result)
+            if caller is not None:
+                merged += self._join(caller, position)
+        self._last = item
+        return merged
+
+    def _was_assistant(self) -> bool:
+        return self._last is not None and self._last.role == "assistant"
+
+    def _continues(self, item: Linked) -> bool:
+        """Whether an assistant item belongs to the same API call as the assistant item right before it."""
+        before = self._last
+        if before is None or before.role != "assistant":
+            return False
+        if before.reasoning_only or self._open or item.calls:
+            return True
+        return self._anchored and not item.reasoning_only
+
+    def _join(self, a: int, b: int) -> list[int]:
+        """Make the units of two positions one, named by the older head; answers the head that is no more."""
+        into, gone = sorted((self.head[a], self.head[b]))
+        if into == gone:
+            return []
+        moved = self.members.pop(gone, [gone])
+        for position in moved:
+            self.head[position] = into
+        kept = self.members.setdefault(into, [into])
+        in_order = kept[-1] < moved[0]
+        kept.extend(moved)
+        if not in_order:
+            kept.sort()
+        return [gone]
+
+    def of(self, position: int) -> Sequence[int]:
+        """The positions of the unit that a position belongs to, in order."""
+        head = self.head[position]
+        return self.members.get(head, (head,))
+
+    def heads(self) -> list[int]:
+        """The heads of all units, in order."""
+        if not self.members:
+            return list(range(len(self.head)))
+        return [i for i, head in enumerate(self.head) if i == head]
+
+
+def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:
+    """The units of a list, each a tuple of positions, in the order of their first messages."""
+    units = Units()
+    for message in messages:
+        units.append(links_of(message))
+    return [tuple(units.of(head)) for head in units.heads()]
+
+
+def turn_starts(messages: Sequence[Message]) -> list[int]:
+    """The positions at which a turn begins: the user messages. None without a user."""
+    return [i for i, message in enumerate(messages) if has_own_words(message)]
+
+
+def safe_boundary(messages: Sequence[Message], target: int) -> int:
+    """The position at which a list may be cut in two near `target`: what lies before it can go.
+
+    It is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any
+    user message it is the last unit boundary at or before the target.
+    """
+    target = max(0, min(target, len(messages)))
+    starts = turn_starts(messages)
+    if not starts:
+        return _unit_boundary(messages, target)
+    before = [s for s in starts if 0 < s <= target]
+    after = [s for s in starts if s > target]
+    return before[-1] if before else after[0] if after else 0
+
+
+def _unit_boundary(messages: Sequence[Message], target: int) -> int:
+    """The last position at or before `target` that no unit reaches across."""
+    units = units_of(messages)
+    covered = {i for unit in units for i in range(unit[0] + 1, unit[-1] + 1)}
+    return next(i for i in range(target, -1, -1) if i not in covered)
