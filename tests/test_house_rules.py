@@ -1,0 +1,182 @@
+"""The rules of the house that are not about imports: where SQL may stand, who emits, what is pure.
+
+Each rule is a small function from a source to what offends in it, proved on a made-up offender and
+then asked of every source there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.shared import ROOT
+from tests.sources import Module, is_within, read_modules, read_scripts
+
+SQL = re.compile(
+    r"\s*(SELECT\s.+\sFROM\s|SELECT\s+\w+\(|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s"
+    r"|(CREATE|DROP|ALTER)\s+(TEMP\s+|UNIQUE\s+|VIRTUAL\s+)?(TABLE|INDEX|TRIGGER|VIEW)\s|PRAGMA\s|BEGIN\s+IMMEDIATE)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+# What reaches outside a pure function. `pathlib` is not here: its Pure classes only take names apart.
+IMPURE_MODULES = frozenset(
+    {"asyncio", "http", "io", "logging", "multiprocessing", "os", "random", "secrets", "shutil", "socket"}
+    | {"sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib.request", "uuid"}
+)
+IMPURE_CALLS = frozenset({"open", "print", "input"})
+IMPURE_METHODS = frozenset({"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"})
+
+LONGEST_FILE = 400
+
+
+def sql_in(module: Module) -> Iterator[str]:
+    """The string literals that begin like a statement of SQL."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value):
+            yield f"{module.path}:{node.lineno} has SQL; it belongs to webapp/store"
+
+
+def emits_in(module: Module) -> Iterator[str]:
+    """The calls of a method `emit`."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit":
+            yield f"{module.path}:{node.lineno} emits; only webapp/live.py does"
+
+
+def impurities_in(module: Module) -> Iterator[str]:
+    """The imports and calls by which a function would depend on more than its arguments."""
+    for node in ast.walk(module.tree):
+        for name in _names_reached(node):
+            yield f"{module.path}:{getattr(node, 'lineno', 0)} reaches for {name}; hand its result in instead"
+
+
+def _names_reached(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names if alias.name in IMPURE_MODULES)
+    elif isinstance(node, ast.ImportFrom) and node.module in IMPURE_MODULES:
+        yield str(node.module)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS:
+        yield f"{node.func.id}()"
+    elif (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in IMPURE_METHODS
+    ):
+        yield f".{node.func.attr}()"
+
+
+def elements_in(script: str) -> list[str]:
+    """The names of the custom elements that a script defines."""
+    return re.findall(r"customElements\.define\(\s*([^,\s]+)", script)
+
+
+def source(text: str, name: str = "scoring.example") -> Module:
+    """A made-up module."""
+    return Module(name, Path(name.replace(".", "/") + ".py"), text)
+
+
+class TestSql:
+    """SQL stands in one place."""
+
+    def test_stands_only_in_the_store(self) -> None:
+        """No module outside webapp/store has a statement in a string."""
+        others = [module for module in read_modules().values() if not is_within(module.name, "webapp.store")]
+        lines = [line for module in others for line in sql_in(module)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "'SELECT id FROM sessions WHERE id = ?'",
+            "f'insert or ignore into {table} values (?)'",
+            "'''\n  CREATE VIRTUAL TABLE x USING fts5(y)'''",
+            "'UPDATE sessions SET title = ?'",
+            "'DELETE FROM entries'",
+        ],
+    )
+    def test_is_seen_in_any_string(self, statement: str) -> None:
+        """A statement is seen whatever its case, its quotes and what is put into it."""
+        assert len(list(sql_in(source(f"x = {statement}")))) == 1
+
+    @pytest.mark.parametrize("text", ["'CREATE:'", "'Update the session'", "'Select a message'", "'deleted'"])
+    def test_is_not_seen_in_words(self, text: str) -> None:
+        """Words that a page or a keyword list uses are no SQL."""
+        assert list(sql_in(source(f"x = {text}"))) == []
+
+
+class TestSocketIo:
+    """One gateway between the inside and the browsers."""
+
+    def test_only_live_emits(self) -> None:
+        """Everything else publishes on the bus."""
+        others = [module for module in read_modules().values() if module.name != "webapp.live"]
+        lines = [line for module in others for line in emits_in(module)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    def test_an_emit_is_seen(self) -> None:
+        """A call on any object counts."""
+        assert len(list(emits_in(source("socketio.emit('x')\nemit = 1\n")))) == 1
+
+    def test_only_one_script_knows_the_client(self) -> None:
+        """Elements take their data from static/lib/socket.js."""
+        scripts = read_scripts("static/lib") | read_scripts("static/elements")
+        knowing = [path for path, text in scripts.items() if "socket.io-client" in text]
+        assert knowing in ([], ["static/lib/socket.js"])
+
+
+class TestScoring:
+    """The core is pure."""
+
+    def test_reaches_for_nothing(self) -> None:
+        """No file, clock, randomness or environment: whatever it needs is an argument."""
+        core = [module for module in read_modules().values() if is_within(module.name, "scoring")]
+        lines = [line for module in core for line in impurities_in(module)]
+        assert not lines, "\n" + "\n".join(lines)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "import time",
+            "from random import choice",
+            "import os",
+            "open('x')",
+            "datetime.now()",
+            "path.read_text()",
+        ],
+    )
+    def test_every_way_out_is_seen(self, text: str) -> None:
+        """Each way to depend on more than the arguments is reported."""
+        assert len(list(impurities_in(source(text)))) == 1
+
+
+class TestElements:
+    """One element a file."""
+
+    def test_each_file_defines_exactly_one(self) -> None:
+        """Every script in static/elements defines one custom element, and none defines two."""
+        defined = {path: elements_in(text) for path, text in read_scripts("static/elements").items()}
+        assert {path: names for path, names in defined.items() if len(names) != 1} == {}
+
+    def test_a_definition_is_seen_and_a_comment_is_not(self, tmp_path: Path) -> None:
+        """What stands in a comment defines nothing."""
+        (tmp_path / "a.js").write_text(
+            '// customElements.define("b-c", B)\ncustomElements.define("a-b", A);\n'
+        )
+        (script,) = read_scripts(".", tmp_path).values()
+        assert elements_in(script) == ['"a-b"']
+
+
+class TestSizes:
+    """Files that are read in one go."""
+
+    def test_no_source_is_longer_than_its_limit(self) -> None:
+        """A module is split before it has 400 lines, and so is a script."""
+        lengths = {module.path.as_posix(): module.lines for module in read_modules().values()}
+        for folder in ("static/lib", "static/elements"):
+            for file in (ROOT / folder).rglob("*.js"):
+                lengths[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8").count("\n")
+        assert {path: lines for path, lines in lengths.items() if lines > LONGEST_FILE} == {}
