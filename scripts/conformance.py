@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = Path("docs/conformance.md")
 REQUIREMENTS = Path("docs/requirements.toml")
 
-RANGE = r"[A-Z]\d+(?:[-–][A-Z]?\d+)?"  # noqa: RUF001 - people write the longer dash too
+RANGE = r"[A-Z]\d+(?:[-–][A-Z]?\d+)?"  # people write the longer dash too
 IDS = re.compile(rf"(?:#|//)\s*({RANGE}(?:\s*,\s*{RANGE})*)(?![\w-])")
 JS_TEST = re.compile(r"""^\s*(?:test|it)\(\s*(["'`])(?P<name>.*?)\1.*?(?P<comment>//.*)$""", re.MULTILINE)
 
@@ -44,7 +44,7 @@ def ids_in(comment: str) -> list[str]:
 
 
 def _written_out(name: str) -> list[str]:
-    first, _, last = name.replace("–", "-").partition("-")  # noqa: RUF001
+    first, _, last = name.replace("–", "-").partition("-")
     end = int(last.lstrip(first[0]) or first[1:])
     return [f"{first[0]}{number}" for number in range(int(first[1:]), end + 1)]
 
