@@ -133,7 +133,8 @@ class Message:
         Encoders compare parts with `wire` and write the new text into a copy of it.
         """
         parts = tuple(
-            replace(p, text=text) if isinstance(p, ToolResult) and p.call_id == call_id else p for p in self.parts
+            replace(p, text=text) if isinstance(p, ToolResult) and p.call_id == call_id else p
+            for p in self.parts
         )
         return replace(self, parts=parts)
 

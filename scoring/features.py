@@ -1,0 +1,119 @@
+"""What is known of one message by itself: found once, when it comes in, and stored with it.
+
+Nothing here looks at another message or at a clock, so a message's features change only when the lexicon or the
+tokenizer does. `lexicon` names the lexicon the keyword rating was made with: where it differs from the one in
+the settings, the caller rates the message again (`needs_rating`).
+
+The text that is looked at is what is said: text, tool results and the values of arguments. The keys of a wire
+format and of JSON arguments never count as words, and reasoning counts neither as words nor as length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scoring.lexicon import Lexicon
+from scoring.messages import Message, Text, ToolCall, ToolResult
+from scoring.units import has_own_words, is_reasoning_only
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Static facts of one message.
+
+    `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
+    (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
+    user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning.
+    """
+
+    role: str
+    tokens: int
+    chars: int = 0
+    keywords: float = 0.0
+    lexicon: str = ""
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    own_words: bool = False
+    reasoning_only: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features as JSON-ready data, those at their default left out."""
+        out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
+        for name, spec in self.__dataclass_fields__.items():
+            value = getattr(self, name)
+            if name not in out and value != spec.default:
+                out[name] = list(value) if isinstance(value, tuple) else value
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Features:
+        """The features that `to_dict` wrote; fields that are not known are passed over."""
+        known = {
+            k: tuple(v) if isinstance(v, list) else v
+            for k, v in data.items()
+            if k in cls.__dataclass_fields__
+        }
+        return cls(**known)
+
+
+def analyse(message: Message, tokens: int, lexicon: Lexicon) -> Features:
+    """The features of a message that costs `tokens`."""
+    words = text_of(message)
+    return Features(
+        role=message.role,
+        tokens=tokens,
+        chars=len(words),
+        keywords=lexicon.rate(words),
+        lexicon=lexicon.digest,
+        calls=tuple(c.id for c in message.calls),
+        results=tuple(r.call_id for r in message.results),
+        own_words=has_own_words(message),
+        reasoning_only=is_reasoning_only(message),
+    )
+
+
+def needs_rating(features: Features, lexicon: Lexicon) -> bool:
+    """Whether the keyword rating was made with another lexicon."""
+    return features.lexicon != lexicon.digest
+
+
+def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Features:
+    """The same features with the keyword rating of this lexicon."""
+    return replace(features, keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
+
+
+def text_of(message: Message) -> str:
+    """What a message says, without any key of its format: the text that signals look at."""
+    pieces: list[str] = []
+    for part in message.parts:
+        if isinstance(part, Text | ToolResult):
+            pieces.append(part.text)
+        elif isinstance(part, ToolCall):
+            pieces.extend(argument_values(part.arguments))
+    return pieces[0] if len(pieces) == 1 else "\n".join(pieces)
+
+
+def argument_values(arguments: str) -> list[str]:
+    """The values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
+    if not arguments.lstrip().startswith(("{", "[")):
+        return [arguments]
+    try:
+        return list(_leaves(json.loads(arguments)))
+    except (ValueError, RecursionError):  # cut off, free-form, or nested beyond what can be read
+        return [arguments]
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The strings and numbers of parsed JSON, in order, without recursion."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting.extend(reversed(one.values()))
+        elif isinstance(one, list):
+            waiting.extend(reversed(one))
+        elif one is not None:
+            yield one if isinstance(one, str) else str(one)

@@ -1,0 +1,102 @@
+"""The messages of one context, in order, as columns: what a plan is made from.
+
+One list a fact instead of one object a message, because a plan over 100,000 messages reads columns in bulk.
+Positions are indices into these lists. Units are kept up to date as messages are appended; an append takes
+amortised constant time. A plan copies what it needs, so a history may grow while a plan is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scoring.features import Features, analyse
+from scoring.lexicon import lexicon_of
+from scoring.messages import Message
+from scoring.settings import BALANCED, Settings
+from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
+from scoring.units import Units
+
+
+class History:
+    """Columns over the messages of one context.
+
+    `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
+    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head.
+    """
+
+    __slots__ = (
+        "chars",
+        "drop_first",
+        "features",
+        "keywords",
+        "own_words",
+        "pinned",
+        "roles",
+        "systems",
+        "tokens",
+        "unit_tokens",
+        "units",
+    )
+
+    def __init__(self) -> None:
+        self.features: list[Features] = []
+        self.roles: list[str] = []
+        self.tokens: list[int] = []
+        self.chars: list[int] = []
+        self.keywords: list[float] = []
+        self.systems: list[int] = []  # positions of system messages, in order
+        self.own_words: list[int] = []  # positions of messages in which a user speaks, in order
+        self.pinned: set[int] = set()
+        self.drop_first: set[int] = set()
+        self.units = Units()
+        self.unit_tokens: list[int] = []
+
+    @classmethod
+    def of(
+        cls,
+        messages: Sequence[Message],
+        counter: TokenCounter | None = None,
+        settings: Settings = BALANCED,
+    ) -> History:
+        """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
+        if counter is None and settings.counting == "four_characters":
+            counter = FOUR_CHARACTERS
+        lexicon = lexicon_of(settings.keywords)
+        return cls.of_features(analyse(m, estimate_message_tokens(m, counter), lexicon) for m in messages)
+
+    @classmethod
+    def of_features(cls, features: Iterable[Features]) -> History:
+        """The history of messages that were analysed before."""
+        history = cls()
+        for one in features:
+            history.append(one)
+        return history
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+    def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
+        """Add the next message; answers its position."""
+        position = len(self.roles)
+        self.features.append(features)
+        self.roles.append(features.role)
+        self.tokens.append(features.tokens)
+        self.chars.append(features.chars)
+        self.keywords.append(features.keywords)
+        self.unit_tokens.append(features.tokens)
+        if features.role == "system":
+            self.systems.append(position)
+        if features.own_words:
+            self.own_words.append(position)
+        if pinned:
+            self.pinned.add(position)
+        if drop_first:
+            self.drop_first.add(position)
+        for gone in self.units.append(features):
+            self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
+            self.unit_tokens[gone] = 0
+        return position
+
+    def unit(self, position: int) -> Sequence[int]:
+        """The positions of the unit that a position belongs to."""
+        return self.units.of(position)

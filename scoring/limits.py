@@ -1,0 +1,44 @@
+"""What a number in the settings may be: one table, for the check and for the sliders of the settings page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a number in the settings may be; `step` is for sliders."""
+
+    minimum: float
+    maximum: float
+    step: float
+    whole: bool = False
+    optional: bool = False
+
+    def to_dict(self) -> dict[str, float]:
+        """The range as the settings page needs it."""
+        return {"min": self.minimum, "max": self.maximum, "step": self.step}
+
+
+# Ranges say what is absurd, not what is wise: a window has at most some ten million tokens, a score 100 points.
+LIMITS: Mapping[str, Limit] = MappingProxyType(
+    {
+        "weights": Limit(0, 100, 1),
+        "roles": Limit(0, 1, 0.01),
+        "keywords.share": Limit(0, 1, 0.01),
+        "length_steps.characters": Limit(1, 10_000_000, 100, whole=True),
+        "length_steps.rating": Limit(0, 1, 0.05),
+        "target_percent": Limit(1, 100, 1),
+        "aim_percent": Limit(1, 100, 1),
+        "cap_tokens": Limit(1_000, 100_000_000, 1_000, whole=True, optional=True),
+        "fresh_tail": Limit(0, 10_000, 1, whole=True),
+        "user_words_tokens": Limit(0, 10_000_000, 1_000, whole=True),
+        "user_words_percent": Limit(0, 100, 1),
+        "minimum_gain_percent": Limit(0, 100, 1),
+        "response_reserve": Limit(0, 10_000_000, 256, whole=True),
+        "compaction_buffer_tokens": Limit(0, 10_000_000, 1_000, whole=True),
+        "compaction_buffer_percent": Limit(0, 90, 1),
+    }
+)

@@ -1,0 +1,186 @@
+"""The plan of a prune: what would go, what stays, and why. It decides and never does.
+
+The law: kept + shortened + removed are all positions, each once and in order; units are whole; what is protected
+stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. A plan is made from
+columns and is columnar itself; fates and reasons are worded when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from itertools import compress
+
+from scoring.errors import Fault, InvalidList, InvalidSettings
+from scoring.history import History
+from scoring.decision import Decision, decide
+from scoring.protection import REASONS, protect
+from scoring.selection import STRATEGIES, Shortening, Why
+from scoring.settings import Settings
+from scoring.validation import shown
+
+KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
+_INVERTED = bytes([1, 0]) + bytes(254)
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """What is always kept costs more than the budget: it is kept, and this says so."""
+
+    protected_tokens: int
+    max_tokens: int
+
+    def __str__(self) -> str:
+        return (
+            f"what is always kept takes {self.protected_tokens:,} tokens, "
+            f"{self.protected_tokens - self.max_tokens:,} more than the budget of {self.max_tokens:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrunePlan:
+    """A prune as it would be.
+
+    `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
+    columns over all positions. `shortenings` says how each shortened message is made. `problems` names what keeps
+    the list from being valid for every model, mostly nothing.
+    """
+
+    max_tokens: int
+    strategy: str
+    tokens_before: int
+    tokens_after: int
+    kept: tuple[int, ...]
+    removed: tuple[int, ...]
+    shortened: tuple[int, ...]
+    over_budget: OverBudget | None
+    scores: list[float]
+    parts: Mapping[str, list[float]]
+    shortenings: Mapping[int, Shortening]
+    problems: tuple[str, ...]
+    _head: list[int]
+    _stays: bytes
+    _causes: Mapping[int, str]
+    _why: Callable[[int], Why]
+
+    @property
+    def freed(self) -> int:
+        """The tokens that the prune would gain."""
+        return self.tokens_before - self.tokens_after
+
+    def fate(self, position: int) -> str:
+        """What becomes of a message: "protected", "kept", "shortened" or "goes"."""
+        if not self._stays[position]:
+            return GOES
+        if position in self.shortenings:
+            return SHORTENED
+        return PROTECTED if self._head[position] in self._causes else KEPT
+
+    def cause(self, position: int) -> str:
+        """A short stable code for why, to group by."""
+        return self._explain(position).cause
+
+    def reason(self, position: int) -> str:
+        """Why, in words."""
+        return self._explain(position).reason
+
+    def _explain(self, position: int) -> Why:
+        head = self._head[position]
+        cause = self._causes.get(head)
+        return Why(cause, REASONS[cause]) if cause else self._why(head)
+
+
+def plan_prune(
+    history: History,
+    settings: Settings,
+    max_tokens: int,
+    *,
+    strategy: str | None = None,
+    spare: Collection[int] = frozenset(),
+    drop: Collection[int] = frozenset(),
+    opens_with_user: bool = False,
+) -> PrunePlan:
+    """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
+
+    `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
+    plan, units whole; where both name a unit it is spared. `opens_with_user` is for formats that refuse a list
+    whose first message (after the system's) is not a user's.
+
+    Raises:
+        InvalidSettings: the budget is no whole number of at least 0, or nobody knows the strategy.
+        InvalidList: the plan would tear a unit apart (a bug, never input).
+    """
+    name = strategy or settings.strategy
+    _check_arguments(max_tokens, name)
+    protection = protect(history, settings, max_tokens, spare, drop)
+    decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
+    if opens_with_user:
+        decision.open_with_user()
+    return _plan(decision, name)
+
+
+def _check_arguments(max_tokens: object, strategy: str) -> None:
+    faults = []
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
+        faults.append(
+            Fault("max_tokens", f"expected a whole number of tokens, 0 or more, got {shown(max_tokens)}")
+        )
+    if strategy not in STRATEGIES:
+        faults.append(Fault("strategy", f"expected one of {', '.join(STRATEGIES)}, got {shown(strategy)}"))
+    if faults:
+        raise InvalidSettings(faults)
+
+
+def _plan(decision: Decision, strategy: str) -> PrunePlan:
+    """Write down what was decided, and check it."""
+    history, stays, shortenings = decision.history, bytes(decision.stays), decision.shortenings
+    positions = range(len(stays))
+    whole = stays
+    if shortenings:
+        flags = bytearray(stays)
+        for position in shortenings:
+            flags[position] = 0
+        whole = bytes(flags)
+    saved = sum(history.tokens[p] - s.tokens for p, s in shortenings.items())
+    always, max_tokens = decision.protection.always_tokens, decision.max_tokens
+    plan = PrunePlan(
+        max_tokens=max_tokens,
+        strategy=strategy,
+        tokens_before=sum(history.tokens),
+        tokens_after=sum(compress(history.tokens, stays)) - saved,
+        kept=tuple(compress(positions, whole)),
+        removed=tuple(compress(positions, stays.translate(_INVERTED))),
+        shortened=tuple(sorted(shortenings)),
+        over_budget=OverBudget(always, max_tokens) if always > max_tokens else None,
+        scores=decision.scores.scores,
+        parts=decision.scores.parts,
+        shortenings=shortenings,
+        problems=tuple(decision.problems),
+        _head=history.units.head[:],
+        _stays=stays,
+        _causes=decision.protection.causes,
+        _why=decision.why,
+    )
+    _verify(plan, history)
+    return plan
+
+
+def _verify(plan: PrunePlan, history: History) -> None:
+    """The final check: whatever a strategy did, the promises of this module hold.
+
+    Raises:
+        InvalidList: they do not.
+    """
+    stays = plan._stays
+    problems: list[str] = []
+    for head, positions in history.units.members.items():
+        if any(stays[p] != stays[head] for p in positions):
+            problems.append(f"the unit at {head} would be torn apart")
+    if not all(stays[head] for head in plan._causes):
+        problems.append("a protected message would go")
+    if any(not stays[p] for p in plan.shortenings):
+        problems.append("a message would be shortened and go")
+    if plan.tokens_after > max(plan.max_tokens, plan.over_budget.protected_tokens if plan.over_budget else 0):
+        problems.append(f"{plan.tokens_after:,} tokens would stay, {plan.max_tokens:,} are allowed")
+    if problems:
+        raise InvalidList(problems)

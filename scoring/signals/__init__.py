@@ -1,0 +1,22 @@
+"""The signals of the score: one file each, one function each, one line each in the table.
+
+A signal rates every message of a history at once, because a column is cheaper than a call a message. Ratings
+are 0...1; the weight a signal has in the score is a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from scoring.history import History
+from scoring.settings import Settings
+from scoring.signals import keywords, length, recency, role
+
+Signal = Callable[[History, Settings], list[float]]
+
+SIGNALS: Mapping[str, Signal] = {
+    "recency": recency.rate,
+    "role": role.rate,
+    "keywords": keywords.rate,
+    "length": length.rate,
+}

@@ -1,0 +1,23 @@
+"""A small table of numbers by name that cannot be changed: equal and hashed by content."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class Table(dict[str, float]):
+    """A dict that refuses every change, so that frozen settings are frozen all through."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table, (dict(self),)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a table cannot be changed; make a new one")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
