@@ -19,9 +19,7 @@ def shared_path(*parts: str) -> Path:
     """A file or folder of the shared material; skips the calling test or module where it is missing."""
     path = SHARED.joinpath(*parts)
     if not path.exists():
-        pytest.skip(
-            f"shared material {'/'.join(parts)} is not beside the repository", allow_module_level=True
-        )
+        pytest.skip(f"shared/{'/'.join(parts)} is not beside the repository", allow_module_level=True)
     return path
 
 

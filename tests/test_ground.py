@@ -1,0 +1,67 @@
+"""What conftest.py promises every test."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.shared import shared_files, shared_path
+
+
+class TestTheHome:
+    """The home that tests run in."""
+
+    def test_is_not_the_one_of_whoever_runs_them(self, own_home: Path) -> None:
+        """Paths under the home lead to an empty folder of this run."""
+        assert Path.home() == own_home
+        assert Path("~/.claude").expanduser().is_relative_to(own_home)
+
+    def test_has_no_setting_of_whoever_runs_them(self) -> None:
+        """No variable leads Coppice, or an agent's reader, to a person's own files."""
+        names = [
+            name
+            for name in os.environ
+            if name.startswith(("COPPICE_DB", "XDG_", "CLAUDE_CONFIG", "CODEX_HOME"))
+        ]
+        assert names == []
+
+
+class TestTheNetwork:
+    """What a test may reach."""
+
+    def test_ends_at_this_machine(self) -> None:
+        """A connection to another host is refused before a packet leaves."""
+        with socket.socket() as client, pytest.raises(OSError, match="only this machine"):
+            client.connect(("192.0.2.1", 80))
+
+    def test_holds_this_machine(self) -> None:
+        """A server on the loopback is reached."""
+        with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
+            client.connect(server.getsockname())
+            assert client.getpeername() == server.getsockname()
+
+
+class TestSharedMaterial:
+    """The material that lies beside the repository."""
+
+    def test_skips_the_test_that_lacks_it(self) -> None:
+        """A test is skipped with the name of what is missing."""
+        with pytest.raises(pytest.skip.Exception, match="shared/no/such is not beside"):
+            shared_path("no", "such")
+
+    def test_is_an_empty_list_where_it_is_missing(self) -> None:
+        """Parametrising over missing files gives no case, and no error."""
+        assert shared_files("*.jsonl", "no", "such") == []
+
+
+class TestTheBrowser:
+    """The Chromium that browser tests get."""
+
+    def test_opens_a_page(self, page: Page) -> None:
+        """It starts here, as root or not, and shows what it is given."""
+        page.set_content("<h1>Coppice</h1>")
+        assert page.get_by_role("heading").inner_text() == "Coppice"
