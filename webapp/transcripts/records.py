@@ -17,6 +17,8 @@ from typing import Literal
 
 from scoring.messages import Message
 
+REMINDER = "reminder"
+
 EntryKind = Literal["message", "compaction_summary"]
 
 
@@ -37,6 +39,9 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One row or block of a conversation, as it arrived.
+
+    A message of role "user" that no human wrote (a reminder, an attachment, a command's output) has the name
+    `REMINDER`, so that it is neither the user's words nor the start of a turn.
 
     Entries with one `group` form one message (the blocks of one API call). `parent` is the source id of the entry
     this one follows in the conversation, never one that was not delivered (skipped rows are bridged). `usage` stands
@@ -60,8 +65,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """The agent replaced its context. `replacement` is the whole new context; None: everything before leaves the
-    context and the entries that follow (the summary first) are the new one. `tokens_before` as the agent says."""
+    """The agent replaced its context. `tokens_before` as the agent says.
+
+    `replacement` is the whole new context in order; an entry in it whose `source_id` was delivered before is that
+    entry, still in the context, and no new one. None: everything before leaves the context but for `kept` (source
+    ids, they stand behind the summary), and the entries that follow (the summary first) are the new one.
+    """
 
     at: datetime | None
     trigger: str
@@ -69,36 +78,44 @@ class Compaction:
     source_id: str | None
     replacement: tuple[Entry, ...] | None = None
     stream: str = ""
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Rewind:
-    """The conversation goes on from an earlier point: what came after `to_source_id` leaves the agent's context.
+    """The conversation goes on from an earlier point, or on another branch.
 
-    None for `to_source_id` means: from the very beginning. What had left the context before and lies on the path
-    to `to_source_id` comes back in. `source_id` is the entry that made us see it (it follows as an Entry).
+    `live` is the agent's whole context from here on, as source ids in order: what is not in it leaves, what left
+    before and is in it (another branch, or what a compaction took) comes back. `to_source_id` is the point gone
+    back to (None: the very beginning). `source_id` is the entry that shows it (it follows as an Entry), if any.
     """
 
     to_source_id: str | None
     source_id: str | None
     at: datetime | None = None
     stream: str = ""
+    live: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """Usage that comes apart from a message. It is the usage of the call whose entries came just before."""
+    """Usage that comes apart from a message.
+
+    `input_end` is the last entry that was input of the call; the assistant's entries behind it, whether they came
+    before this report or come after it, are its output. A `call_key` seen before is the same call again.
+    """
 
     usage: Usage
     at: datetime | None
     call_key: str
     model: str | None = None
     stream: str = ""
+    input_end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """Facts about the session; None means: not said here. Later ones win, but for `title` see `titles`."""
+    """Facts about the session; None means: not said here. A later one replaces an earlier one."""
 
     title: str | None = None
     model: str | None = None

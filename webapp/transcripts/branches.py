@@ -1,0 +1,148 @@
+"""Which rows of a transcript the agent still sends: the path to the newest leaf.
+
+Rows form a tree by parent. The live conversation is the chain from the newest row back to a root, and with it
+every row of a round of which one row is on the chain. A round is one API call with the results of its tool
+calls: agents write one row a content block and hang each result on the row of its own call, so that parallel
+calls look like a fork although they are none.
+
+`live_path` says it for a whole list of rows. `LiveTree` says the same row by row: after each row its path is
+`live_path` of the rows so far (a property test holds them to it). Skipped rows are links and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A row that was delivered. `parent` is a delivered row or None (a root); `round` None means: by itself."""
+
+    id: str
+    parent: str | None
+    round: str | None = None
+
+
+def live_path(nodes: Sequence[Node]) -> list[str]:
+    """The ids that are live after the last of `nodes`, in order of arrival. Parents come before their children."""
+    if not nodes:
+        return []
+    by_id = {node.id: node for node in nodes}
+    chain: set[str] = set()
+    at: str | None = nodes[-1].id
+    while at is not None and at not in chain:
+        chain.add(at)
+        at = by_id[at].parent
+    rounds = {by_id[i].round for i in chain} - {None}
+    return [n.id for n in nodes if n.id in chain or n.round in rounds]
+
+
+class LiveTree:
+    """Follows a tree as it grows. Ids are added once; `add` and `link` are O(1) but where the path turns."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str | None] = {}  # of every row, skipped ones included, as written
+        self._seen: dict[str, Node] = {}  # delivered rows in order of arrival
+        self._redirect: dict[str, str] = {}  # rows after which others were moved by a compaction
+        self._path: list[str] = []
+        self._place: dict[str, int] = {}  # id -> position in _path
+        self._kept: list[str] = []  # rows that move behind the next row
+
+    def __contains__(self, row_id: str) -> bool:
+        return row_id in self._parent
+
+    @property
+    def tip(self) -> str | None:
+        """The newest live row."""
+        return self._path[-1] if self._path else None
+
+    def path(self) -> tuple[str, ...]:
+        """The live rows, in order of arrival."""
+        return tuple(self._path)
+
+    def link(self, row_id: str, parent: str | None) -> None:
+        """A skipped row: children of it are children of its parent. A root in the middle goes on from the tip."""
+        if row_id not in self._parent:
+            self._parent[row_id] = self.tip if parent is None else parent
+
+    def cut(self, row_id: str | None, head: str | None = None, tail: str | None = None) -> tuple[str, ...]:
+        """A compaction: `row_id` (no row of the conversation) is a new root, and the path begins anew.
+
+        `head` and `tail` are the first and last of live rows that stay; they stand behind the row that follows.
+        Returns these rows.
+        """
+        kept: list[str] = []
+        first, last = self._place.get(self.resolve(head)[0] or ""), self._place.get(self.resolve(tail)[0] or "")
+        if first is not None and last is not None:
+            kept = self._path[first : last + 1]
+        if row_id is not None:
+            self._parent[row_id] = None
+        self._kept = kept
+        self._set_path([])
+        return tuple(kept)
+
+    def resolve(self, parent: str | None) -> tuple[str | None, bool]:
+        """(nearest delivered row at or above `parent`, whether that is known). (None, True) is a root."""
+        steps = 0
+        while parent is not None and parent not in self._seen:
+            if parent not in self._parent or steps > len(self._parent):
+                return None, False
+            parent = self._parent[parent]
+            steps += 1
+        return (self._redirect.get(parent, parent) if parent else None), True
+
+    def add(self, row_id: str, parent: str | None, round_id: str | None = None) -> tuple[str, ...] | None:
+        """Adds a delivered row whose written parent is `parent`.
+
+        Returns the rows that are live before this one where the conversation turned (a rewind or another
+        branch), None where it simply goes on. A parent never seen means: it goes on.
+        """
+        found, known = self.resolve(parent)
+        if not known:
+            found = self.tip
+        node = Node(row_id, found, round_id)
+        turned = not self._goes_on(node)
+        self._parent[row_id] = parent
+        self._seen[row_id] = node
+        if turned:
+            path = live_path([*self._seen.values()])
+            self._set_path(path)
+            return tuple(i for i in path if i != row_id)
+        self._append(row_id)
+        if self._kept:
+            self._move_kept(row_id)
+        return None
+
+    def parent_of(self, row_id: str) -> str | None:
+        """The delivered row before a delivered one."""
+        return self._seen[row_id].parent
+
+    def _goes_on(self, node: Node) -> bool:
+        """True if all live rows behind the parent belong to the parent's round, or to the row's own."""
+        if not self._path:
+            return node.parent is None
+        start = self._place.get(node.parent, -2) if node.parent is not None else -1
+        if start == -2:
+            return False
+        rounds = {node.round, self._seen[node.parent].round if node.parent else None} - {None}
+        return all(self._seen[i].round in rounds for i in reversed(self._path[start + 1 :]))
+
+    def _append(self, row_id: str) -> None:
+        self._place[row_id] = len(self._path)
+        self._path.append(row_id)
+
+    def _move_kept(self, summary: str) -> None:
+        """Hangs the kept rows on the summary, and what hangs on the summary on the last of them."""
+        before = summary
+        kept, self._kept = self._kept, []
+        for row_id in kept:
+            node = self._seen.pop(row_id)
+            self._seen[row_id] = Node(row_id, before, node.round)
+            self._append(row_id)
+            before = row_id
+        self._redirect[summary] = before
+
+    def _set_path(self, path: list[str]) -> None:
+        self._path = path
+        self._place = {row_id: n for n, row_id in enumerate(path)}

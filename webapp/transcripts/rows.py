@@ -1,0 +1,187 @@
+"""What every decoder of JSON rows needs: parsing a line, times, short titles, media.
+
+Parsing never raises: a line is a dict or a reason why not. Half a surrogate pair, written by agents that cut text
+in the middle, becomes U+FFFD instead of costing the row.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+import struct
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from scoring.messages import Media
+
+TITLE_CHARS = 80
+
+_SURROGATES = re.compile(
+    rb'\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))'
+)
+
+
+def parse(line: bytes) -> dict[str, Any] | str:
+    """The JSON object on the line, or the reason why there is none (lower case, no line number)."""
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        row = _second_try(line, error)
+        if isinstance(row, str):
+            return row
+    if not isinstance(row, dict):
+        return f"expected a JSON object, got {_kind(row)}"
+    return row
+
+
+def _second_try(line: bytes, error: orjson.JSONDecodeError) -> Any:
+    stripped = line.strip(b"\x00")
+    if not stripped:
+        return "only NUL bytes, no JSON"
+    if b"\\u" in stripped or len(stripped) != len(line):
+        mended = _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], stripped)
+        try:
+            return orjson.loads(mended)
+        except orjson.JSONDecodeError as second:
+            error = second
+    return _why(stripped, error)
+
+
+def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
+    if b"\x00" in line:
+        return "binary data, no JSON"
+    try:
+        line.decode()
+    except UnicodeDecodeError as bad:
+        return f"not valid UTF-8 at byte {bad.start + 1}, no JSON"
+    text = str(error)
+    if "ecursion" in text:
+        return "JSON nested too deeply"
+    if line[:1] not in b"{[":
+        return "not JSON"
+    return "broken JSON: " + re.sub(r": line \d+ column (\d+).*", r" at character \1", text)
+
+
+def _kind(value: Any) -> str:
+    names = {list: "a list", str: "a string", bool: "a truth value", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
+
+
+def when(value: Any) -> datetime | None:
+    """The time of an ISO 8601 string or of a number of milliseconds (or seconds) since 1970; None if it is none."""
+    try:
+        if isinstance(value, str):
+            at = datetime.fromisoformat(value)
+            return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None
+
+
+def text_of(value: Any) -> str:
+    """The value if it is a string, else ""."""
+    return value if isinstance(value, str) else ""
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """The value if it is a JSON object, else {}."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Any) -> list[Any]:
+    """The value if it is a JSON list, else []."""
+    return value if isinstance(value, list) else []
+
+
+def count_of(value: Any) -> int:
+    """The value if it is a whole number above 0, else 0: broken or negative token counts count nothing."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
+
+
+def optional(value: Any) -> str | None:
+    """The value if it is a string with something in it, else None."""
+    return value if isinstance(value, str) and value else None
+
+
+def dumps(value: Any) -> str:
+    """The value as compact JSON text."""
+    return orjson.dumps(value).decode()
+
+
+def short_title(text: str) -> str | None:
+    """One line of at most `TITLE_CHARS` characters; None where there are no words."""
+    line = " ".join(text[: TITLE_CHARS * 20].split())
+    if len(line) > TITLE_CHARS:
+        line = line[: TITLE_CHARS - 1].rstrip() + "…"
+    return line or None
+
+
+def digest(data: bytes, size: int = 16) -> str:
+    """A hash of the bytes in hex, `size` bytes of it."""
+    return hashlib.blake2b(data, digest_size=size).hexdigest()
+
+
+def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
+    """Media whose bytes are base64 text. Text that is no base64 is hashed as it stands, its size estimated."""
+    kind = kind or (mime.partition("/")[0] if mime[:5] in ("image", "audio", "video") else "document")
+    try:
+        raw = base64.b64decode(data, validate=False)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if not raw:
+        return Media(kind, mime, digest(data.encode("utf-8", "replace")), len(data) * 3 // 4)
+    width, height = image_size(raw) if kind == "image" else (0, 0)
+    return Media(kind, mime, digest(raw), len(raw), width, height)
+
+
+def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
+    """Media named by a URL; a data URL carries its bytes."""
+    if url.startswith("data:"):
+        head, _, data = url.partition(",")
+        return media_from_base64(data, mime or head[5:].partition(";")[0], kind)
+    return Media(kind, mime, digest(url.encode("utf-8", "replace")))
+
+
+def image_size(raw: bytes) -> tuple[int, int]:
+    """(width, height) in pixels from the header of a PNG, GIF, WebP or JPEG; (0, 0) if it is none of these."""
+    try:
+        if raw[:8] == b"\x89PNG\r\n\x1a\n":
+            return struct.unpack(">II", raw[16:24])
+        if raw[:6] in (b"GIF87a", b"GIF89a"):
+            return struct.unpack("<HH", raw[6:10])
+        if raw[:4] == b"RIFF" and raw[8:12] == b"WEBP":
+            return _webp_size(raw)
+        if raw[:2] == b"\xff\xd8":
+            return _jpeg_size(raw)
+    except (struct.error, IndexError):
+        pass
+    return 0, 0
+
+
+def _webp_size(raw: bytes) -> tuple[int, int]:
+    if raw[12:16] == b"VP8X":
+        return 1 + int.from_bytes(raw[24:27], "little"), 1 + int.from_bytes(raw[27:30], "little")
+    if raw[12:16] == b"VP8L":
+        bits = int.from_bytes(raw[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    width, height = struct.unpack("<HH", raw[26:30])
+    return width & 0x3FFF, height & 0x3FFF
+
+
+def _jpeg_size(raw: bytes) -> tuple[int, int]:
+    at = 2
+    while at + 9 < len(raw):
+        if raw[at] != 0xFF:
+            return 0, 0
+        marker = raw[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", raw[at + 5 : at + 9])
+            return width, height
+        at += 2 + int.from_bytes(raw[at + 2 : at + 4], "big")
+    return 0, 0
