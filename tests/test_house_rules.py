@@ -159,7 +159,8 @@ class TestElements:
     def test_each_file_defines_exactly_one(self) -> None:
         """Every script in static/elements defines one custom element, and none defines two."""
         defined = {path: elements_in(text) for path, text in read_scripts("static/elements").items()}
-        assert {path: names for path, names in defined.items() if len(names) != 1} == {}
+        wrong = [f"{path} defines {len(names)}" for path, names in defined.items() if len(names) != 1]
+        assert not wrong, "\n" + "\n".join(wrong)
 
     def test_a_definition_is_seen_and_a_comment_is_not(self, tmp_path: Path) -> None:
         """What stands in a comment defines nothing."""
@@ -179,4 +180,5 @@ class TestSizes:
         for folder in ("static/lib", "static/elements"):
             for file in (ROOT / folder).rglob("*.js"):
                 lengths[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8").count("\n")
-        assert {path: lines for path, lines in lengths.items() if lines > LONGEST_FILE} == {}
+        long = [f"{path} has {lines} lines" for path, lines in lengths.items() if lines > LONGEST_FILE]
+        assert not long, "\n" + "\n".join(long)
