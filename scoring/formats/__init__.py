@@ -1,0 +1,196 @@
+"""Wire formats: which one a list is in, what it says, and how it is written.
+
+Decoding and encoding the same format gives back the very objects that came in; a message whose parts were changed
+gets a copy of its object with just that changed; a list for another format is built from parts and from the media
+found in the original objects. What has no place in the target is left out, as docs/formats.md lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from scoring.errors import InvalidList, MalformedMessage, UnknownFormat
+from scoring.formats import anthropic, gemini, langchain, openai, responses
+from scoring.formats.base import Decoded, Format, Turn, gathered_sources, place_system, system_text, turns_of
+from scoring.formats.numbering import numbered, plain
+from scoring.formats.reading import Place, kind_of
+from scoring.formats.repairs import repair
+from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
+
+FORMATS: dict[str, Format] = {
+    f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
+}
+
+# Stands first where a list would begin with the assistant and the provider wants the user.
+OPENING = "[the conversation before this point is not part of the context]"
+
+
+def recognise(value: Any) -> Format:
+    """The format of a message list or request body; the surest wins, OpenAI chat where nothing tells them apart.
+
+    Raises:
+        UnknownFormat: no format could be it.
+    """
+    if isinstance(value, list | Mapping):
+        best = max(FORMATS.values(), key=lambda f: f.recognise(value))
+        if best.recognise(value) > 0:
+            return best
+    raise UnknownFormat(_seen(value))
+
+
+def _seen(value: Any) -> str:
+    if isinstance(value, list) and value:
+        return "a list of which the first item is " + _seen(value[0])
+    if isinstance(value, Mapping):
+        return "an object with the fields " + (", ".join(sorted(map(str, value))[:8]) or "(none)")
+    return kind_of(value)
+
+
+def decode(value: Any, format: str | None = None) -> Decoded:
+    """The messages of a list or request body, each with its original object in `wire`.
+
+    Raises:
+        UnknownFormat: the format is not given and not recognised, or no such format exists.
+        MalformedMessage: a message of the list cannot be read; says which, and what was expected.
+    """
+    chosen = recognise(value) if format is None else _format(format)
+    envelope: dict[str, Any] = {}
+    if isinstance(value, Mapping):
+        if chosen.key not in value:
+            raise UnknownFormat(f"{_seen(value)}, without {chosen.key!r}")
+        envelope = {k: v for k, v in value.items() if k != chosen.key}
+        value = value[chosen.key]
+    if isinstance(value, str):  # responses and Gemini let a body say just one string
+        value = [{"role": "user", "parts" if chosen.key == "contents" else "content": value}]
+        if chosen.key == "contents":
+            value[0]["parts"] = [{"text": value[0]["parts"]}]
+    if isinstance(value, Mapping) and chosen.key == "contents":
+        value = [value]
+    if not isinstance(value, list | tuple):
+        raise MalformedMessage(0, f"expected a list of messages, got {kind_of(value)}")
+    read = [
+        replace(chosen.read(Place(n), item), wire=Wire(chosen.name, item)) for n, item in enumerate(value)
+    ]
+    return Decoded(tuple(numbered(read)), chosen.name, envelope)
+
+
+def encode(
+    messages: Sequence[Message], format: str, envelope: MutableMapping[str, Any] | None = None
+) -> list[Any]:
+    """The messages as a list in `format`; unchanged messages of that format are the same objects.
+
+    With an `envelope` (the other fields of the body this list goes into) system messages of other formats move to
+    where the format keeps them: the envelope is changed in place. Without one they stay in the list.
+
+    Raises:
+        UnknownFormat: no such format exists.
+    """
+    target = _format(format)
+    messages = _with_system_placed(messages, target, envelope)
+    kept_ids = frozenset(_ids(m for m in messages if _is_own(m, target)))
+    out: list[Any] = []
+    at = 0
+    built_last = False
+    while at < len(messages):
+        if _is_own(messages[at], target):
+            items, built, at = [_kept(messages[at], target)], False, at + 1
+        else:
+            end = next((n for n in range(at, len(messages)) if _is_own(messages[n], target)), len(messages))
+            run = messages[at:end]
+            turns = turns_of(run, kept_ids, target.keeps_reasoning)
+            items, built, at = target.write(turns, gathered_sources(run)), True, end
+        for n, item in enumerate(items):
+            joined = target.join(out[-1], item) if out and (built or built_last) and n == 0 else None
+            if joined is None:
+                out.append(item)
+            else:
+                out[-1] = joined
+        built_last = built if items else built_last
+    if messages and not _is_own(messages[0], target):
+        _open_with_user(out, target)
+    return out
+
+
+def validate(messages: Sequence[Any], format: str, *, ready: bool = True) -> list[str]:
+    """What is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
+
+    `messages` are Messages, which are encoded first, or wire objects. With `ready` false the list is a context at
+    rest: its last message may be the assistant's and calls at its very end may still be open.
+
+    Raises:
+        UnknownFormat: no such format exists.
+    """
+    target = _format(format)
+    if messages and all(isinstance(m, Message) for m in messages):
+        messages = encode(messages, format, {})
+    return target.validate(list(messages), ready)
+
+
+def _open_with_user(out: list[Any], target: Format) -> None:
+    """Begin a newly built list with the user where the format asks for it; the text says what it stands for."""
+    if target.opening is None:
+        return
+    read = (target.read(Place(n), item) for n, item in enumerate(out))
+    first = next(((n, m) for n, m in enumerate(read) if m.role != "system"), None)
+    if first is not None and (first[1].role != "user" or first[1].results):
+        out.insert(first[0], target.opening(OPENING))
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise UnknownFormat(f"the format name {name!r}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def _is_own(message: Message, target: Format) -> bool:
+    return message.wire is not None and message.wire.format == target.name
+
+
+def _ids(messages: Any) -> list[str]:
+    out = [c.id for m in messages for c in m.calls]
+    return out + [r.call_id for m in messages for r in m.results]
+
+
+def _kept(message: Message, target: Format) -> Any:
+    """The original object, or a copy that says what the message says now."""
+    assert message.wire is not None  # _is_own
+    value = message.wire.value
+    then = target.read(Place(0), value)
+    same = len(then.parts) == len(message.parts) and all(
+        a == b or plain(a) == plain(b) for a, b in zip(then.parts, message.parts, strict=True)
+    )
+    return value if same else target.patch(value, message)
+
+
+def _with_system_placed(
+    messages: Sequence[Message], target: Format, envelope: MutableMapping[str, Any] | None
+) -> Sequence[Message]:
+    """The messages without the system texts that went into the envelope, with those that came out of it."""
+    if envelope is None:
+        return messages
+    if target.system:
+        moving = [m for m in messages if m.role == "system" and not _is_own(m, target)]
+        place_system(envelope, target.system, [m.text for m in moving if m.text])
+        gone = {id(m) for m in moving}
+        return [m for m in messages if id(m) not in gone]
+    return [*(Message("system", (Text(t),)) for t in place_system(envelope, "", [])), *messages]
+
+
+__all__ = [
+    "FORMATS",
+    "Decoded",
+    "Format",
+    "InvalidList",
+    "Part",
+    "ToolCall",
+    "ToolResult",
+    "Turn",
+    "decode",
+    "encode",
+    "recognise",
+    "repair",
+    "system_text",
+    "validate",
+]

@@ -1,0 +1,246 @@
+"""Anthropic messages: roles user and assistant over typed blocks; the system prompt stands beside the list.
+
+`tool_use` and its `tool_result` are tied by id, the results first in the user message right behind. Consecutive
+messages of one role are read as one. Thinking blocks carry a signature and are never touched or rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.formats.anthropic_rules import problems_of
+from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.blocks import joined_text
+from scoring.formats.checks import readable
+from scoring.formats.media import Source, media_of, placeholder, source_of
+from scoring.formats.reading import Place, json_object, words_in
+from scoring.formats.weave import weave
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_OWN_BLOCKS = (*_CALLS, "tool_result", "thinking", "redacted_thinking", "mcp_tool_result", "web_search_tool_result")
+_OWN_FIELDS = ("anthropic_version", "anthropic_beta", "system", "thinking", "stop_sequences", "context_management")
+_IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def recognise(value: Any) -> float:
+    """How surely the list is ours, 0…1."""
+    items = value
+    if isinstance(value, Mapping):
+        items = value.get("messages")
+        tools = value.get("tools")
+        schema = isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "input_schema" in tools[0]
+        named = str(value.get("model", "")).rpartition("/")[2].startswith("claude")
+        if isinstance(items, list) and (schema or any(k in value for k in _OWN_FIELDS)):
+            return 0.92
+        if isinstance(items, list) and named:
+            return max(0.7, *map(_mark, items)) if items else 0.7
+    if not isinstance(items, list | tuple):
+        return 0.0
+    return max(map(_mark, items), default=0.0)
+
+
+def _mark(item: Any) -> float:
+    if not isinstance(item, Mapping) or item.get("role") not in ("user", "assistant", "system"):
+        return 0.0
+    content = item.get("content")
+    if isinstance(content, str) or content is None:
+        return 0.4
+    if not isinstance(content, list):
+        return 0.0
+    types = [b.get("type") for b in content if isinstance(b, Mapping)]
+    if any(t in _OWN_BLOCKS for t in types) or any(isinstance(b, Mapping) and "source" in b for b in content):
+        return 0.97
+    if any(isinstance(b, Mapping) and "cache_control" in b for b in content):
+        return 0.7
+    return 0.45 if types and all(t == "text" for t in types) else 0.1
+
+
+def read(place: Place, item: Any) -> Message:
+    """One message; a user message of nothing but results has role tool."""
+    item = place.object(item, "a message")
+    role = place.role(item.get("role"))
+    content = item.get("content")
+    if content is None or isinstance(content, str):
+        return Message(role, (Text(content),) if content else ())
+    if not isinstance(content, list | tuple):
+        place.fail("content to be a string or a list of blocks", content)
+    parts = tuple(p for block in content for p in _parts(place, block))
+    if role == "user" and parts and all(isinstance(p, ToolResult) for p in parts):
+        role = "tool"
+    return Message(role, parts)
+
+
+def _parts(place: Place, block: Any) -> list[Part]:
+    """The parts of one block: one, or none for an empty text."""
+    if isinstance(block, str):
+        return [Text(block)] if block else []
+    block = place.object(block, "a content block")
+    kind = place.text(block.get("type"), "a block's type")
+    if kind == "text":
+        text = place.text(block.get("text"), "a block's text")
+        return [Text(text)] if text else []
+    if kind == "thinking":
+        signature = place.text(block.get("signature"), "a signature")
+        return [Reasoning(place.text(block.get("thinking"), "thinking"), len(signature))]
+    if kind == "redacted_thinking":
+        return [Reasoning("", len(place.text(block.get("data"), "data")))]
+    if kind in _CALLS:
+        call_id, name = place.text(block.get("id"), "a call's id"), place.text(block.get("name"), "a tool's name")
+        return [ToolCall(call_id, name, place.json(block.get("input") or {}, "a call's input"))]
+    if kind.endswith("tool_result"):
+        return [_result(place, block)]
+    source = source_of(block)
+    if source is not None:
+        return [media_of(source)]
+    inner = block.get("source")
+    if kind == "document" and isinstance(inner, Mapping):  # a document of plain text is words, not a medium
+        words = [block.get("title"), block.get("context"), inner.get("data"), words_in(inner.get("content"))]
+        text = "\n".join(w for w in words if isinstance(w, str) and w)
+    else:
+        text = words_in(block)
+    return [Text(text)] if text else []
+
+
+def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
+    content = block.get("content")
+    failed = isinstance(content, Mapping) and str(content.get("type", "")).endswith("error")
+    inner = content if isinstance(content, list) else [content] if isinstance(content, Mapping) else []
+    if not isinstance(content, str | list | Mapping | None):
+        place.fail("a tool result's content to be a string or a list of blocks", content)
+    parts = [p for b in inner for p in _parts(place, b)]
+    text = content if isinstance(content, str) else joined_text(parts)
+    call_id = place.text(block.get("tool_use_id"), "tool_use_id")
+    media = tuple(p for p in parts if isinstance(p, Media))
+    return ToolResult(call_id, text, is_error=bool(block.get("is_error")) or failed, media=media)
+
+
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """New messages for these turns; results and the user's words behind them are one message."""
+    out: list[dict[str, Any]] = []
+    for turn in turns:
+        role = "user" if turn.role == "tool" else turn.role
+        blocks = [b for p in turn.parts if (b := _block(p, sources, role)) is not None]
+        if out and out[-1]["role"] == role and role != "system":
+            out[-1]["content"] += blocks
+        elif blocks:
+            out.append({"role": role, "content": blocks})
+    if out and out[-1]["role"] == "assistant" and "text" in out[-1]["content"][-1]:
+        last = out[-1]["content"][-1]  # the final assistant message may not end in white space
+        last["text"] = last["text"].rstrip()
+    for message in out:
+        if len(message["content"]) == 1 and message["content"][0].keys() == {"type", "text"}:
+            message["content"] = message["content"][0]["text"]
+    return list(out)
+
+
+def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
+    """A new block; None for what has no place here."""
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text} if part.text.strip() else None
+    if isinstance(part, FileReference):
+        return {"type": "text", "text": file_text(part)}
+    if isinstance(part, ToolCall):
+        return {"type": "tool_use", "id": part.id, "name": part.name, "input": _input(part.arguments)}
+    if isinstance(part, ToolResult):
+        return _result_block(part, sources)
+    if isinstance(part, Media):
+        return (_media(part, sources) if role == "user" else None) or {"type": "text", "text": placeholder(part)}
+    return None  # thinking without its own signature is refused
+
+
+def _input(arguments: str) -> dict[str, Any]:
+    """Arguments as the object that is asked for; free text stands under `input`."""
+    if not arguments.strip():
+        return {}
+    found = json_object(arguments)
+    return {"input": arguments} if found is None else found
+
+
+def _result_block(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
+    block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": result.text}
+    if result.media:
+        text = [{"type": "text", "text": result.text}] if result.text.strip() else []
+        media = [_media(m, sources) or {"type": "text", "text": placeholder(m)} for m in result.media]
+        block["content"] = [*text, *media]
+    if result.is_error:
+        block["is_error"] = True
+    return block
+
+
+def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
+    source = sources.get(part.digest)
+    if source is None or source.file_id or source.kind not in ("image", "document"):
+        return None
+    if source.url and source.url.startswith(("http://", "https://")):
+        return {"type": source.kind, "source": {"type": "url", "url": source.url}}
+    mime = source.mime or ("image/png" if source.kind == "image" else "application/pdf")
+    if not source.data or mime not in (_IMAGE_MIMES if source.kind == "image" else ("application/pdf",)):
+        return None
+    return {"type": source.kind, "source": {"type": "base64", "media_type": mime, "data": source.data}}
+
+
+def patch(value: Any, message: Message) -> Any:
+    """A copy of a wire message that says what `message` says; all else in it stays."""
+    content, role = value.get("content"), value.get("role")
+    if not isinstance(content, list) and all(isinstance(p, Text) for p in message.parts):
+        return {**value, "content": message.text}
+    place = Place(0)
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+    woven = weave(
+        blocks, message.parts, read=lambda b: _parts(place, b), rewrite=_rewrite, build=lambda p: _block(p, {}, role)
+    )
+    return {**value, "content": woven}
+
+
+def _rewrite(block: Any, part: Part) -> Any:
+    """A copy of a block that says what `part` says. Thinking is never rewritten: its signature would not fit."""
+    if isinstance(part, ToolResult):
+        return _rewrite_result(block, part)
+    if isinstance(part, ToolCall):
+        return {**block, "input": _input(part.arguments)}
+    if not isinstance(part, Text):
+        return block
+    if isinstance(block, str):
+        return part.text
+    if block.get("type") == "text":
+        return {**block, "text": part.text}
+    extra = {k: v for k, v in block.items() if k == "cache_control"}
+    return {"type": "text", "text": part.text, **extra}
+
+
+def _rewrite_result(block: Any, part: ToolResult) -> Any:
+    """A tool result with new text; images that are still meant to be there stay."""
+    content = block.get("content")
+    out = {**block, "content": part.text}
+    if isinstance(content, list):
+        place = Place(0)
+        words = [b for b in content if source_of(b) is None]
+        images = [b for b in content if (s := source_of(b)) is not None and media_of(s) in part.media]
+        texts = [b for b in words if isinstance(b, Mapping) and b.get("type") == "text"]
+        same = joined_text([p for b in words for p in _parts(place, b)]) == part.text
+        new = {**(texts[0] if texts else {"type": "text"}), "text": part.text}
+        out["content"] = [*(words if same else [new] if part.text else []), *images]
+    if part.is_error != bool(block.get("is_error")):
+        out["is_error"] = part.is_error
+    return out
+
+
+def join(first: Any, second: Any) -> Any | None:
+    """Never needed: consecutive messages of one role are read as one."""
+    return None
+
+
+def validate(items: Sequence[Any], ready: bool) -> list[str]:
+    """What the API would refuse."""
+    messages, problems = readable(items, read)
+    return problems + problems_of(items, messages, ready)
+
+
+def opening(text: str) -> Any:
+    """A user message to begin a list with."""
+    return {"role": "user", "content": text}
+
+
+FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, join, validate, opening)

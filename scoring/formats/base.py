@@ -1,0 +1,257 @@
+"""What a wire format is, and the message list as every format can take it.
+
+A format is a module that answers five questions: is this yours, what does this object say, how do you write these
+turns, how do you write a change back, what is wrong with this list. Nothing here knows any one format.
+
+`turns_of` brings messages of any origin into the order every provider accepts: the results of a call stand right
+behind the message that made it, consecutive assistant messages are one, ids are unique and of plain characters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scoring.formats.media import Source, sources_in
+from scoring.formats.numbering import bare_id
+from scoring.formats.reading import Place, words_in
+from scoring.messages import FileReference, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+
+MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Messages of one list. `envelope` holds the other fields of a request body, {} for a bare list."""
+
+    messages: tuple[Message, ...]
+    format: str
+    envelope: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Parts that one speaker says in one go, ready to be written in any format."""
+
+    role: Role
+    parts: tuple[Part, ...]
+    name: str = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls of this turn."""
+        return tuple(p for p in self.parts if isinstance(p, ToolCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results of this turn."""
+        return tuple(p for p in self.parts if isinstance(p, ToolResult))
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One wire format.
+
+    `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
+    list). `write` makes new objects of turns, `patch` a changed copy of one, `join` one object of two neighbours (None
+    where they may stay two), `opening` an object to begin a list with where it has to begin with the user.
+    """
+
+    name: str
+    key: str
+    system: str
+    recognise: Callable[[Any], float]
+    read: Callable[[Place, Any], Message]
+    write: Callable[[Sequence[Turn], Mapping[str, Source]], list[Any]]
+    patch: Callable[[Any, Message], Any]
+    join: Callable[[Any, Any], Any | None]
+    validate: Callable[[Sequence[Any], bool], list[str]]
+    opening: Callable[[str], Any] | None
+    keeps_reasoning: bool = False
+
+
+def turns_of(
+    messages: Sequence[Message], kept_ids: frozenset[str] = frozenset(), reasoning: bool = False
+) -> list[Turn]:
+    """The messages as turns: results behind their calls, reasoning left out, ids fit for any provider.
+
+    `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
+    """
+    turns = _unique_ids(_merged(_pieces(messages, reasoning)), kept_ids)
+    return _merged(_results_behind_calls(turns))
+
+
+def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
+    """The bytes of all media in these messages, found in the objects they came from."""
+    found: dict[str, Source] = {}
+    for message in messages:
+        if message.wire is not None and message.media:
+            found.update(sources_in(message.wire.value))
+    return found
+
+
+def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Turn]:
+    """Messages cut where the speaker changes; a message that carries results says its own words after them."""
+    out: list[Turn] = []
+    for message in messages:
+        parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
+        parts = [p for p in parts if not (isinstance(p, Text) and not p.text.strip())]
+        if message.role != "assistant":
+            parts.sort(key=lambda p: not isinstance(p, ToolResult))
+        own: Role = "user" if message.role == "tool" else message.role
+        for part in parts:
+            role: Role = "tool" if isinstance(part, ToolResult) else own
+            if isinstance(part, ToolCall):
+                role = "assistant"
+            if out and out[-1].role == role and part is not parts[0]:
+                out[-1] = replace(out[-1], parts=(*out[-1].parts, part))
+            else:
+                out.append(Turn(role, (part,), message.name if role == message.role else ""))
+    return out
+
+
+def _merged(turns: Sequence[Turn]) -> list[Turn]:
+    """Consecutive assistant turns, and consecutive runs of results, made one."""
+    out: list[Turn] = []
+    for turn in turns:
+        if out and out[-1].role == turn.role and turn.role in ("assistant", "tool"):
+            out[-1] = replace(out[-1], parts=out[-1].parts + turn.parts)
+        else:
+            out.append(turn)
+    return out
+
+
+def _unique_ids(turns: Sequence[Turn], kept_ids: frozenset[str]) -> list[Turn]:
+    """Ids of plain characters, each used once; a result follows the latest unanswered call of its old id."""
+    used = set(kept_ids)
+    open_calls: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    out: list[Turn] = []
+
+    def fresh(part: ToolCall) -> ToolCall:
+        new = part.id if part.id in kept_ids else _unused(_plain_id(bare_id(part.id) or part.name), used)
+        used.add(new)
+        open_calls.setdefault(part.id, []).append(new)
+        names[new] = part.name
+        return replace(part, id=new)
+
+    def bound(part: ToolResult) -> ToolResult:
+        waiting = open_calls.get(part.call_id)
+        new = (
+            waiting.pop()
+            if waiting
+            else part.call_id
+            if part.call_id in kept_ids
+            else _plain_id(bare_id(part.call_id))
+        )
+        return replace(part, call_id=new, name=part.name or names.get(new, ""))
+
+    for turn in turns:
+        parts = (
+            fresh(p) if isinstance(p, ToolCall) else bound(p) if isinstance(p, ToolResult) else p
+            for p in turn.parts
+        )
+        out.append(replace(turn, parts=tuple(parts)))
+    return out
+
+
+def _plain_id(call_id: str) -> str:
+    """An id of letters, digits, _ and -, at most 40 of them; what had to go is replaced by a digest."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", call_id) or "call"
+    if len(plain) <= MAX_ID_LENGTH:
+        return plain
+    return (
+        plain[:23]
+        + "_"
+        + hashlib.blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    )
+
+
+def _unused(wanted: str, used: set[str]) -> str:
+    if wanted not in used:
+        return wanted
+    n = 2
+    while f"{wanted[:33]}-{n}" in used:
+        n += 1
+    return f"{wanted[:33]}-{n}"
+
+
+def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
+    """Each result moved to directly behind the turn that called it, in the order of the calls."""
+    callers = {call.id: n for n, turn in enumerate(turns) for call in turn.calls}
+    moved: dict[str, ToolResult] = {}
+    rest: list[list[Part]] = []
+    for n, turn in enumerate(turns):
+        stays: list[Part] = []
+        for part in turn.parts:
+            if (
+                isinstance(part, ToolResult)
+                and callers.get(part.call_id, n) < n
+                and part.call_id not in moved
+            ):
+                moved[part.call_id] = part
+            else:
+                stays.append(part)
+        rest.append(stays)
+    out: list[Turn] = []
+    for turn, stays in zip(turns, rest, strict=True):
+        if stays:
+            out.append(replace(turn, parts=tuple(stays)))
+        answers = tuple(moved[call.id] for call in turn.calls if call.id in moved)
+        if answers:
+            out.append(Turn("tool", answers))
+    return out
+
+
+def file_text(part: FileReference) -> str:
+    """A file reference as words (SPEC C4)."""
+    facts = [
+        ("id", part.content_id),
+        ("type", part.mime),
+        ("tokens", str(part.tokens) if part.tokens else ""),
+    ]
+    lines = [f"[FILE: {part.path}]", *(f"{k}: {v}" for k, v in facts if v), part.summary, "[/FILE]"]
+    return "\n".join(line for line in lines if line)
+
+
+def system_text(envelope: Mapping[str, Any]) -> str:
+    """The system prompt a request body carries beside its list, in whichever format; "" if none."""
+    return "\n".join(words_in(envelope[key]) for key in SYSTEM_KEYS if envelope.get(key))
+
+
+# Where a request body keeps its system prompt: Anthropic, responses, Gemini in both spellings.
+SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
+
+
+def place_system(envelope: MutableMapping[str, Any], own_key: str, texts: Sequence[str]) -> list[str]:
+    """Move system texts into the envelope's own place; returns those that have to stand in the list.
+
+    A prompt under another format's key is moved too. Placing the same text again changes nothing.
+    """
+    foreign = [k for k in SYSTEM_KEYS if k in envelope and k != own_key and not _spelling(k, own_key)]
+    texts = [t for t in (system_text({k: envelope.pop(k)}) for k in foreign) if t] + list(texts)
+    if not own_key:
+        return texts
+    key = next((k for k in SYSTEM_KEYS if k in envelope), own_key)
+    present = system_text({key: envelope.get(key)})
+    new = [t for t in texts if t not in present]
+    if new:
+        envelope[key] = _with_texts(envelope.get(key), new, key)
+    return []
+
+
+def _spelling(key: str, own_key: str) -> bool:
+    return key.startswith("system") and key != "system" and own_key == "systemInstruction"
+
+
+def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
+    """The system field of a body with more text in it, in the shape it has."""
+    if key.startswith("system") and key != "system":
+        old = [{"text": existing}] if isinstance(existing, str) else list((existing or {}).get("parts", ()))
+        return {"parts": [*old, *({"text": t} for t in texts)]}
+    if isinstance(existing, list):
+        return [*existing, *({"type": "text", "text": t} for t in texts)]
+    return "\n\n".join([existing, *texts] if existing else texts)

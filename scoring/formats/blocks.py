@@ -1,0 +1,99 @@
+"""Content that is a string, null, or a list of typed blocks, as OpenAI, responses and LangChain write it.
+
+A block that is no known type speaks through the strings inside it, so that nothing a model reads weighs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from scoring.formats.media import media_of, source_of
+from scoring.formats.reading import OPAQUE_FIELDS, Place, words_in
+from scoring.formats.weave import weave
+from scoring.messages import Media, Part, Reasoning, Text, ToolResult
+
+# Block type -> the field that holds its words.
+_TEXT_FIELDS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
+_THOUGHT_FIELDS = {
+    "thinking": "thinking",
+    "reasoning": "reasoning",
+    "reasoning_text": "text",
+    "summary_text": "text",
+}
+
+
+def content_parts(place: Place, content: Any) -> list[Part]:
+    """The parts of a message's content; empty texts are no parts."""
+    if content is None or isinstance(content, str):
+        return [Text(content)] if content else []
+    if not isinstance(content, list | tuple):
+        place.fail("content to be a string, a list of blocks or null", content)
+    out: list[Part] = []
+    for block in content:
+        if not isinstance(block, Mapping | str):
+            place.fail("a content block to be an object", block)
+        out += block_parts(block, place)
+    return out
+
+
+def block_parts(block: Any, place: Place | None = None) -> list[Part]:
+    """The parts of one block: one, or none where it says nothing."""
+    place = place or Place(0)
+    if isinstance(block, str):
+        return [Text(block)] if block else []
+    kind = block.get("type")
+    if not isinstance(kind, str | None):
+        place.fail("a block's type to be a string", kind)
+    if kind in _TEXT_FIELDS or (kind is None and "text" in block):
+        text = place.text(block.get(_TEXT_FIELDS.get(kind or "text", "text")), f"the text of a {kind} block")
+        return [Text(text)] if text else []
+    if kind in _THOUGHT_FIELDS:
+        signature = block.get("signature") or block.get("encrypted_content") or ""
+        opaque = len(signature) if isinstance(signature, str) else 0
+        return [
+            Reasoning(place.text(block.get(_THOUGHT_FIELDS[kind]), f"the text of a {kind} block"), opaque)
+        ]
+    source = source_of(block)
+    if source is not None:
+        return [media_of(source)]
+    words = words_in(block)
+    return [Text(words)] if words else []
+
+
+def rewrite_text(block: Any, part: Part) -> Any:
+    """A copy of a block with the words of `part` in its text field."""
+    if isinstance(part, Media):
+        return block
+    text = getattr(part, "text", "")
+    if isinstance(block, str):
+        return text
+    kind = block.get("type")
+    key = _TEXT_FIELDS.get(kind) or _THOUGHT_FIELDS.get(kind)
+    if key is None and "text" not in block:  # a type we do not know: its words give way to ours
+        return {
+            "type": "text",
+            "text": text,
+            **{k: v for k, v in block.items() if k in OPAQUE_FIELDS - {"type"}},
+        }
+    return {**block, key or "text": text}
+
+
+def joined_text(parts: Sequence[Part]) -> str:
+    """The text parts, one a line: what a single string of content holds."""
+    return "\n".join(p.text for p in parts if isinstance(p, Text))
+
+
+def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any | None]) -> Any:
+    """The content of a result with the result's text in it: a string or a list of blocks, as it was.
+
+    The first text block takes the whole text; media that are still part of the result stay where they were.
+    """
+    if not isinstance(content, list):
+        return result.text
+    parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
+    texts = [b for b in content if source_of(b) is None]
+    media = [b for b in content if source_of(b) is not None]
+    if result.text and joined_text([p for b in texts for p in block_parts(b)]) == result.text:
+        return [*texts, *weave(media, result.media, read=block_parts, rewrite=rewrite_text, build=build)]
+    return weave([*texts[:1], *media], parts, read=block_parts, rewrite=rewrite_text, build=build)

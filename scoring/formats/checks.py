@@ -1,0 +1,119 @@
+"""Rules that several wire formats share, each as a generator of problems in plain words.
+
+A problem names the message by its place in the list and says what the provider expects there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scoring.errors import MalformedMessage
+from scoring.formats.numbering import numbered
+from scoring.formats.reading import Place
+from scoring.messages import Message, Role
+
+
+def readable(items: Sequence[Any], read: Callable[[Place, Any], Message]) -> tuple[list[Message], list[str]]:
+    """The items as messages, and a problem for each that cannot be read (it stands as an empty user message)."""
+    messages: list[Message] = []
+    problems: list[str] = []
+    for n, item in enumerate(items):
+        try:
+            messages.append(read(Place(n), item))
+        except MalformedMessage as error:
+            problems.append(str(error))
+            messages.append(Message("user"))
+    return list(numbered(messages)), problems
+
+
+def adjacent_pairs(
+    messages: Sequence[Message],
+    *,
+    merged: bool,
+    ready: bool = True,
+    unpaired: Callable[[str], bool] = lambda _: False,
+) -> list[str]:
+    """Each call answered exactly once, directly behind it, and no result without such a call.
+
+    `merged`: the provider reads consecutive messages of one speaker as one. Calls whose id is `unpaired` are run by
+    the provider and need no answer; calls at the very end may still be open unless the list is `ready`.
+    """
+    problems: list[str] = []
+    waiting: Counter[str] = Counter()
+    answered: set[str] = set()
+    caller = -1
+    speaker = ""
+    for n, message in enumerate(messages):
+        now = "tool" if message.results and message.role != "assistant" else message.role
+        if merged:
+            now = "user" if now == "tool" else now
+        if now != "tool" and not (merged and now == speaker):
+            if not (merged and now == "user" and speaker == "assistant"):
+                problems += _unanswered(waiting, caller, unpaired)
+                waiting, answered = Counter(), set()
+        speaker = now
+        for call in message.calls:
+            waiting[call.id] += 1
+            caller = n
+            if waiting[call.id] > 1:
+                problems.append(f"message {n}: call id {call.id!r} is used twice in one turn")
+        for result in message.results:
+            if waiting[result.call_id] > 0:
+                waiting[result.call_id] -= 1
+                answered.add(result.call_id)
+            elif result.call_id in answered:
+                problems.append(f"message {n}: call {result.call_id!r} has a second result; expected one")
+            else:
+                problems.append(
+                    f"message {n}: result for {result.call_id!r} without its call directly before; expected a call"
+                )
+    return problems + (_unanswered(waiting, caller, unpaired) if ready else [])
+
+
+def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bool]) -> list[str]:
+    return [
+        f"message {caller}: call {call_id!r} has no result directly behind it; expected one"
+        for call_id, left in waiting.items()
+        if left > 0 and not unpaired(call_id)
+    ]
+
+
+def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
+    """Each call answered once, somewhere behind it, and no result without an earlier call."""
+    problems: list[str] = []
+    waiting: dict[str, int] = {}
+    answered: set[str] = set()
+    for n, message in enumerate(messages):
+        for call in message.calls:
+            if call.id in waiting:
+                problems.append(
+                    f"message {waiting[call.id]}: call {call.id!r} has no result before it is used again"
+                )
+            waiting[call.id] = n
+        for result in message.results:
+            if waiting.pop(result.call_id, None) is not None:
+                answered.add(result.call_id)
+            elif result.call_id in answered:
+                problems.append(f"message {n}: call {result.call_id!r} has a second result; expected one")
+            else:
+                problems.append(f"message {n}: result for {result.call_id!r} without a call before it")
+    return problems + [
+        f"message {n}: call {call_id!r} has no result; expected one" for call_id, n in waiting.items()
+    ]
+
+
+def last_user_present(messages: Sequence[Message]) -> list[str]:
+    """Somebody has to have asked something."""
+    if any(m.role == "user" for m in messages):
+        return []
+    return ["no user message; expected at least one"]
+
+
+def begins_with_user(messages: Sequence[Message], but: frozenset[Role] = frozenset()) -> list[str]:
+    """The first message, apart from those of the roles in `but`, is the user's own words."""
+    first = next(((n, m) for n, m in enumerate(messages) if m.role not in but), None)
+    if first is None or (first[1].role == "user" and not first[1].results):
+        return []
+    return [f"message {first[0]}: the list begins with role {first[1].role}; expected a user message"]

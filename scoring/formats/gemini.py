@@ -1,0 +1,290 @@
+"""Gemini contents: roles user and model over parts; the system instruction stands beside the list.
+
+Calls and responses are tied by id where there is one, else by name and order. All responses to one turn's calls
+stand in the one content behind it. A `thoughtSignature` travels with its part and is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.checks import adjacent_pairs, begins_with_user, last_user_present, readable
+from scoring.formats.media import Source, media_of, placeholder, source_of
+from scoring.formats.numbering import is_made_up, made_up_id
+from scoring.formats.reading import Place, json_object, words_in
+from scoring.formats.weave import weave
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+# A response of just one of these fields says what that field says; "error" says it failed.
+_RESPONSE_FIELDS = ("output", "result", "content", "error")
+_FAILED = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
+
+
+def recognise(value: Any) -> float:
+    """How surely the list is ours, 0…1."""
+    if isinstance(value, Mapping):
+        return 1.0 if "contents" in value else 0.0
+    if not isinstance(value, list | tuple):
+        return 0.0
+    return max((0.97 for item in value if isinstance(item, Mapping) and "parts" in item), default=0.0)
+
+
+def read(place: Place, item: Any) -> Message:
+    """One content; a user content of nothing but responses has role tool."""
+    item = place.object(item, "a content")
+    role = place.role(item.get("role") or "user")
+    inner = item.get("parts")
+    if isinstance(inner, Mapping):
+        inner = [inner]
+    parts = tuple(p for part in place.items(inner, "parts") for p in _parts(place, part))
+    said = [p for p in parts if not isinstance(p, Reasoning)]
+    if role in ("user", "tool"):
+        role = "tool" if said and all(isinstance(p, ToolResult) for p in said) else "user"
+    return Message(role, parts)
+
+
+def _get(part: Mapping[str, Any], camel: str, snake: str) -> Any:
+    value = part.get(camel)
+    return part.get(snake) if value is None else value
+
+
+def _parts(place: Place, part: Any) -> list[Part]:
+    """What one wire part says, and behind it the signature it carries, if any."""
+    if isinstance(part, str):
+        return [Text(part)] if part else []
+    part = place.object(part, "a part")
+    signature = _get(part, "thoughtSignature", "thought_signature")
+    opaque = len(signature) if isinstance(signature, str) else 0
+    if part.get("thought") is True:
+        return [Reasoning(place.text(part.get("text"), "a part's text"), opaque)]
+    main = _main(place, part)
+    return [*([main] if main is not None else []), *([Reasoning("", opaque)] if opaque else [])]
+
+
+def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
+    if part.get("text") is not None:
+        text = place.text(part["text"], "a part's text")
+        return Text(text) if text else None
+    call = _get(part, "functionCall", "function_call")
+    if call is not None:
+        call = place.object(call, "functionCall")
+        name = place.text(call.get("name"), "a function's name")
+        call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
+        return ToolCall(call_id, name, place.json(call.get("args") or {}, "args"))
+    response = _get(part, "functionResponse", "function_response")
+    if response is not None:
+        return _response(place, place.object(response, "functionResponse"))
+    code = _get(part, "executableCode", "executable_code")
+    if isinstance(code, Mapping):
+        return ToolCall(
+            place.text(code.get("id"), "id") or made_up_id("code_execution"),
+            "code_execution",
+            place.text(code.get("code"), "code"),
+        )
+    result = _get(part, "codeExecutionResult", "code_execution_result")
+    if isinstance(result, Mapping):
+        call_id = place.text(result.get("id"), "id") or made_up_id("code_execution")
+        text = place.text(result.get("output"), "output")
+        return ToolResult(call_id, text, "code_execution", result.get("outcome") in _FAILED)
+    source = source_of(part)
+    if source is not None:
+        return media_of(source)
+    words = words_in({k: v for k, v in part.items() if k not in ("thoughtSignature", "thought_signature")})
+    return Text(words) if words else None
+
+
+def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
+    name = place.text(response.get("name"), "a function's name")
+    call_id = place.text(response.get("id"), "a response's id") or made_up_id(name)
+    body = response.get("response")
+    media = tuple(
+        media_of(s) for p in place.items(response.get("parts"), "parts") if (s := source_of(p)) is not None
+    )
+    key = _text_field(body)
+    if key is not None:
+        return ToolResult(call_id, body[key], name, key == "error", media)
+    return ToolResult(call_id, "" if not body else place.json(body, "a response"), name, media=media)
+
+
+def _text_field(body: Any) -> str | None:
+    """The one field of a response that holds its text; None if it holds more, or no text."""
+    if isinstance(body, Mapping) and len(body) == 1:
+        key = next(iter(body))
+        if key in _RESPONSE_FIELDS and isinstance(body[key], str):
+            return str(key)
+    return None
+
+
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """New contents for these turns, speakers alternating."""
+    out: list[dict[str, Any]] = []
+    for turn in turns:
+        role = {"assistant": "model", "system": "system"}.get(turn.role, "user")
+        parts = [b for p in turn.parts if (b := _block(p, sources)) is not None]
+        if out and out[-1]["role"] == role and role != "system":
+            out[-1]["parts"] += parts
+        elif parts:
+            out.append({"role": role, "parts": parts})
+    return list(out)
+
+
+def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
+    """A new part; None for what has no place here."""
+    if isinstance(part, Text):
+        return {"text": part.text} if part.text else None
+    if isinstance(part, FileReference):
+        return {"text": file_text(part)}
+    if isinstance(part, ToolCall):
+        return {"functionCall": {**_id(part.id), "name": part.name, "args": _args(part.arguments)}}
+    if isinstance(part, ToolResult):
+        response: dict[str, Any] = {**_id(part.call_id), "name": part.name or "unknown"}
+        response["response"] = {"error" if part.is_error else "output": part.text}
+        media = [_media(m, sources) or {"text": placeholder(m)} for m in part.media]
+        lost = [m["text"] for m in media if "text" in m]
+        if lost:
+            response["response"] = {"output": "\n".join(x for x in (part.text, *lost) if x)}
+        if len(lost) < len(media):
+            response["parts"] = [m for m in media if "text" not in m]
+        return {"functionResponse": response}
+    if isinstance(part, Media):
+        return _media(part, sources) or {"text": placeholder(part)}
+    return None  # a thought without its own signature means nothing to the provider
+
+
+def _id(call_id: str) -> dict[str, str]:
+    return {} if is_made_up(call_id) else {"id": call_id}
+
+
+def _args(arguments: str) -> dict[str, Any]:
+    if not arguments.strip():
+        return {}
+    found = json_object(arguments)
+    return {"input": arguments} if found is None else found
+
+
+def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
+    source = sources.get(part.digest)
+    if source is None or source.file_id:
+        return None
+    mime = source.mime or {"image": "image/png", "document": "application/pdf"}.get(source.kind, "")
+    if source.data:
+        return {"inlineData": {"mimeType": mime or "application/octet-stream", "data": source.data}}
+    return {"fileData": {"mimeType": mime, "fileUri": source.url}} if source.url else None
+
+
+def patch(value: Any, message: Message) -> Any:
+    """A copy of a content that says what `message` says; all else in it stays."""
+    place, inner = Place(0), value.get("parts")
+    parts = [inner] if isinstance(inner, Mapping) else inner or []
+    woven = weave(
+        parts, message.parts, read=lambda b: _parts(place, b), rewrite=_rewrite, build=lambda p: _block(p, {})
+    )
+    return {**value, "parts": woven}
+
+
+def _rewrite(block: Any, part: Part) -> Any:
+    if isinstance(block, str):
+        return part.text if isinstance(part, Text) else block
+    if isinstance(part, Text):
+        return {**block, "text": part.text} if "text" in block else {"text": part.text}
+    if isinstance(part, ToolCall):
+        key = "functionCall" if "functionCall" in block else "function_call"
+        if key not in block:  # code that the provider ran
+            key = "executableCode" if "executableCode" in block else "executable_code"
+            return {**block, key: {**block[key], "code": part.arguments}}
+        return {**block, key: {**block[key], "args": _args(part.arguments)}}
+    return _rewrite_result(block, part) if isinstance(part, ToolResult) else block
+
+
+def _rewrite_result(block: Any, part: ToolResult) -> Any:
+    for key in ("codeExecutionResult", "code_execution_result"):
+        if key in block:
+            return {**block, key: {**block[key], "output": part.text}}
+    key = "functionResponse" if "functionResponse" in block else "function_response"
+    response = dict(block[key])
+    field = "error" if part.is_error else _text_field(response.get("response"))
+    if _response(Place(0), response).text != part.text or part.is_error:
+        response["response"] = {field if field and (field != "error" or part.is_error) else "output": part.text}
+    if "parts" in response:
+        kept = [p for p in response["parts"] if (s := source_of(p)) is None or media_of(s) in part.media]
+        response["parts"] = kept
+    return {**block, key: response}
+
+
+def join(first: Any, second: Any) -> Any | None:
+    """Two contents of one speaker as one: responses have to stand together, speakers to take turns."""
+    if not (isinstance(first, Mapping) and isinstance(second, Mapping)):
+        return None
+    one, other = (c.get("role") or "user" for c in (first, second))
+    if one != other or one == "system" or not all(isinstance(c.get("parts"), list) for c in (first, second)):
+        return None
+    return {**first, "parts": [*first["parts"], *second["parts"]]}
+
+
+def opening(text: str) -> Any:
+    """A content of the user's to begin a list with."""
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def validate(items: Sequence[Any], ready: bool) -> list[str]:
+    """What the API would refuse."""
+    messages, problems = readable(items, read)
+    problems += adjacent_pairs(messages, merged=False, ready=ready)
+    problems += begins_with_user(messages)
+    problems += last_user_present(messages)
+    for n, item in enumerate(items):
+        if isinstance(item, Mapping):
+            problems += [f"message {n}: {p}" for p in _content(item)]
+    problems += _order(messages)
+    problems += _signatures(items, messages)
+    if ready and messages and messages[-1].role == "assistant":
+        problems.append(f"message {len(items) - 1}: the list ends with the model; expected the user or a response")
+    return problems
+
+
+def _content(item: Mapping[str, Any]) -> Iterator[str]:
+    role, parts = item.get("role", "user"), item.get("parts")
+    if role not in ("user", "model", "function"):
+        yield f"role {role!r}; expected user or model (a system prompt belongs into systemInstruction)"
+    if not parts:
+        yield "parts is empty; expected at least one"
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping) and part.get("text") == "" and len(part) == 1:
+            yield "a part's text is empty"
+        elif part == {}:
+            yield "a part is empty; expected text, a call, a response or data"
+        if isinstance(part, Mapping) and role != "model" and ("functionCall" in part or "function_call" in part):
+            yield f"a functionCall stands in a content of role {role}; expected model"
+
+
+def _order(messages: Sequence[Message]) -> Iterator[str]:
+    """A turn with calls comes directly behind the user or a response, and its responses in one content."""
+    for n, message in enumerate(messages):
+        before = messages[n - 1] if n else None
+        if before is not None and message.role == before.role == "assistant":
+            yield f"message {n}: the model speaks twice in a row; expected the user or a response between"
+        if before is not None and message.results and before.results and before.role != "assistant":
+            yield f"message {n}: responses to one turn stand in two contents; expected one"
+
+
+def _signatures(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
+    """Where the current turn's calls are signed, the first call of each of its steps has to be."""
+    start = max((n for n, m in enumerate(messages) if m.role == "user" and not m.results), default=-1) + 1
+    firsts = {n: c[0] for n in range(start, len(items)) if (c := _calls(items[n]))}
+    signed = [n for n, part in firsts.items() if _get(part, "thoughtSignature", "thought_signature")]
+    for n in firsts:
+        if signed and n not in signed:
+            yield f"message {n}: a functionCall of the current turn has lost its thoughtSignature"
+
+
+def _calls(item: Any) -> list[Mapping[str, Any]]:
+    parts = item.get("parts") if isinstance(item, Mapping) else None
+    found = parts if isinstance(parts, list) else []
+    return [p for p in found if isinstance(p, Mapping) and _get(p, "functionCall", "function_call") is not None]
+
+
+FORMAT = Format(
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, join, validate, opening
+)

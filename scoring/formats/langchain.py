@@ -1,0 +1,238 @@
+"""LangChain messages as data: `{"type": "ai", "data": {…}}`, the `lc` constructor shape, and the flat dump.
+
+All three hold the same fields: content, name, tool_calls with arguments as an object, tool_call_id, status. Content
+blocks are those of whichever provider the message came from, or LangChain's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.checks import adjacent_pairs, last_user_present, readable
+from scoring.formats.media import Source, placeholder
+from scoring.formats.numbering import made_up_id
+from scoring.formats.reading import ROLE_NAMES, Place, json_object
+from scoring.formats.weave import weave
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+
+_TYPES = {"human": "human", "ai": "ai", "system": "system", "tool": "tool", "function": "function", "chat": "chat"}
+_TYPES |= {"remove": "remove", "developer": "system"}
+_WRITTEN = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
+# Blocks that repeat what stands in tool_calls.
+_CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk")
+
+
+def recognise(value: Any) -> float:
+    """How surely the list is ours, 0…1."""
+    items = value.get("messages") if isinstance(value, Mapping) else value
+    if not isinstance(items, list | tuple):
+        return 0.0
+    return max(map(_mark, items), default=0.0)
+
+
+def _mark(item: Any) -> float:
+    if not isinstance(item, Mapping) or _type(item) is None:
+        return 0.0
+    return 0.98 if "data" in item or "lc" in item else 0.9 if "content" in item and "role" not in item else 0.0
+
+
+def _type(item: Mapping[str, Any]) -> str | None:
+    """human, ai, …, in all three shapes; None if it is none of ours."""
+    kind, ids = item.get("type"), item.get("id")
+    if item.get("lc") and kind == "constructor" and isinstance(ids, list) and ids:
+        kind = ids[-1]
+    if not isinstance(kind, str):
+        return None
+    return _TYPES.get(kind.removesuffix("Chunk").removesuffix("Message").lower())
+
+
+def _fields(place: Place, item: Any) -> Mapping[str, Any]:
+    """The message's own fields, wherever its shape keeps them."""
+    item = place.object(item, "a message")
+    if "lc" in item:
+        return place.object(item.get("kwargs"), "kwargs")
+    return place.object(item["data"], "data") if "data" in item else item
+
+
+def read(place: Place, item: Any) -> Message:
+    """One message."""
+    fields = _fields(place, item)
+    kind = _type(item)
+    if kind is None:
+        place.fail("type to be one of " + ", ".join(_TYPES), item.get("type"))
+    role: Role = "user" if kind == "remove" else ROLE_NAMES.get(kind, "user")
+    if kind == "chat":
+        role = place.role(fields.get("role"))
+    name = place.text(fields.get("name"), "name")
+    if role == "tool":
+        return Message("tool", (_result(place, fields, name),))
+    calls = _calls(place, fields)
+    return Message(role, (*_said(place, fields.get("content"), bool(calls)), *calls), name)
+
+
+def _said(place: Place, content: Any, with_calls: bool) -> list[Part]:
+    """The content, without the blocks that repeat the calls."""
+    if with_calls and isinstance(content, list):
+        content = [b for b in content if not (isinstance(b, Mapping) and b.get("type") in _CALL_BLOCKS)]
+    return content_parts(place, content)
+
+
+def _result(place: Place, fields: Mapping[str, Any], name: str) -> ToolResult:
+    parts = content_parts(place, fields.get("content"))
+    call_id = place.text(fields.get("tool_call_id"), "tool_call_id") or made_up_id(name)
+    media = tuple(p for p in parts if isinstance(p, Media))
+    return ToolResult(call_id, joined_text(parts), name, fields.get("status") == "error", media)
+
+
+def _calls(place: Place, fields: Mapping[str, Any]) -> list[ToolCall]:
+    """The calls of a message: its own list, the ones that could not be parsed, else the provider's."""
+    own = place.items(fields.get("tool_calls"), "tool_calls")
+    own = own + place.items(fields.get("invalid_tool_calls"), "invalid_tool_calls")
+    extra = fields.get("additional_kwargs")
+    if own or not isinstance(extra, Mapping):
+        return [_call(place, c) for c in own]
+    raw = place.items(extra.get("tool_calls"), "tool_calls")
+    return [_provider_call(place, c) for c in raw]
+
+
+def _call(place: Place, call: Any) -> ToolCall:
+    call = place.object(call, "a tool call")
+    name = place.text(call.get("name"), "a tool's name")
+    call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
+    args = call.get("args")
+    return ToolCall(call_id, name, "" if args is None else place.json(args, "args"))
+
+
+def _provider_call(place: Place, call: Any) -> ToolCall:
+    call = place.object(call, "a tool call")
+    function = place.object(call.get("function"), "function")
+    return _call(place, {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")})
+
+
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """New messages for these turns, in the type-and-data shape."""
+    out: list[Any] = []
+    for turn in turns:
+        if turn.role == "tool":
+            out += [_wire_result(r, sources) for r in turn.results]
+            continue
+        blocks = [b for p in turn.parts if (b := _block(p, sources)) is not None]
+        data: dict[str, Any] = {"content": _content(blocks)}
+        if turn.name:
+            data["name"] = turn.name
+        if turn.calls:
+            data["tool_calls"] = [_wire_call(c) for c in turn.calls]
+        out.append({"type": _WRITTEN[turn.role], "data": data})
+    return out
+
+
+def _content(blocks: list[Any]) -> Any:
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        return blocks[0]["text"]
+    return blocks or ""
+
+
+def _wire_call(call: ToolCall) -> dict[str, Any]:
+    args = {} if not call.arguments.strip() else json_object(call.arguments)
+    found = {"input": call.arguments} if args is None else args
+    return {"name": call.name, "args": found, "id": call.id, "type": "tool_call"}
+
+
+def _wire_result(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
+    parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
+    blocks = [b for p in parts if (b := _block(p, sources)) is not None]
+    data = {"content": _content(blocks), "tool_call_id": result.call_id}
+    if result.name:
+        data["name"] = result.name
+    if result.is_error:
+        data["status"] = "error"
+    return {"type": "tool", "data": data}
+
+
+def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text} if part.text else None
+    if isinstance(part, FileReference):
+        return {"type": "text", "text": file_text(part)}
+    if isinstance(part, Reasoning):
+        return {"type": "reasoning", "reasoning": part.text} if part.text else None
+    if not isinstance(part, Media):
+        return None
+    source = sources.get(part.digest)
+    if source is None:
+        return {"type": "text", "text": placeholder(part)}
+    block = {"type": "file" if source.kind == "document" else source.kind}
+    if source.mime:
+        block["mime_type"] = source.mime
+    found = (("base64", source.data), ("url", source.url), ("file_id", source.file_id))
+    return {**block, **{k: v for k, v in found if v}}
+
+
+def patch(value: Any, message: Message) -> Any:
+    """A copy of a message that says what `message` says; all else in it stays."""
+    fields = dict(_fields(Place(0), value))
+    content = fields.get("content")
+    if message.role == "tool":
+        result = message.results[0] if message.results else ToolResult("", "")
+        fields["content"] = result_content(content, result, lambda p: _block(p, {}))
+    else:
+        own = [p for p in message.parts if not isinstance(p, ToolCall | ToolResult)]
+        fields["content"] = _patched_content(content, own, message)
+        if fields.get("tool_calls"):
+            fields["tool_calls"] = _patched_calls(fields["tool_calls"], message)
+    if "lc" in value:
+        return {**value, "kwargs": fields}
+    return {**value, "data": fields} if "data" in value else fields
+
+
+def _patched_content(content: Any, own: list[Part], message: Message) -> Any:
+    if not isinstance(content, list):
+        texts = [p for p in own if isinstance(p, Text)]
+        return content if content_parts(Place(0), content) == own else joined_text(texts)
+    ids = {c.id for c in message.calls}
+
+    def read_block(block: Any) -> list[Part]:
+        if isinstance(block, Mapping) and block.get("type") in _CALL_BLOCKS:
+            return [] if block.get("id", block.get("call_id")) in ids else [Text("")]  # goes where its call went
+        return block_parts(block)
+
+    return weave(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))
+
+
+def _patched_calls(calls: Any, message: Message) -> Any:
+    place = Place(0)
+
+    def rewrite(block: Any, part: Part) -> Any:
+        return {**block, "args": _wire_call(part)["args"]} if isinstance(part, ToolCall) else block
+
+    def build(part: Part) -> Any | None:
+        return _wire_call(part) if isinstance(part, ToolCall) else None
+
+    return weave(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
+
+
+def join(first: Any, second: Any) -> Any | None:
+    """Messages are never joined."""
+    return None
+
+
+def validate(items: Sequence[Any], ready: bool) -> list[str]:
+    """What the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
+    messages, problems = readable(items, read)
+    problems += adjacent_pairs(messages, merged=False, ready=ready)
+    problems += last_user_present(messages)
+    for n, message in enumerate(messages):
+        if not message.parts and message.role in ("user", "system"):
+            problems.append(f"message {n}: content is empty; expected text or a block")
+        for result in message.results:
+            if message.role == "tool" and not result.call_id:
+                problems.append(f"message {n}: a tool message needs a tool_call_id")
+    return problems
+
+
+FORMAT = Format(
+    "langchain", "messages", "", recognise, read, write, patch, join, validate, None, keeps_reasoning=True
+)

@@ -1,0 +1,189 @@
+"""Images, sound and documents inside messages, in the shapes of every wire format.
+
+A `Source` is where the bytes are: inline as base64, at a URL, or under a provider's file id. A `Media` part
+keeps no bytes, only what identifies and measures them; `sources_in` finds the bytes again in the wire object
+a message came from, which is how an image travels from one format to another.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.formats.dimensions import dimensions
+from scoring.messages import Media
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a medium's bytes are: `data` is base64; exactly one of data, url and file_id is set."""
+
+    kind: str
+    mime: str = ""
+    data: str = ""
+    url: str = ""
+    file_id: str = ""
+    name: str = ""
+
+
+def media_of(source: Source) -> Media:
+    """The part that stands for a source; the digest is of the bytes, or of the address where there are none."""
+    if not source.data:
+        address = source.url or source.file_id or source.name
+        return Media(source.kind, source.mime, _digest(address.encode("utf-8", "surrogatepass")))
+    try:
+        raw = base64.b64decode(source.data, validate=False)
+    except (binascii.Error, ValueError):
+        raw = source.data.encode("utf-8", "surrogatepass")
+    width, height = dimensions(raw) if source.kind == "image" else (0, 0)
+    return Media(source.kind, source.mime, _digest(raw), len(raw), width, height)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def source_of(block: Any) -> Source | None:
+    """The source a block of any wire format holds; None if the block is no medium or a broken one."""
+    if not isinstance(block, Mapping):
+        return None
+    for read in (_anthropic, _openai, _responses, _gemini, _langchain):
+        found = read(block)
+        if found is not None:
+            return found
+    return None
+
+
+def sources_in(root: Any) -> dict[str, Source]:
+    """All media inside a wire object, by digest."""
+    found: dict[str, Source] = {}
+    seen: set[int] = set()
+    todo = [root]
+    while todo:
+        value = todo.pop()
+        if not isinstance(value, Mapping | list | tuple) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        source = source_of(value)
+        if source is not None:
+            found[media_of(source).digest] = source
+        else:
+            todo.extend(value.values() if isinstance(value, Mapping) else value)
+    return found
+
+
+def placeholder(media: Media) -> str:
+    """The text that stands for a medium where the target has no place for it."""
+    size = f" {media.width}x{media.height}" if media.width else ""
+    return f"[{media.kind}{': ' + media.mime if media.mime else ''}{size}]"
+
+
+def data_url(source: Source) -> str:
+    """The address of a source: its URL, or its bytes as a data URL."""
+    return source.url or f"data:{source.mime or 'application/octet-stream'};base64,{source.data}"
+
+
+def _from_address(kind: str, address: Any, name: str = "") -> Source | None:
+    """A source from a URL that may be a data URL."""
+    if not isinstance(address, str) or not address:
+        return None
+    if not address.startswith("data:"):
+        return Source(kind, url=address, name=name)
+    head, _, data = address[5:].partition(",")
+    return Source(kind, mime=head.partition(";")[0], data=data, name=name)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _anthropic(block: Mapping[str, Any]) -> Source | None:
+    kind, source = block.get("type"), block.get("source")
+    if kind == "container_upload":
+        return Source("document", file_id=_text(block.get("file_id")))
+    if kind not in ("image", "document") or not isinstance(source, Mapping):
+        return None
+    name, mime = _text(block.get("title")), _text(source.get("media_type"))
+    if source.get("type") == "base64":
+        return Source(kind, mime, data=_text(source.get("data")), name=name)
+    if source.get("type") == "url":
+        return Source(kind, mime, url=_text(source.get("url")), name=name)
+    if source.get("type") == "file":
+        return Source(kind, mime, file_id=_text(source.get("file_id")), name=name)
+    return None  # plain text and content documents are words, not media
+
+
+def _openai(block: Mapping[str, Any]) -> Source | None:
+    image, audio, file = block.get("image_url"), block.get("input_audio"), block.get("file")
+    if isinstance(image, Mapping):
+        return _from_address("image", image.get("url"))
+    if isinstance(audio, Mapping):
+        return Source("audio", "audio/" + _text(audio.get("format")), data=_text(audio.get("data")))
+    if block.get("type") == "file" and isinstance(file, Mapping):
+        name = _text(file.get("filename"))
+        inline = _from_address("document", file.get("file_data"), name)
+        if inline is not None and inline.url:  # bare base64, without a data URL around it
+            return Source("document", data=inline.url, name=name)
+        return inline or Source("document", file_id=_text(file.get("file_id")), name=name)
+    return None
+
+
+def _responses(block: Mapping[str, Any]) -> Source | None:
+    kind = block.get("type")
+    if kind in ("input_image", "image_url", "computer_screenshot"):
+        return _from_address("image", block.get("image_url")) or Source(
+            "image", file_id=_text(block.get("file_id"))
+        )
+    if kind == "image_generation_call" and isinstance(block.get("result"), str):
+        mime = "image/" + (_text(block.get("output_format")) or "png")
+        return Source("image", mime, data=block["result"])
+    if kind == "input_file":
+        name = _text(block.get("filename"))
+        if isinstance(block.get("file_data"), str):
+            inline = _from_address("document", block["file_data"], name)
+            if inline is not None:
+                return inline if inline.data else Source("document", data=inline.url, name=name)
+        if isinstance(block.get("file_url"), str):
+            return Source("document", url=block["file_url"], name=name)
+        return Source("document", file_id=_text(block.get("file_id")), name=name)
+    return None
+
+
+def _gemini(block: Mapping[str, Any]) -> Source | None:
+    inline = block.get("inlineData", block.get("inline_data"))
+    remote = block.get("fileData", block.get("file_data"))
+    if isinstance(inline, Mapping):
+        mime = _text(inline.get("mimeType", inline.get("mime_type")))
+        return Source(
+            _kind(mime), mime, data=_text(inline.get("data")), name=_text(inline.get("displayName"))
+        )
+    if isinstance(remote, Mapping):
+        mime = _text(remote.get("mimeType", remote.get("mime_type")))
+        return Source(_kind(mime), mime, url=_text(remote.get("fileUri", remote.get("file_uri"))))
+    return None
+
+
+def _langchain(block: Mapping[str, Any]) -> Source | None:
+    kind = block.get("type")
+    if kind not in ("image", "audio", "video", "file"):
+        return None
+    kind = "document" if kind == "file" else kind
+    mime = _text(block.get("mime_type"))
+    data = block.get("base64", block.get("data"))
+    if isinstance(data, str):
+        return Source(kind, mime, data=data)
+    if isinstance(block.get("url"), str):
+        found = _from_address(kind, block["url"])
+        return found if found is None or not mime else Source(kind, mime, found.data, found.url)
+    if isinstance(block.get("file_id"), str) or isinstance(block.get("id"), str):
+        return Source(kind, mime, file_id=_text(block.get("file_id", block.get("id"))))
+    return None
+
+
+def _kind(mime: str) -> str:
+    head = mime.partition("/")[0]
+    return head if head in ("image", "audio", "video") else "document"

@@ -1,0 +1,74 @@
+"""Ids for calls of formats that tie a result to its call by name and order.
+
+The k-th call of a name in one round is `order:name#k`, and so is its k-th result. A round ends where the speaker
+changes, so a list gives the same ids whether it is read whole or turn by turn; the same id coming back in a later
+round belongs to the latest open call, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from scoring.messages import Message, Part, ToolCall, ToolResult
+
+_MARK = "order:"
+
+
+def made_up_id(name: str) -> str:
+    """The id of a call whose wire object has none, before it is numbered."""
+    return f"{_MARK}{name}#0"
+
+
+def plain(part: Part) -> Part:
+    """The part without the number in a made-up id, so that it can be compared with one read by itself."""
+    if isinstance(part, ToolCall) and part.id.startswith(_MARK):
+        return replace(part, id=_unnumbered(part.id))
+    if isinstance(part, ToolResult) and part.call_id.startswith(_MARK):
+        return replace(part, call_id=_unnumbered(part.call_id))
+    return part
+
+
+def bare_id(call_id: str) -> str:
+    """An id without the mark and number of a made-up one: the tool's name."""
+    return _unnumbered(call_id)[len(_MARK) : -1] if call_id.startswith(_MARK) else call_id
+
+
+def is_made_up(call_id: str) -> bool:
+    """Whether a decoder made this id up, so that no wire object carries it."""
+    return call_id.startswith(_MARK)
+
+
+def _unnumbered(call_id: str) -> str:
+    name, mark, number = call_id.rpartition("#")
+    return name + mark if number.isdigit() else call_id
+
+
+def numbered(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages with made-up ids counted over whole rounds; those that came with ids stay the same objects."""
+    speaker = ""
+    counts: Counter[tuple[type, str]] = Counter()
+    for message in messages:
+        now = "assistant" if message.role == "assistant" else "other"
+        if now != speaker:
+            speaker, counts = now, Counter()
+        made_up = any(plain(p) is not p for p in (*message.calls, *message.results))
+        yield replace(message, parts=_parts(message, counts)) if made_up else message
+
+
+def _parts(message: Message, counts: Counter[tuple[type, str]]) -> tuple[Part, ...]:
+    out: list[Part] = []
+    for part in message.parts:
+        bare = plain(part)
+        if bare is not part and isinstance(bare, ToolCall):
+            bare = replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
+        elif bare is not part and isinstance(bare, ToolResult):
+            bare = replace(bare, call_id=f"{bare.call_id}{_next(counts, (ToolResult, bare.call_id))}")
+        out.append(bare)
+    return tuple(out)
+
+
+def _next(counts: Counter[tuple[type, str]], key: tuple[type, str]) -> int:
+    counts[key] += 1
+    return counts[key] - 1

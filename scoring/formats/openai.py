@@ -1,0 +1,255 @@
+"""OpenAI chat completions: roles system, developer, user, assistant, tool (and the older function).
+
+A call stands in `tool_calls` of an assistant message, its arguments as JSON text; each result is a message of
+role tool directly behind it. Reasoning, errors and media inside results have no place here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.checks import adjacent_pairs, last_user_present, readable
+from scoring.formats.media import Source, data_url, placeholder
+from scoring.formats.numbering import made_up_id
+from scoring.formats.reading import ROLE_NAMES, Place
+from scoring.formats.weave import weave
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+_OWN_FIELDS = ("tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content")
+_OWN_BLOCKS = ("image_url", "input_audio", "file", "refusal")
+_AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
+_NAME = re.compile(r"[^\s<|\\/>]{1,64}")
+
+
+def recognise(value: Any) -> float:
+    """How surely the list is ours, 0…1."""
+    items = value
+    if isinstance(value, Mapping):
+        if any(k in value for k in ("max_completion_tokens", "response_format", "stream_options")):
+            return 0.9
+        tools = value.get("tools")
+        if isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "function" in tools[0]:
+            return 0.9
+        items = value.get("messages")
+    if not isinstance(items, list | tuple):
+        return 0.0
+    return max(map(_mark, items), default=0.1)
+
+
+def _mark(item: Any) -> float:
+    if (
+        not isinstance(item, Mapping)
+        or item.get("role") not in ROLE_NAMES
+        or "type" in item
+        or "parts" in item
+    ):
+        return 0.0
+    content = item.get("content")
+    if any(item.get(k) is not None for k in _OWN_FIELDS) or item["role"] in ("tool", "function"):
+        return 0.95
+    if isinstance(content, list) and any(
+        isinstance(b, Mapping) and b.get("type") in _OWN_BLOCKS for b in content
+    ):
+        return 0.9
+    return 0.6 if item["role"] in ("system", "developer") else 0.5
+
+
+def read(place: Place, item: Any) -> Message:
+    """One message."""
+    item = place.object(item, "a message")
+    role = place.role(item.get("role"))
+    name = place.text(item.get("name"), "name")
+    content = content_parts(place, item.get("content"))
+    if role == "tool":
+        text = joined_text(content)
+        media = tuple(p for p in content if isinstance(p, Media))
+        call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
+        return Message("tool", (ToolResult(call_id, text, name, media=media),))
+    parts: list[Part] = []
+    thought = item.get("reasoning_content") or item.get("reasoning")
+    if isinstance(thought, str):
+        parts.append(Reasoning(thought))
+    parts += content
+    if item.get("refusal"):
+        parts.append(Text(place.text(item["refusal"], "refusal")))
+    if isinstance(item.get("audio"), Mapping):
+        parts.append(Media("audio"))
+    parts += [_call(place, call) for call in place.items(item.get("tool_calls"), "tool_calls")]
+    if item.get("function_call") is not None:
+        parts.append(_function(place, "", item["function_call"]))
+    return Message(role, tuple(parts), name)
+
+
+def _call(place: Place, call: Any) -> ToolCall:
+    call = place.object(call, "a tool call")
+    call_id = place.text(call.get("id"), "a tool call's id")
+    if call.get("custom") is not None:
+        custom = place.object(call["custom"], "custom")
+        return ToolCall(
+            call_id, place.text(custom.get("name"), "name"), place.text(custom.get("input"), "input")
+        )
+    return _function(place, call_id, call.get("function"))
+
+
+def _function(place: Place, call_id: str, function: Any) -> ToolCall:
+    function = place.object(function, "a tool call's function")
+    name = place.text(function.get("name"), "a function's name")
+    arguments = function.get("arguments")
+    text = "" if arguments is None else place.json(arguments, "arguments")
+    return ToolCall(call_id or made_up_id(name), name, text)
+
+
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """New messages for these turns."""
+    out: list[Any] = []
+    for turn in turns:
+        if turn.role == "tool":
+            out += [_result(r) for r in turn.results]
+            continue
+        blocks = [b for p in turn.parts if (b := _block(p, sources, turn.role)) is not None]
+        message: dict[str, Any] = {"role": turn.role, "content": _content(blocks)}
+        if turn.name and _NAME.fullmatch(turn.name):
+            message["name"] = turn.name
+        if turn.calls:
+            message["tool_calls"] = [_wire_call(c) for c in turn.calls]
+        out.append(message)
+    return out
+
+
+def _content(blocks: list[Any]) -> Any:
+    """One text stands as a string, nothing as null, all else as the list of blocks."""
+    if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        return blocks[0]["text"]
+    return blocks or None
+
+
+def _result(result: ToolResult) -> dict[str, Any]:
+    lines = [result.text, *map(placeholder, result.media)]
+    return {"role": "tool", "tool_call_id": result.call_id, "content": "\n".join(x for x in lines if x)}
+
+
+def _wire_call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments or "{}"}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
+    if isinstance(part, Text):
+        return {"type": "text", "text": part.text} if part.text else None
+    if isinstance(part, FileReference):
+        return {"type": "text", "text": file_text(part)}
+    if not isinstance(part, Media):
+        return None
+    source = sources.get(part.digest)
+    if source is not None and role == "user":
+        if source.kind == "image" and not source.file_id:
+            return {"type": "image_url", "image_url": {"url": data_url(source)}}
+        if source.data and source.mime in _AUDIO_FORMATS:
+            audio = {"data": source.data, "format": _AUDIO_FORMATS[source.mime]}
+            return {"type": "input_audio", "input_audio": audio}
+        if source.kind == "document" and source.data:
+            file = {"filename": source.name or "document", "file_data": data_url(source)}
+            return {"type": "file", "file": file}
+    return {"type": "text", "text": placeholder(part)}
+
+
+def patch(value: Any, message: Message) -> Any:
+    """A copy of a wire message that says what `message` says; all else in it stays."""
+    out = dict(value)
+    if message.role == "tool":
+        result = message.results[0] if message.results else ToolResult("", "")
+        out["content"] = result_content(value.get("content"), result, lambda p: _block(p, {}, "tool"))
+        return out
+    own = [p for p in message.parts if not isinstance(p, ToolCall | ToolResult | Reasoning)]
+    refusal = value.get("refusal")
+    if refusal and own and own[-1] == Text(refusal):
+        own.pop()
+    elif refusal:
+        out["refusal"] = None
+    content = value.get("content")
+    if isinstance(content, list):
+        out["content"] = weave(
+            content, own, read=block_parts, rewrite=rewrite_text, build=lambda p: _block(p, {}, message.role)
+        )
+    elif content_parts(Place(0), content) != own:
+        out["content"] = joined_text(own) or ("" if isinstance(content, str) else None)
+    thoughts = "\n".join(p.text for p in message.reasoning)
+    if "reasoning_content" in value and (value["reasoning_content"] or "") != thoughts:
+        out["reasoning_content"] = thoughts
+    _patch_calls(out, value, message.calls)
+    return out
+
+
+def _patch_calls(out: dict[str, Any], value: Any, calls: Sequence[ToolCall]) -> None:
+    """Calls that changed or are gone, in the two places a message may have them."""
+    place = Place(0)
+    if value.get("function_call") is not None and not calls:
+        del out["function_call"]
+    old = value.get("tool_calls")
+    if not isinstance(old, list):
+        if calls and value.get("function_call") is None:
+            out["tool_calls"] = [_wire_call(c) for c in calls]
+        return
+    now = weave(old, calls, read=lambda c: [_call(place, c)], rewrite=_rewrite_call, build=_built_call)
+    if now:
+        out["tool_calls"] = now
+    else:
+        del out["tool_calls"]
+
+
+def _built_call(part: Part) -> Any | None:
+    return _wire_call(part) if isinstance(part, ToolCall) else None
+
+
+def _rewrite_call(block: Any, part: Part) -> Any:
+    if not isinstance(part, ToolCall):
+        return block
+    if block.get("custom") is not None:
+        return {**block, "custom": {**block["custom"], "input": part.arguments}}
+    return {**block, "function": {**block["function"], "arguments": part.arguments}}
+
+
+def join(first: Any, second: Any) -> Any | None:
+    """Chat messages are never joined."""
+    return None
+
+
+def validate(items: Sequence[Any], ready: bool) -> list[str]:
+    """What the API would refuse."""
+    messages, problems = readable(items, read)
+    problems += adjacent_pairs(messages, merged=False, ready=ready)
+    problems += last_user_present(messages)
+    for n, item in enumerate(items):
+        problems += [f"message {n}: {p}" for p in _item_problems(item)] if isinstance(item, Mapping) else []
+    return problems
+
+
+def _item_problems(item: Mapping[str, Any]) -> list[str]:
+    role, content = item.get("role"), item.get("content")
+    out: list[str] = []
+    if item.get("tool_calls") == []:
+        out.append("tool_calls is empty; expected at least one call, or no such field")
+    if content == []:
+        out.append("content is an empty list; expected at least one block, or a string")
+    silent = ("tool_calls", "function_call", "refusal", "audio")
+    if (
+        content is None
+        and role not in ("function",)
+        and not (role == "assistant" and any(item.get(k) for k in silent))
+    ):
+        out.append(f"content is null; a {role} message needs content")
+    if role == "tool" and not item.get("tool_call_id"):
+        out.append("a tool message needs a tool_call_id")
+    out += [
+        f"{c.get('type', 'function')} call without an id"
+        for c in item.get("tool_calls") or ()
+        if isinstance(c, Mapping) and not c.get("id")
+    ]
+    return out
+
+
+FORMAT = Format("openai", "messages", "", recognise, read, write, patch, join, validate, None)

@@ -1,0 +1,178 @@
+"""What every decoder needs to read foreign data without being hurt by it.
+
+A decoder never indexes or converts on faith: it asks a `Place` for a value of a type, and the place raises
+`MalformedMessage` with its index, what was expected and what came. Nested data is walked without recursion,
+so that a hundred thousand levels cost memory and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, cast
+
+from scoring.errors import MalformedMessage
+from scoring.messages import Role
+
+# What wire formats call the four roles (SPEC B3).
+ROLE_NAMES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+
+# Fields whose strings are addresses or ciphers, not words anybody said.
+OPAQUE_FIELDS = frozenset(
+    {
+        "type",
+        "id",
+        "call_id",
+        "tool_use_id",
+        "status",
+        "signature",
+        "data",
+        "encrypted_content",
+        "encrypted_index",
+    }
+    | {"encrypted_stdout", "cache_control", "media_type", "mime_type", "mimeType", "fingerprint", "result_id"}
+)
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in the words of JSON, for error messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return f"the string {value[:40]!r}"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, Mapping):
+        return "an object"
+    return f"a {type(value).__name__}"
+
+
+class Place:
+    """Where in a list we are reading; turns every surprise into `MalformedMessage`."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def fail(self, expected: str, got: Any) -> NoReturn:
+        """Raise with what was expected and what came."""
+        raise MalformedMessage(self.index, f"expected {expected}, got {kind_of(got)}")
+
+    def object(self, value: Any, what: str) -> Mapping[str, Any]:
+        """The value as an object."""
+        if not isinstance(value, Mapping):
+            self.fail(f"{what} to be an object", value)
+        return value
+
+    def items(self, value: Any, what: str) -> list[Any]:
+        """The value as a list; null is an empty one."""
+        if value is None:
+            return []
+        if not isinstance(value, list | tuple):
+            self.fail(f"{what} to be a list", value)
+        return cast(list[Any], value)
+
+    def text(self, value: Any, what: str) -> str:
+        """The value as a string; null is an empty one."""
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            self.fail(f"{what} to be a string", value)
+        return value
+
+    def role(self, value: Any) -> Role:
+        """The value as one of our four roles."""
+        if not isinstance(value, str) or value not in ROLE_NAMES:
+            self.fail("role to be one of " + ", ".join(sorted(ROLE_NAMES)), value)
+        return ROLE_NAMES[value]
+
+    def json(self, value: Any, what: str) -> str:
+        """The value as JSON text; a string is taken to be that already."""
+        if isinstance(value, str):
+            return value
+        try:
+            return json_text(value)
+        except ValueError:
+            self.fail(f"{what} to be JSON", value)
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON, non-ASCII as it is, at any depth.
+
+    Raises:
+        ValueError: the value contains itself.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, TypeError):
+        return "".join(_json_pieces(value))
+
+
+def _json_pieces(root: Any) -> Iterator[str]:
+    """The pieces of JSON text of a value that is too deep (or too odd in its keys) for the json module."""
+    todo: list[tuple[str, Any]] = [("value", root)]
+    open_ids: set[int] = set()
+    while todo:
+        what, value = todo.pop()
+        if what == "text":
+            yield value
+        elif what == "close":
+            open_ids.discard(value)
+        elif isinstance(value, Mapping) or isinstance(value, list | tuple):
+            if id(value) in open_ids:
+                raise ValueError("a value that contains itself has no JSON")
+            open_ids.add(id(value))
+            is_object = isinstance(value, Mapping)
+            steps: list[tuple[str, Any]] = [("text", "{" if is_object else "[")]
+            for n, inner in enumerate(value.items() if isinstance(value, Mapping) else value):
+                if n:
+                    steps.append(("text", ", "))
+                if is_object:
+                    steps.append(("text", json.dumps(str(inner[0]), ensure_ascii=False) + ": "))
+                steps.append(("value", inner[1] if is_object else inner))
+            steps += [("text", "}" if is_object else "]"), ("close", id(value))]
+            todo.extend(reversed(steps))
+        else:
+            yield json.dumps(value, ensure_ascii=False, default=str)
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The object that JSON text stands for; None if it is no JSON, no object or nested beyond reading."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def words_in(root: Any) -> str:
+    """The strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (SPEC B4)."""
+    out: list[str] = []
+    seen: set[int] = set()
+    todo = [root]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            if value:
+                out.append(value)
+        elif isinstance(value, Mapping | list | tuple) and id(value) not in seen:
+            seen.add(id(value))
+            if isinstance(value, Mapping):
+                value = [v for k, v in value.items() if k not in OPAQUE_FIELDS]
+            todo.extend(reversed(value))
+    return "\n".join(out)

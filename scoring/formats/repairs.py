@@ -1,0 +1,130 @@
+"""What a list needs before it can be sent: every call answered once, every result behind its call (conformance 18).
+
+A call without a result gets a placeholder rather than being removed: what the agent did stays known, and removing
+it would change what the model said. Input and log are not touched; each repair is reported in plain words.
+
+A round is a run of assistant messages and the results directly behind it; in OpenAI chat and LangChain every
+assistant message is a round of its own, in responses results may come at any later place.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scoring.formats.anthropic_rules import is_server_call
+from scoring.messages import Message, Part, Reasoning, ToolCall, ToolResult
+
+NO_RESULT = "[no result was recorded for this call]"
+
+
+def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
+    """The messages with every call paired, and a note for each repair.
+
+    Messages that need nothing are the same objects. Of several results for one call the first is kept.
+    """
+    return _Repair(messages).result()
+
+
+class _Repair:
+    """One pass that binds results to calls, and one that writes the list with what was found."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self.messages = messages
+        self.notes: list[str] = []
+        self.slots: list[int] = []  # per round: the message behind which its further results go
+        self.late: defaultdict[int, list[ToolResult]] = defaultdict(list)
+        self.changed: dict[int, Message | None] = {}
+        self.waiting: dict[str, list[tuple[int, int, ToolCall]]] = {}
+        self.answered: set[str] = set()
+
+    def result(self) -> tuple[list[Message], list[str]]:
+        """The repaired list and the notes."""
+        accepts_results = False
+        for n, message in enumerate(self.messages):
+            if message.role == "assistant":
+                if not accepts_results or self._begins_round(n):
+                    self.slots.append(n)
+                self.slots[-1] = n
+                accepts_results = True
+            elif message.role != "tool" or not message.results:
+                self._bind(n, accepts_results)
+                accepts_results = False
+                continue
+            self._bind(n, accepts_results)
+            if message.role == "tool" and accepts_results and self.changed.get(n, message) is message:
+                self.slots[-1] = n
+        self._answer_open_calls()
+        self._drop_bare_reasoning()
+        return self._written(), self.notes
+
+    def _begins_round(self, n: int) -> bool:
+        before, message = self.messages[n - 1], self.messages[n]
+        return before.role != "assistant" or (
+            message.wire is not None and message.wire.format in ("openai", "langchain")
+        )
+
+    def _bind(self, n: int, accepts_results: bool) -> None:
+        """Tie the results of one message to their calls; note those that have to go or to move."""
+        message = self.messages[n]
+        parts: list[Part] = []
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                self.waiting.setdefault(part.id, []).append((len(self.slots) - 1, n, part))
+            if not isinstance(part, ToolResult) or self._stays(n, part, accepts_results):
+                parts.append(part)
+        if len(parts) != len(message.parts):
+            self.changed[n] = replace(message, parts=tuple(parts)) if parts else None
+
+    def _stays(self, n: int, part: ToolResult, accepts_results: bool) -> bool:
+        calls = self.waiting.get(part.call_id)
+        if not calls:
+            why = "a second result for" if part.call_id in self.answered else "a result without"
+            self.notes.append(f"message {n}: {why} call {part.call_id!r}; left out")
+            return False
+        home, _, call = calls.pop()
+        self.answered.add(part.call_id)
+        wire = self.messages[n].wire
+        if (accepts_results and home == len(self.slots) - 1) or (wire is not None and wire.format == "responses"):
+            return True
+        self.late[home].append(part if part.name else replace(part, name=call.name))
+        self.notes.append(f"message {n}: the result of call {part.call_id!r} stood apart from it; moved behind it")
+        return False
+
+    def _answer_open_calls(self) -> None:
+        open_calls = sorted((n, home, call.id, call) for cs in self.waiting.values() for home, n, call in cs)
+        for n, home, call_id, call in open_calls:
+            if not is_server_call(call_id):
+                self.late[home].append(ToolResult(call_id, NO_RESULT, call.name))
+                self.notes.append(f"message {n}: call {call_id!r} has no result; a placeholder stands for it")
+
+    def _drop_bare_reasoning(self) -> None:
+        """Responses refuse a reasoning item whose following item is gone."""
+        follows = False
+        for n in range(len(self.messages) - 1, -1, -1):
+            message = self.changed.get(n, self.messages[n])
+            if message is None:
+                continue
+            bare = message.wire is not None and message.wire.format == "responses" and message.role == "assistant"
+            bare = bare and bool(message.parts) and all(isinstance(p, Reasoning) for p in message.parts)
+            if bare and not follows and _is_reasoning_item(message):
+                self.changed[n] = None
+                self.notes.append(f"message {n}: a reasoning item without the item that followed it; left out")
+            else:
+                follows = message.role == "assistant"
+
+    def _written(self) -> list[Message]:
+        rounds = {slot: home for home, slot in enumerate(self.slots)}
+        out: list[Message] = []
+        for n, message in enumerate(self.messages):
+            now = self.changed.get(n, message)
+            if now is not None:
+                out.append(now)
+            out += [Message("tool", (part,)) for part in self.late.get(rounds.get(n, -1), ())]
+        return out
+
+
+def _is_reasoning_item(message: Message) -> bool:
+    value = message.wire.value if message.wire is not None else {}
+    return bool(value.get("type") == "reasoning")

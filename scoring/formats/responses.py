@@ -1,0 +1,240 @@
+"""OpenAI responses: a flat list of items; messages, reasoning, calls and their outputs each stand alone.
+
+Calls and outputs are tied by `call_id`; an output may come anywhere behind its call. A reasoning item has to be
+followed by the item it led to. Calls that the provider runs itself carry call and result in one item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.checks import free_pairs, last_user_present, readable
+from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
+from scoring.formats.numbering import is_made_up, made_up_id
+from scoring.formats.reading import ROLE_NAMES, Place, words_in
+from scoring.formats.weave import weave
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+
+# Items the provider answers itself, and where each keeps what came back.
+_SERVER_CALLS = {
+    "web_search_call": "results",
+    "file_search_call": "results",
+    "code_interpreter_call": "outputs",
+    "image_generation_call": "result",
+    "mcp_call": "output",
+}
+_ARGUMENTS = ("arguments", "input", "action", "actions", "operation", "queries", "code", "revised_prompt")
+_OUTPUTS = ("output", "result", "outputs", "results", "tools")
+_TYPES = ("reasoning", "function_call", "function_call_output", "item_reference", "compaction", *_SERVER_CALLS)
+
+
+def recognise(value: Any) -> float:
+    """How surely the list is ours, 0…1."""
+    if isinstance(value, Mapping):
+        if "input" not in value or "messages" in value or "contents" in value:
+            return 0.0
+        return 0.95 if isinstance(value["input"], str | list) else 0.0
+    if not isinstance(value, list | tuple):
+        return 0.0
+    return max(map(_mark, value), default=0.0)
+
+
+def _mark(item: Any) -> float:
+    if not isinstance(item, Mapping) or "data" in item or "parts" in item:
+        return 0.0
+    kind = item.get("type")
+    if isinstance(kind, str) and (kind in _TYPES or kind.endswith(("_call", "_call_output"))):
+        return 0.98
+    if item.get("role") not in ("user", "assistant", "system", "developer"):
+        return 0.0
+    content = item.get("content")
+    types = [b.get("type") for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    if any(isinstance(t, str) and t.startswith(("input_", "output_")) and t != "input_audio" for t in types):
+        return 0.97
+    return 0.9 if kind == "message" and "content" in item else 0.3 if kind is None else 0.0
+
+
+def read(place: Place, item: Any) -> Message:
+    """One item as one message."""
+    item = place.object(item, "an item")
+    kind = place.text(item.get("type"), "an item's type") or ("message" if "role" in item else "item_reference")
+    if kind == "message":
+        return Message(place.role(item.get("role")), tuple(content_parts(place, item.get("content"))))
+    if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
+        return Message("assistant", (_reasoning(place, item),))
+    if kind.endswith("_output"):
+        return Message("tool", (_output(place, kind, item),))
+    if kind.endswith("_call"):
+        return Message("assistant", _call(place, kind, item))
+    if kind == "item_reference":
+        return Message("assistant")
+    words = words_in(item)
+    role = ROLE_NAMES.get(str(item.get("role")), "assistant")
+    return Message(role, (Text(words),) if words else ())
+
+
+def _reasoning(place: Place, item: Mapping[str, Any]) -> Reasoning:
+    texts = [*place.items(item.get("summary"), "summary"), *place.items(item.get("content"), "content")]
+    cipher = place.text(item.get("encrypted_content"), "encrypted_content")
+    return Reasoning("\n".join(filter(None, map(words_in, texts))), len(cipher))
+
+
+def _call_id(place: Place, item: Mapping[str, Any], name: str) -> str:
+    return place.text(item.get("call_id") or item.get("id"), "call_id") or made_up_id(name)
+
+
+def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
+    name = place.text(item.get("name"), "name") or kind.removesuffix("_call")
+    call_id = _call_id(place, item, name)
+    found = next((item[k] for k in _ARGUMENTS if item.get(k) is not None), "")
+    call = ToolCall(call_id, name, place.json(found, "a call's arguments"))
+    if kind not in _SERVER_CALLS:
+        return (call,)
+    source = source_of(item)
+    media = (media_of(source),) if source is not None else ()
+    text = "" if media else words_in([item.get(_SERVER_CALLS[kind]), item.get("error")])
+    failed = bool(item.get("error")) or item.get("status") == "failed"
+    return call, ToolResult(call_id, text, name, failed, media)
+
+
+def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
+    name = place.text(item.get("name"), "name")
+    call_id = _call_id(place, item, name or kind.removesuffix("_call_output").removesuffix("_output"))
+    output = next((item[k] for k in _OUTPUTS if item.get(k) is not None), None)
+    failed = item.get("status") in ("failed", "incomplete")
+    if isinstance(output, list) and kind in ("function_call_output", "custom_tool_call_output"):
+        parts = content_parts(place, output)
+        media = tuple(p for p in parts if isinstance(p, Media))
+        return ToolResult(call_id, joined_text(parts), name, failed, media)
+    source = source_of(output)
+    if source is not None:
+        return ToolResult(call_id, "", name, failed, (media_of(source),))
+    if output is not None and not isinstance(output, str | list | Mapping):
+        place.fail("an output to be a string, a list or an object", output)
+    return ToolResult(call_id, words_in(output), name, failed)
+
+
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """New items for these turns."""
+    out: list[Any] = []
+    for turn in turns:
+        blocks = [b for p in turn.parts if (b := _block(p, sources, turn.role)) is not None]
+        if len(blocks) == 1 and "text" in blocks[0]:
+            out.append({"type": "message", "role": turn.role, "content": blocks[0]["text"]})
+        elif blocks and turn.role == "assistant":
+            texts = "\n".join(b["text"] for b in blocks)  # a list of output blocks would need the id of an answer
+            out.append({"type": "message", "role": turn.role, "content": texts})
+        elif blocks:
+            out.append({"type": "message", "role": turn.role, "content": blocks})
+        out += [_wire_call(c) for c in turn.calls]
+        out += [_wire_output(r, sources) for r in turn.results]
+    return out
+
+
+def _wire_call(call: ToolCall) -> dict[str, Any]:
+    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments or "{}"}
+
+
+def _wire_output(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
+    output: Any = result.text
+    if result.media:
+        parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
+        output = [b for p in parts if (b := _block(p, sources, "user")) is not None]
+    return {"type": "function_call_output", "call_id": result.call_id, "output": output}
+
+
+def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
+    if isinstance(part, Text):
+        return {"type": "input_text", "text": part.text} if part.text else None
+    if isinstance(part, FileReference):
+        return {"type": "input_text", "text": file_text(part)}
+    if not isinstance(part, Media):
+        return None
+    source = sources.get(part.digest)
+    if source is not None and role == "user" and not source.file_id:
+        if source.kind == "image":
+            return {"type": "input_image", "image_url": data_url(source), "detail": "auto"}
+        if source.kind == "document" and source.data:
+            return {"type": "input_file", "filename": source.name or "document", "file_data": data_url(source)}
+    return {"type": "input_text", "text": placeholder(part)}
+
+
+def patch(value: Any, message: Message) -> Any:
+    """A copy of an item that says what `message` says; all else in it stays."""
+    kind = value.get("type") or "message"
+    if kind == "message":
+        return {**value, "content": _patched_content(value.get("content"), message)}
+    if kind.endswith("_output") and message.results:
+        return _patched_output(value, message.results[0])
+    key = next((k for k in _ARGUMENTS if isinstance(value.get(k), str)), None)
+    out = dict(value)
+    if key is not None and message.calls:
+        out[key] = message.calls[0].arguments
+    if kind in _SERVER_CALLS and message.results and isinstance(value.get(_SERVER_CALLS[kind]), str):
+        out[_SERVER_CALLS[kind]] = message.results[0].text
+    return out
+
+
+def _patched_content(content: Any, message: Message) -> Any:
+    if not isinstance(content, list):
+        return joined_text(message.parts)
+    kind = "output_text" if message.role == "assistant" else "input_text"
+
+    def build(part: Part) -> Any | None:
+        block = _block(part, {}, message.role)
+        return None if block is None else {**block, "type": kind}
+
+    return weave(content, message.parts, read=block_parts, rewrite=rewrite_text, build=build)
+
+
+def _patched_output(value: Any, result: ToolResult) -> Any:
+    key = next((k for k in _OUTPUTS if value.get(k) is not None), "output")
+    output = value.get(key)
+    if value["type"] == "shell_call_output":  # chunks of stdout and stderr with their outcome
+        first = output[0] if isinstance(output, list) and output else {"outcome": {"type": "exit", "exit_code": 0}}
+        return {**value, key: [{**first, "stdout": result.text, "stderr": ""}]}
+    if isinstance(output, list) and value["type"] in ("function_call_output", "custom_tool_call_output"):
+        return {**value, key: result_content(output, result, lambda p: _block(p, {}, "user"))}
+    return {**value, key: result.text}
+
+
+def join(first: Any, second: Any) -> Any | None:
+    """Items are never joined."""
+    return None
+
+
+def validate(items: Sequence[Any], ready: bool) -> list[str]:
+    """What the API would refuse."""
+    messages, problems = readable(items, read)
+    problems += free_pairs(messages, ready)
+    problems += last_user_present(messages)
+    problems += _reasoning_followed(items, messages)
+    for n, item in enumerate(items):
+        problems += [f"message {n}: {p}" for p in _item(item)] if isinstance(item, Mapping) else []
+    return problems
+
+
+def _reasoning_followed(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
+    for n, item in enumerate(items):
+        if isinstance(item, Mapping) and item.get("type") == "reasoning":
+            if n + 1 == len(items) or messages[n + 1].role != "assistant":
+                yield f"message {n}: a reasoning item without its following item"
+
+
+def _item(item: Mapping[str, Any]) -> Iterator[str]:
+    kind = item.get("type") or ("message" if "role" in item else "item_reference")
+    if kind == "message" and item.get("role") in ("tool", "function"):
+        yield "a result stands as a message; expected a function_call_output item"
+    if kind == "message" and not item.get("content") and item.get("role") != "assistant":
+        yield "content is empty; expected text or at least one block"
+    if kind in ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"):
+        if is_made_up(_call_id(Place(0), item, "")) or not item.get("call_id"):
+            yield f"a {kind} item needs a call_id"
+    if kind == "function_call" and not isinstance(item.get("arguments"), str):
+        yield "a function_call's arguments are no JSON text"
+
+
+FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, join, validate, None)

@@ -1,0 +1,72 @@
+"""Changed parts written back into the wire blocks they came from.
+
+What did not change stays the same object; a block whose part changed is copied with just that changed; a block
+whose part is gone is left out; a part that has no block gets a new one where it stands. A block that reads as no
+part at all (an empty text, a marker) stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scoring.formats.numbering import plain
+from scoring.messages import Part, ToolCall, ToolResult
+
+
+def weave(
+    blocks: Sequence[Any],
+    parts: Sequence[Part],
+    *,
+    read: Callable[[Any], Sequence[Part]],
+    rewrite: Callable[[Any, Part], Any],
+    build: Callable[[Part], Any | None],
+) -> list[Any]:
+    """The blocks brought in line with `parts`.
+
+    `read` gives the parts of one block, `rewrite` a copy of a block for a changed part, `build` a block for a new
+    part or None where the format has no place for it.
+    """
+    old = [list(read(block)) for block in blocks]
+    out: list[Any] = []
+    at = 0
+
+    def build_until(end: int) -> None:
+        out.extend(built for part in parts[at:end] if (built := build(part)) is not None)
+
+    for n, block in enumerate(blocks):
+        if not old[n]:
+            out.append(block)
+            continue
+        found = _find(old[n][0], parts, at, [p for later in old[n + 1 :] for p in later])
+        if found is None:
+            continue
+        build_until(found)
+        same = all(plain(a) == plain(b) for a, b in zip(old[n], parts[found:], strict=False))
+        whole = same and found + len(old[n]) <= len(parts)
+        out.append(block if whole else rewrite(block, parts[found]))
+        at = found + (len(old[n]) if whole else 1)
+    build_until(len(parts))
+    return out
+
+
+def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int | None:
+    """Where in `parts`, from `at` on, this block's part went; None if it is gone."""
+    for n in range(at, len(parts)):
+        if plain(parts[n]) == plain(part):
+            return n
+    for n in range(at, len(parts)):
+        if _key(parts[n]) is not None and _key(parts[n]) == _key(part):
+            return n
+    if at < len(parts) and type(parts[at]) is type(part) and _key(part) is None and parts[at] not in later:
+        return at
+    return None
+
+
+def _key(part: Part) -> tuple[str, str] | None:
+    """What ties a changed part to its old self: the call's id. Text and media have only their place."""
+    part = plain(part)
+    if isinstance(part, ToolCall):
+        return ("call", part.id)
+    return ("result", part.call_id) if isinstance(part, ToolResult) else None
+
