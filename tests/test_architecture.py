@@ -16,8 +16,8 @@ from tests.sources import Arrow, Module, arrows, is_within, read_modules
 
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
 MATTER = ("webapp.store", "webapp.transcripts", "webapp.tokenizers", "webapp.providers")
-# What the edges share: the shapes that may be sent to us, and what a room of the live connection remembers.
-SHARED = ("webapp.bodies", "webapp.rooms")
+# What the edges share: what may be sent to us; and what the live connection remembers and has still to tell.
+SHARED = ("webapp.bodies", "webapp.rooms", "webapp.notes", "webapp.pending")
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
     *SHARED,
@@ -41,7 +41,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     # Tokenizers and providers are handed in, so that a service runs with a fake of either.
     "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.transcripts", "webapp.bus"),
     "webapp.auth": ("webapp.config", "webapp.errors"),
-    **dict.fromkeys(SHARED, ()),
+    **dict.fromkeys(SHARED, ("webapp.events", *SHARED)),
     "webapp.bodies": ("webapp.errors",),
     "webapp.routes": (*EDGE, "webapp.bodies"),
     "webapp.rooms": (),

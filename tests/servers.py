@@ -1,0 +1,60 @@
+"""A real server for a test: a free port, a store of its own, and the folders of transcripts that the test names.
+
+It runs in a thread of the test's process, so that `app` can be asked and fed directly beside the pages.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+
+from webapp.config import Config
+from webapp.serving import Running, WerkzeugServer, listen, url_of
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Server:
+    """`url` has no slash at its end; `app` holds the services, `flask` the WSGI application over them."""
+
+    url: str
+    app: Any
+    flask: Flask
+
+
+@contextmanager
+def running_server(
+    tmp_path: Path, env: Mapping[str, str] | None = None, watch: Sequence[Path] = (), **given: Any
+) -> Iterator[Server]:
+    """Serves until the block ends.
+
+    `env` is where agents' folders are looked up (CLAUDE_CONFIG_DIR, CODEX_HOME …), with a home in `tmp_path` unless
+    it names one; `watch` are further folders; with neither, nothing is followed. `given` are fields of `Config`.
+    """
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    fields: dict[str, Any] = {
+        "db": tmp_path / "coppice.db",
+        "env": {"HOME": str(home), **(env or {})},
+        "watch": tuple(watch),
+        "follow": bool(env or watch),
+        **given,
+    }
+    listener = listen(LOOPBACK, 0)
+    url = url_of(listener, LOOPBACK)
+    running = Running(Config(**fields))
+    server = WerkzeugServer(running, listener)
+    thread = threading.Thread(target=server.serve, name="server", daemon=True)
+    thread.start()
+    try:
+        yield Server(url, running.app, running.wsgi)
+    finally:
+        server.stop()
+        thread.join(timeout=5)

@@ -1,0 +1,39 @@
+"""The application around `scoring`: store, services, pages and the live connection.
+
+Importing the package loads nothing: Flask and the rest come in when an application is made, so that
+`webapp.client` stays light.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from webapp.config import Config
+
+
+def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
+    """The Flask application, with Socket.IO in it and the gate around it.
+
+    `app` is an application of `webapp.wiring` made elsewhere; otherwise one is built from `config` (by default what
+    file and environment say). Nothing is followed until its `following.start()` is called.
+    """
+    from flask import Flask
+
+    from webapp.auth import Gate, Guarded
+    from webapp.config import Config
+    from webapp.live import Gateway
+    from webapp.routes import install
+    from webapp.routes.assets import TEMPLATES
+    from webapp.wiring import build
+
+    config = config or Config.load()
+    app = app or build(config)
+    gate = Gate(hosts=frozenset(name.lower() for name in config.allowed_hosts))
+    flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
+    install(flask_app, app)
+    flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)
+    flask_app.wsgi_app = Guarded(flask_app.wsgi_app, gate)  # type: ignore[method-assign]
+    return flask_app

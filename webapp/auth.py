@@ -1,0 +1,181 @@
+"""Who may talk to us: this machine, and our own pages in its browsers.
+
+Two laws, for HTTP and Socket.IO alike, checked before anything else sees the request:
+a request names a host that is ours (so that no rebound DNS name reaches us), and whatever may change something
+comes from our own pages or from a program (a browser says where a page is from; a program says nothing).
+A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may change things.
+Where a token is set, `/api`, `/metrics` and Socket.IO ask for it too. Nothing here knows Flask.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+SOCKET_PREFIX = "/socket.io"
+TOKEN_COOKIE = "coppice_token"
+# What asks for the token: everything that tells something about a session. The pages themselves tell nothing.
+TOKEN_PREFIXES = ("/api/", SOCKET_PREFIX, "/metrics")
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is not let in. `type` is the short stable name, `message` says what to do about it."""
+
+    status: str
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Decides who is let in. `hosts` are names without port beyond the loopback ones, `origins` whole origins."""
+
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    token: str | None = None
+
+    def refusal(self, environ: Environ) -> Refusal | None:
+        """Why the request is refused, or None when it may pass."""
+        return self._host_refusal(environ) or self._origin_refusal(environ) or self._token_refusal(environ)
+
+    def allows_origin(self, origin: str | None, environ: Environ) -> bool:
+        """Whether a page from `origin` is one of ours: the host the request itself names, or one configured."""
+        if origin is None:
+            return True
+        host = environ.get("HTTP_HOST", "").lower()
+        own = {f"http://{host}", f"https://{host}"}  # https: behind a proxy that ends TLS
+        return origin.lower() in own | self.origins
+
+    def _host_refusal(self, environ: Environ) -> Refusal | None:
+        host = host_name(environ.get("HTTP_HOST", ""))
+        if host in LOOPBACK_HOSTS or host in self.hosts:
+            return None
+        shown = host or "(none)"
+        message = (
+            f"host {shown} is not one of ours; open http://127.0.0.1 with the port instead, "
+            f"or start with --allow-host {host or 'NAME'}"
+        )
+        return Refusal("403 Forbidden", "unknown_host", message)
+
+    def _origin_refusal(self, environ: Environ) -> Refusal | None:
+        if environ["REQUEST_METHOD"] in SAFE_METHODS and not is_socket(environ):
+            return None
+        origin = environ.get("HTTP_ORIGIN")
+        if not self.allows_origin(origin, environ):
+            message = f"a page from {origin} may not do this; only our own pages and programs may"
+            return Refusal("403 Forbidden", "foreign_origin", message)
+        site = environ.get("HTTP_SEC_FETCH_SITE", "same-origin")
+        if site not in ("same-origin", "none") and (origin is None or origin.lower() not in self.origins):
+            return Refusal("403 Forbidden", "foreign_origin", f"a {site} page may not do this")
+        return None
+
+    def _token_refusal(self, environ: Environ) -> Refusal | None:
+        if self.token is None or not environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
+            return None
+        if hmac.compare_digest(sent_token(environ).encode(), self.token.encode()):
+            return None
+        message = (
+            "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
+        )
+        return Refusal("401 Unauthorized", "token_needed", message)
+
+
+def host_name(header: str) -> str:
+    """The host of a `Host` header in lower case, without its port; an IPv6 address keeps its brackets."""
+    header = header.strip().lower()
+    if header.startswith("["):
+        return header.partition("]")[0] + "]"
+    return header.partition(":")[0]
+
+
+def is_socket(environ: Environ) -> bool:
+    """Whether the request belongs to Socket.IO."""
+    path: str = environ.get("PATH_INFO", "")
+    return path.startswith(SOCKET_PREFIX)
+
+
+def sent_token(environ: Environ) -> str:
+    """The token a request carries, as a bearer token or as our cookie; empty when it has none."""
+    scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    try:
+        cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(TOKEN_COOKIE)
+    except CookieError:
+        return ""
+    return cookie.value if cookie else ""
+
+
+class Guarded:
+    """A WSGI application behind a gate. Outermost, so that Socket.IO's own routes are behind it as well."""
+
+    def __init__(self, application: WsgiApp, gate: Gate) -> None:
+        self.application = application
+        self.gate = gate
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answers a request itself when the gate refuses it."""
+        refusal = self.gate.refusal(environ)
+        if refusal is None:
+            return self.application(environ, start_response)
+        return answer(refusal, environ, start_response)
+
+
+def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """The refusal as a response: JSON for programs, plain text for someone at a page."""
+    for_program = environ.get("PATH_INFO", "").startswith(("/api", SOCKET_PREFIX))
+    if for_program:
+        error = {"type": refusal.type, "message": refusal.message, "details": []}
+        body, mime = json.dumps({"error": error}).encode(), "application/json"
+    else:
+        body, mime = (refusal.message + "\n").encode(), "text/plain; charset=utf-8"
+    headers = [
+        ("Content-Type", mime),
+        ("Content-Length", str(len(body))),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Cache-Control", "no-store"),
+    ]
+    if refusal.status.startswith("401"):
+        headers.append(("WWW-Authenticate", 'Bearer realm="coppice"'))
+    start_response(refusal.status, headers)
+    return [body]
+
+
+def content_policy(nonce: str, host: str) -> str:
+    """The Content-Security-Policy of a page: our own files, the one inline import map that bears `nonce`.
+
+    `host` is the checked `Host` header; older browsers do not take 'self' to cover websockets.
+    """
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' 'nonce-{nonce}'",
+            f"style-src 'self' 'nonce-{nonce}'",
+            "img-src 'self' data:",
+            f"connect-src 'self' ws://{host} wss://{host}",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}

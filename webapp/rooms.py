@@ -1,0 +1,87 @@
+"""What a room remembers: its revision, its last messages, and who is in it.
+
+A revision grows by one a message and is never given out twice, not even after a restart: blocks of them are
+reserved in the store before they are used. A page that was away gets the messages it missed while they are still
+remembered; otherwise it has to look afresh. Nothing here sends anything, knows Socket.IO, or locks: one gateway owns
+the rooms and calls them under its own lock.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+OVERVIEW = "overview"
+SESSION_PREFIX = "session:"
+
+# Enough for a page that was away for a minute at the highest rate.
+REMEMBERED = 600
+# Revisions reserved at a time; a restart skips at most so many.
+BLOCK = 100
+Reserve = Callable[[str, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One message as it left."""
+
+    revision: int
+    event: str
+    payload: dict[str, Any]
+
+
+class Room:
+    """One room. `reserve(name, count)` sets `count` revisions aside and returns the last one given out before."""
+
+    def __init__(self, name: str, reserve: Reserve) -> None:
+        self.name = name
+        self._reserve = reserve
+        # What happened while nobody ran is unknown, so the first revision of a run is one that nobody has seen.
+        last = reserve(name, BLOCK)
+        self.revision = last + 1
+        self._reserved = last + BLOCK
+        self._sent: deque[Sent] = deque(maxlen=REMEMBERED)
+        self.members: set[str] = set()
+        self._behind = False
+
+    @property
+    def session_id(self) -> str | None:
+        """The session a room is about, None for the overview."""
+        return self.name.removeprefix(SESSION_PREFIX) if self.name.startswith(SESSION_PREFIX) else None
+
+    def prepare(self, count: int) -> None:
+        """Sees to it that `count` revisions are set aside; the only thing here that may take a while."""
+        if self.revision + count > self._reserved:
+            block = max(count, BLOCK)
+            self._reserved = self._reserve(self.name, block) + block
+
+    def stamp(self, event: str, payload: dict[str, Any]) -> Sent:
+        """Gives a message the next revision, which was prepared, and remembers it."""
+        self.revision += 1
+        sent = Sent(self.revision, event, {**payload, "room": self.name, "revision": self.revision})
+        self._sent.append(sent)
+        return sent
+
+    def pass_over(self) -> None:
+        """Something happened that nobody was told: whoever comes back has to look afresh."""
+        if not self._behind:
+            self.revision += 1
+            self._sent.clear()
+            self._behind = True
+
+    def enter(self, member: str, revision: int | None) -> list[Sent] | None:
+        """Lets a page in; what it missed since `revision`, or None when it has to look afresh."""
+        self.members.add(member)
+        self._behind = False
+        return self.missed(revision)
+
+    def missed(self, revision: int | None) -> list[Sent] | None:
+        """The messages after `revision`, oldest first; None when they are not all remembered."""
+        if revision is None or revision > self.revision:
+            return None
+        oldest = self._sent[0].revision if self._sent else self.revision + 1
+        if revision < oldest - 1:
+            return None
+        return [sent for sent in self._sent if sent.revision > revision]

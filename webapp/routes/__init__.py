@@ -1,0 +1,17 @@
+"""The edges over HTTP: parse, call one service, shape the answer. No rule of the product lives here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+
+from webapp.routes import answers, api, assets, health, pages, problems
+from webapp.routes.api.routing import EXTENSION
+
+
+def install(flask_app: Flask, app: Any) -> None:
+    """Gives the Flask application every route, and the services they call."""
+    flask_app.extensions[EXTENSION] = app
+    for part in (answers, problems, assets, pages, health, api):
+        part.install(flask_app)

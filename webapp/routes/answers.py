@@ -1,0 +1,46 @@
+"""How data becomes JSON on the wire: orjson, and the standard library for the few things it refuses.
+
+orjson refuses integers beyond 64 bits, lone surrogates and nesting beyond 254 levels. All three can stand in a
+message that some agent wrote, and what was stored must be readable again, so those go the slow way.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+from flask import Flask, Response
+from flask.json.provider import JSONProvider
+
+
+def dump_json(value: Any) -> bytes:
+    """JSON in UTF-8. Dataclasses and datetimes are written as orjson does, times with `Z`."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_UTC_Z)
+    except TypeError:  # orjson.JSONEncodeError is one
+        return json.dumps(value, separators=(",", ":"), default=str).encode()
+
+
+class OrjsonProvider(JSONProvider):
+    """Flask's JSON through orjson."""
+
+    def dumps(self, obj: Any, **_: Any) -> str:
+        """Overrides Flask's; its options for indenting and sorting are ignored."""
+        return dump_json(obj).decode()
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        """Overrides Flask's."""
+        return orjson.loads(s)
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """A response that nobody keeps: the next look may differ."""
+    response = Response(dump_json(value), status, mimetype="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def install(flask_app: Flask) -> None:
+    """Makes the application write JSON our way."""
+    flask_app.json = OrjsonProvider(flask_app)

@@ -1,0 +1,21 @@
+"""The JSON API. Each module declares its routes in one table, which serves, documents and tests them alike."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from webapp.routes.api import context, documents, messages, sessions, settings, transfer
+from webapp.routes.api.routing import Route, serve
+
+TABLES = (sessions.table, messages.table, context.table, settings.table, transfer.table)
+
+
+def routes() -> list[Route]:
+    """Every route of the API, in the order of the documentation."""
+    return [route for table in TABLES for route in table]
+
+
+def install(flask_app: Flask) -> None:
+    """Registers the API, and the document that describes it."""
+    serve(flask_app, routes())
+    documents.install(flask_app, routes())

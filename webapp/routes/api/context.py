@@ -1,0 +1,51 @@
+"""The context: asked for by an agent, planned, pruned, and put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanWish, PruneWish
+from webapp.routes.api import shapes
+from webapp.routes.api.routing import Table
+
+table = Table("context")
+
+# What a SQLite integer of ours may be; a larger number names no operation.
+NUMBER = "<int(max=2147483647):n>"
+
+
+@table.get("/sessions/<session_id>/context", query=FormatQuery, answers=shapes.Context, errors=(404,))
+def get_context(app: Any, session_id: str, query: FormatQuery) -> Any:
+    """The message list for the next call, with its estimate and budget.
+
+    `format` is a wire format (openai, responses, anthropic, gemini); by default the one the messages came in.
+    """
+    return app.context.get(session_id, query.format)
+
+
+@table.post("/sessions/<session_id>/plan", body=PlanWish, answers=shapes.Plan, errors=(404,))
+def plan_prune(app: Any, session_id: str, body: PlanWish) -> Any:
+    """Shows what a prune would do, and why; stores nothing."""
+    return app.prunes.plan(session_id, body.given())
+
+
+@table.post("/sessions/<session_id>/prune", body=PruneWish, answers=shapes.Applied, errors=(404, 409))
+def apply_prune(app: Any, session_id: str, body: PruneWish) -> Any:
+    """Applies a plan that was shown, or a fresh one; 409 when the plan is stale."""
+    return app.prunes.apply(session_id, body.given(), actor="user")
+
+
+@table.get(
+    "/sessions/<session_id>/operations", query=OperationsQuery, answers=shapes.Operations, errors=(404,)
+)
+def list_operations(app: Any, session_id: str, query: OperationsQuery) -> Any:
+    """What has changed the context, newest first, with what an undo would take along."""
+    return {"operations": app.operations.list(session_id, query.kind)}
+
+
+@table.post(
+    f"/sessions/<session_id>/operations/{NUMBER}/undo", body=Nothing, answers=shapes.Undone, errors=(404, 409)
+)
+def undo_operation(app: Any, session_id: str, n: int, body: Nothing) -> Any:
+    """Undoes an operation and those after it; 409 when the agent's own compaction stands between."""
+    return app.operations.undo(session_id, n)

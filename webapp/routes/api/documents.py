@@ -1,0 +1,155 @@
+"""The OpenAPI 3.1 document at `/api/openapi.json`, made from the table of routes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from flask import Flask, Response
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from webapp.routes.answers import json_response
+from webapp.routes.api import shapes
+from webapp.routes.api.routing import Route
+
+REF = "#/components/schemas/{model}"
+PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>")
+WHY = {
+    400: "Malformed: not JSON in UTF-8, or nested too deep",
+    404: "There is no such thing",
+    409: "Does not fit the present state",
+    413: "Too large",
+    415: "Not a type this route takes",
+    422: "Read and refused: one detail a wrong field",
+    503: "The store is busy or full; try again",
+}
+
+
+def build_document(routes: Iterable[Route], version: str = "0.1.0") -> dict[str, Any]:
+    """The whole document, JSON-ready; the same routes give the same document."""
+    routes = list(routes)
+    models = used_models(routes)
+    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        path = "/api" + PARAMETER.sub(r"{\g<name>}", route.path)
+        paths.setdefault(path, {})[route.method.lower()] = operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Coppice",
+            "version": version,
+            "description": "Reading changes nothing: no GET has an effect.",
+        },
+        "paths": paths,
+        "components": {"schemas": definitions.get("$defs", {})},
+    }
+
+
+def used_models(routes: Iterable[Route]) -> list[type[BaseModel]]:
+    """Every model that a body or an answer is made of, each once, in a stable order."""
+    found: dict[str, type[BaseModel]] = {shapes.Failure.__name__: shapes.Failure}
+    for route in routes:
+        for model in (route.body, route.answers):
+            if model is not None:
+                found[model.__name__] = model
+    return [found[name] for name in sorted(found)]
+
+
+def operation(route: Route) -> dict[str, Any]:
+    """One route as an OpenAPI operation."""
+    doc = (route.view.__doc__ or "").strip()
+    written: dict[str, Any] = {
+        "operationId": route.name,
+        "tags": [route.tag],
+        "summary": route.summary,
+        "description": "\n".join(line.strip() for line in doc.splitlines()),
+        "parameters": [*path_parameters(route), *query_parameters(route)],
+        "responses": responses(route),
+    }
+    if route.body is not None:
+        written["requestBody"] = request_body(route)
+    return written
+
+
+def path_parameters(route: Route) -> list[dict[str, Any]]:
+    """The parameters that stand in the path."""
+    found = []
+    for match in PARAMETER.finditer(route.path):
+        number = match["kind"] == "int"
+        schema = (
+            {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
+            if number
+            else {"type": "string", "minLength": 1}
+        )
+        found.append({"name": match["name"], "in": "path", "required": True, "schema": schema})
+    return found
+
+
+def query_parameters(route: Route) -> list[dict[str, Any]]:
+    """The parameters of the query string, with what each may be."""
+    if route.query is None:
+        return []
+    schema = route.query.model_json_schema()
+    return [
+        {"name": name, "in": "query", "required": False, "schema": without_null(field)}
+        for name, field in schema["properties"].items()
+    ]
+
+
+def without_null(field: dict[str, Any]) -> dict[str, Any]:
+    """A field's schema without the null that stands for "not given": a query string cannot say null."""
+    choices = [choice for choice in field.get("anyOf", []) if choice.get("type") != "null"]
+    rest = {key: value for key, value in field.items() if key not in ("anyOf", "title", "default")}
+    return {**rest, **(choices[0] if choices else {})}
+
+
+def request_body(route: Route) -> dict[str, Any]:
+    """What may be sent to a route."""
+    assert route.body is not None  # noqa: S101  # the caller asked
+    content: dict[str, Any] = {
+        "application/json": {"schema": {"$ref": REF.format(model=route.body.__name__)}}
+    }
+    if route.raw:
+        file = {"type": "string", "format": "binary"}
+        fields = {"file": file, "format": {"type": "string"}, "model": {"type": "string"}}
+        content["multipart/form-data"] = {
+            "schema": {"type": "object", "properties": fields, "required": ["file"]}
+        }
+    return {"content": content, "required": bool(route.raw or has_required(route.body))}
+
+
+def has_required(model: type[BaseModel]) -> bool:
+    """Whether a body cannot be left out."""
+    return any(field.is_required() for field in model.model_fields.values())
+
+
+def responses(route: Route) -> dict[str, Any]:
+    """What a route may answer."""
+    if route.answers is None:
+        content: dict[str, Any] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+    else:
+        content = {"application/json": {"schema": {"$ref": REF.format(model=route.answers.__name__)}}}
+    found: dict[str, Any] = {str(route.status): {"description": "Done", "content": content}}
+    failure = {"application/json": {"schema": {"$ref": REF.format(model="Failure")}}}
+    for status in sorted(failing(route)):
+        found[str(status)] = {"description": WHY[status], "content": failure}
+    return found
+
+
+def failing(route: Route) -> set[int]:
+    """The error statuses of a route: those of its own, and those that reading its input brings."""
+    own = {*route.errors, 422, 503} if route.query or route.body else {*route.errors, 503}
+    return own | ({400, 413, 415} if route.body else set())
+
+
+def install(flask_app: Flask, routes: list[Route]) -> None:
+    """Serves the document; it is made once."""
+    document = build_document(routes)
+
+    def openapi() -> Response:
+        return json_response(document)
+
+    flask_app.add_url_rule("/api/openapi.json", "api.openapi", openapi)

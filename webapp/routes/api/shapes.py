@@ -1,0 +1,280 @@
+"""The shapes of what we answer, for the OpenAPI document and the tests that hold the answers against it.
+
+Services make plain dicts; nothing is converted on the way out. A shape names what a client may rely on; more fields
+may come.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Json = dict[str, Any]
+Fate = Literal["kept", "protected", "goes", "shortened", "out"]
+
+
+class Shape(BaseModel):
+    """Base of all answers."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Region(Shape):
+    """One part of a context."""
+
+    name: str
+    tokens: int
+    certainty: Literal["exact", "calibrated", "estimated"]
+
+
+class Gauge(Shape):
+    """How full a context is; `utilization` in percent, not capped. The regions add up to `tokens`."""
+
+    tokens: int
+    utilization: float
+    certainty: Literal["exact", "calibrated", "estimated"]
+    messages: int
+    regions: list[Region]
+
+
+class Session(Shape):
+    """One session with its figures. `limit` is what utilization divides by."""
+
+    id: str
+    title: str | None
+    source: str
+    kind: Literal["followed", "managed"]
+    model: str | None
+    model_known: bool
+    parent_id: str | None
+    state: Literal["idle", "active", "warning"]
+    activity: Literal["working", "waiting", "idle", "stale", "ended"]
+    window: int
+    limit: int
+    target_percent: float
+    target_tokens: int
+    aim_tokens: int
+    agent: Gauge | None
+    pruned: Gauge
+    prunes: int
+    messages: int
+    turns: int
+    created_at: str | None
+    last_activity: str | None
+    automatic: bool
+    trend: list[float]
+    version: int
+
+
+class Sessions(Shape):
+    """A list of sessions."""
+
+    sessions: list[Session]
+
+
+class Stats(Shape):
+    """How full a session's context is, for whoever asks about itself."""
+
+    session: Session
+    items: int
+    tokens: int
+    limit: int
+    utilizationPercent: float  # noqa: N815  # the name is part of the interface
+    needsPruning: bool  # noqa: N815  # the name is part of the interface
+    regions: list[Region]
+    as_of: str
+
+
+class Message(Shape):
+    """One row of the list: what it says in short, what it scores and what would become of it."""
+
+    id: str
+    number: int
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    chars: int
+    tokens: int
+    score: float | None
+    fate: Fate
+    reason: str | None
+    pinned: bool
+    in_context: bool
+    at: str | None
+    turn: int
+
+
+class MessageFull(Message):
+    """One message with all its parts."""
+
+    parts: list[Json]
+
+
+class Page(Shape):
+    """Some messages. `next` is the cursor of the page after this one, null on the last."""
+
+    messages: list[Message]
+    total: int
+    next: str | int | None
+    version: int
+    counts: dict[str, int]
+
+
+class Fill(Shape):
+    """A context before or after a plan."""
+
+    tokens: int
+    utilization: float
+    messages: int
+
+
+class Plan(Shape):
+    """What a prune would do, and why. Stored nowhere but in memory; stale once the session changes."""
+
+    plan_id: str
+    session_id: str
+    version: int
+    strategy: str
+    max_tokens: int
+    before: Fill
+    after: Fill
+    removed_count: int
+    shortened_count: int
+    freed: int
+    over_budget: Json | None
+    nothing_to_do: str | None
+    groups: list[Json]
+    removed: list[Message]
+    shortened: list[Message]
+    kept: list[Json]
+    cache: Json
+
+
+class Operation(Shape):
+    """Something that changed the context. `undoes_also` are the later operations that an undo takes along."""
+
+    n: int
+    kind: str
+    actor: str
+    reason: str | None
+    at: str
+    tokens_before: int
+    tokens_after: int
+    messages: int
+    freed: int
+    undone_at: str | None
+    undoable: bool
+    undoes_also: list[int]
+
+
+class Operations(Shape):
+    """The history of a session's context."""
+
+    operations: list[Operation]
+
+
+class Applied(Shape):
+    """An operation that was done. `event` holds what `context:pruned` carried."""
+
+    operation: Operation
+    session: Session
+    message: str
+
+
+class Undone(Shape):
+    """What an undo took back."""
+
+    undone: list[int]
+    restored_ids: list[str]
+    session: Session
+    message: str
+
+
+class Appended(Shape):
+    """The ids of the messages that were sent, how full the context is now, and the prune if one was automatic."""
+
+    ids: list[str]
+    added: int
+    stats: Json
+    prune: Applied | None
+
+
+class Context(Shape):
+    """The list for the next call in the wire format asked for, with its estimate and what it may use."""
+
+    messages: list[Any] | Json
+    format: str
+    tokens: int
+    over_budget: Any = None
+    notes: list[str]
+    as_of: str
+
+
+class Timeline(Shape):
+    """Tokens over time, with what happened to the context."""
+
+    points: list[Json]
+    marks: list[Json]
+    limit: int
+    target: int
+
+
+class SettingsDoc(Shape):
+    """The settings in force, their defaults, the presets and the limits of each field."""
+
+    settings: Json
+    defaults: Json
+    presets: dict[str, Json]
+    preset: str
+    limits: dict[str, Any]
+
+
+class Archive(Shape):
+    """Messages that are out of the context."""
+
+    messages: list[Message]
+
+
+class Model(Shape):
+    """The limits of one model, in tokens, with where they come from."""
+
+    name: str
+    window: int
+
+
+class Models(Shape):
+    """The model table; a row says where it comes from and when it was looked up."""
+
+    models: list[Model]
+
+
+class Imported(Shape):
+    """What became of a file: one entry a session, with what could not be read and where."""
+
+    imported: list[Json]
+
+
+class Results(Shape):
+    """Messages found, each with a snippet."""
+
+    results: list[Json]
+
+
+class Ok(Shape):
+    """It is done."""
+
+    ok: bool
+
+
+class Problem(Shape):
+    """What went wrong: a short stable type, a message, and one detail a wrong field."""
+
+    type: str
+    message: str
+    details: list[Json]
+
+
+class Failure(Shape):
+    """The one shape of an error."""
+
+    error: Problem

@@ -1,0 +1,90 @@
+"""Files in and out: import by upload, export by download, and the search over what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Response, request
+
+from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
+from webapp.routes.api import shapes
+from webapp.routes.api.routing import Table
+from webapp.routes.problems import RequestFault
+from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
+
+table = Table("files")
+
+
+@table.get("/sessions/<session_id>/export", query=FormatQuery, errors=(404,))
+def export_session(app: Any, session_id: str, query: FormatQuery) -> Response:
+    """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
+
+    `format` is jsonl (the default), openai, anthropic, gemini, claude-code or codex.
+    """
+    filename, mimetype, chunks = app.exporting.export(session_id, query.format or "jsonl")
+    headers = {"Content-Disposition": disposition(filename), "Cache-Control": "no-store"}
+    return Response(guarded(chunks), mimetype=mimetype, headers=headers)
+
+
+@table.post("/import", body=FileSent, answers=shapes.Imported, limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
+def import_file(app: Any) -> Any:
+    """Imports files, as multipart fields named `file` or one in a JSON body; recognised by content.
+
+    The same file twice adds nothing; a longer version adds the rest. What cannot be read is told with its place.
+    """
+    refuse_encoded(request)
+    if request.mimetype == "multipart/form-data":
+        return import_uploads(app)
+    if request.mimetype != "application/json":
+        shown = request.mimetype or "none"
+        raise RequestFault(
+            415, "unsupported_type", f"expected multipart/form-data or application/json, got {shown}"
+        )
+    return import_json(app, FileSent.model_validate(parse_json(request.get_data(cache=False))))
+
+
+def import_uploads(app: Any) -> dict[str, Any]:
+    """Imports every file of a multipart form."""
+    files = [file for _, file in request.files.items(multi=True)]
+    if not files:
+        raise RequestFault(400, "malformed", "the form holds no file; send it as a field named `file`")
+    choices = {name: request.form[name] for name in ("format", "model") if request.form.get(name)}
+    imported: list[Any] = []
+    for file in files:
+        answer = app.importing.import_file(file.filename or "upload", file.stream.read(), **choices)
+        imported.extend(answer["imported"])
+    return {"imported": imported}
+
+
+def import_json(app: Any, sent: FileSent) -> Any:
+    """Imports the one file of a JSON body."""
+    data = sent.content.encode() if isinstance(sent.content, str) else orjson.dumps(sent.content)
+    return app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)
+
+
+def guarded(chunks: Any) -> Iterator[bytes]:
+    """The chunks as bytes, whatever iterable of bytes or text they come as."""
+    for chunk in [chunks] if isinstance(chunks, bytes | str) else chunks:
+        yield chunk.encode() if isinstance(chunk, str) else chunk
+
+
+def disposition(filename: str) -> str:
+    """The header that makes a browser save the answer under this name, whatever letters it has."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
+
+
+@table.get("/search", query=SearchQuery, answers=shapes.Results)
+def search_everywhere(app: Any, query: SearchQuery) -> Any:
+    """Searches everything ever said, pruned or not, with snippets."""
+    found = app.search.everywhere(query.q, query.session)
+    return found if isinstance(found, dict) else {"results": found}
+
+
+@table.post("/demo", body=Nothing, answers=shapes.Session, status=201)
+def start_demo(app: Any, body: Nothing) -> Any:
+    """Starts a generated session that grows live."""
+    return app.demo.start()

@@ -1,0 +1,119 @@
+"""How a failure leaves: one JSON shape under `/api`, a plain page elsewhere, and never a stack trace.
+
+The shape is `{"error": {"type", "message", "details"}}`; a detail is `{"field", "message"}`.
+Which of our own errors means which status is the business of `webapp.errors`; this file knows HTTP's and pydantic's.
+"""
+
+from __future__ import annotations
+
+import logging
+from http.client import responses
+from typing import Any
+
+from flask import Flask, Response, make_response, render_template, request
+from jinja2 import TemplateNotFound
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
+
+from webapp.bodies import refusal
+from webapp.errors import status_of, to_json
+from webapp.routes.answers import json_response
+
+log = logging.getLogger("coppice.http")
+
+Details = list[dict[str, Any]]
+
+# Types of the failures that HTTP itself knows; the words are ours, short and stable.
+HTTP_TYPES = {
+    400: "malformed",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    411: "length_required",
+    413: "too_large",
+    414: "too_long",
+    415: "unsupported_type",
+    416: "bad_range",
+    431: "too_large",
+}
+
+
+class RequestFault(Exception):
+    """A request that no service should see. Carries the status, a short stable type and the details."""
+
+    def __init__(self, status: int, type_: str, message: str, details: Details | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.type = type_
+        self.details = details or []
+
+
+def error_body(type_: str, message: str, details: Details | None = None) -> dict[str, Any]:
+    """The one shape of an error."""
+    return {"error": {"type": type_, "message": message, "details": details or []}}
+
+
+def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:
+    """Status and body for any exception; what nobody foresaw is logged with its trace and told as 500."""
+    if isinstance(error, RequestFault):
+        return error.status, error_body(error.type, str(error), error.details)
+    if isinstance(error, ValidationError):
+        return 422, refusal(error)
+    if isinstance(error, HTTPException):
+        return describe_http(error)
+    status = status_of(error)
+    if status == 500:
+        log.error("unforeseen failure", exc_info=error)
+    return status, to_json(error)
+
+
+def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:
+    """Status and body for what Werkzeug raises."""
+    status = error.code or 500
+    if status == 404:
+        message = f"there is nothing at {request.path}"
+    elif status == 405:
+        allowed = ", ".join(sorted(getattr(error, "valid_methods", None) or []))
+        message = (
+            f"{request.method} does not work at {request.path}; expected one of {allowed or 'other methods'}"
+        )
+    elif status == 413:
+        message = "the request is larger than this route takes"
+    else:
+        message = (error.description or responses.get(status, "error")).rstrip(".").lower()
+    return status, error_body(HTTP_TYPES.get(status, "malformed" if status < 500 else "internal"), message)
+
+
+def wants_json(path: str) -> bool:
+    """Whether whoever asked for `path` is a program."""
+    return path == "/api" or path.startswith(("/api/", "/healthz", "/metrics"))
+
+
+def answer_failure(error: Exception) -> Response:
+    """The response for any exception."""
+    status, body = describe_failure(error)
+    for_program = wants_json(request.path)
+    response = json_response(body, status) if for_program else error_page(status, body["error"]["message"])
+    if isinstance(error, HTTPException):
+        for name, value in error.get_headers():
+            if name.lower() in ("allow", "retry-after"):
+                response.headers[name] = value
+    if status == 503:
+        response.headers["Retry-After"] = "1"
+    return response
+
+
+def error_page(status: int, message: str) -> Response:
+    """A page that says what happened; plain text when even the template is missing."""
+    phrase = responses.get(status, "Error")
+    try:
+        body = render_template("error.html", status=status, title=phrase, message=message)
+    except TemplateNotFound:
+        return Response(f"{status} {phrase}: {message}\n", status, mimetype="text/plain")
+    return make_response(body, status)
+
+
+def install(flask_app: Flask) -> None:
+    """Answers every failure of the application in our shape, unknown paths included."""
+    flask_app.register_error_handler(Exception, answer_failure)

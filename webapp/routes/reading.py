@@ -1,0 +1,87 @@
+"""How a request's body becomes a value: bounded, UTF-8 JSON, and refused with the place where it breaks.
+
+Nothing is read before the type and the length are known to be acceptable.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import orjson
+from flask import Request
+from pydantic import BaseModel
+
+from webapp.routes.problems import RequestFault
+
+MEBIBYTE = 1024 * 1024
+# A message list of a full million-token window is about 6 MiB; images inside it can make it ten times that.
+BODY_LIMIT_BYTES = 64 * MEBIBYTE
+# The largest transcripts seen in the wild are about 300 MiB.
+IMPORT_LIMIT_BYTES = 1024 * MEBIBYTE
+# Deep enough for any real tool schema or argument; far from where recursive readers break.
+DEPTH_LIMIT = 200
+# orjson writes at most 254 levels, which makes it a fast gauge of depth.
+_ORJSON_DEPTH = 254
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse_json(data: bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        RequestFault: 400 when it is not UTF-8, not JSON, or nested deeper than DEPTH_LIMIT.
+    """
+    try:
+        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as error:
+        raise RequestFault(400, "malformed", f"the body is not JSON in UTF-8: {error}") from None
+    if too_deep(value):
+        raise RequestFault(400, "malformed", f"the body is nested deeper than {DEPTH_LIMIT} levels")
+    return value
+
+
+def too_deep(value: Any) -> bool:
+    """Whether a parsed value is nested deeper than DEPTH_LIMIT."""
+    for _ in range(_ORJSON_DEPTH - DEPTH_LIMIT):
+        value = [value]
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return True
+    return False
+
+
+def read_body(request: Request, model: type[Model], limit_bytes: int) -> Model:
+    """The body as `model`; an absent body counts as an empty object.
+
+    Raises:
+        RequestFault: 400, 413 or 415.
+        pydantic.ValidationError: one entry a wrong field.
+    """
+    request.max_content_length = limit_bytes
+    refuse_encoded(request)
+    data = request.get_data(cache=False)
+    if not data and not request.mimetype:
+        return model.model_validate({})
+    if request.mimetype != "application/json" and not request.mimetype.endswith("+json"):
+        shown = request.mimetype or "none"
+        raise RequestFault(415, "unsupported_type", f"expected Content-Type application/json, got {shown}")
+    return model.model_validate(parse_json(data))
+
+
+def refuse_encoded(request: Request) -> None:
+    """Raises RequestFault 415 for a compressed body; on this machine compressing costs more than it saves."""
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if encoding != "identity":
+        raise RequestFault(415, "unsupported_type", f"expected an uncompressed body, got {encoding}")
+
+
+def read_query(request: Request, model: type[Model]) -> Model:
+    """The query string as `model`; of a name given twice the last counts.
+
+    Raises:
+        pydantic.ValidationError: one entry a wrong parameter.
+    """
+    values = {name: found[-1] for name, found in request.args.lists()}
+    return model.model_validate(values)
