@@ -67,7 +67,8 @@ def find() -> str | None:
 
 def _run(*command: str) -> bool:
     """Whether the command worked; its output goes to stderr, for set-up is quiet on stdout."""
-    return subprocess.run(command, stdout=sys.stderr, check=False).returncode == 0
+    silent = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(command, stdout=sys.stderr, env=silent, check=False).returncode == 0
 
 
 def install() -> str:

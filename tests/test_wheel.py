@@ -1,0 +1,112 @@
+"""The wheel that users install: it carries its pages and libraries, and shows them without node or this tree."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import ConsoleMessage, Page
+
+from tests.shared import ROOT
+
+DEADLINE_SECONDS = 60
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree."""
+    folder = tmp_path_factory.mktemp("wheel")
+    offline = ("--no-deps", "--no-build-isolation", "--no-index")
+    subprocess.run([*PIP, "wheel", *offline, "--wheel-dir", str(folder), str(ROOT)], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the wheel is installed in; its dependencies are those of the tests."""
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run(
+        [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel)], check=True
+    )
+    return folder
+
+
+@pytest.fixture
+def served(installed: Path, tmp_path: Path) -> Iterator[str]:
+    """The address of the installed dashboard, started from elsewhere with its own store."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    environment = {**os.environ, "PYTHONPATH": str(installed), "PATH": str(tmp_path), "HOME": str(tmp_path)}
+    command = [sys.executable, str(installed / "bin" / "coppice"), "serve", "--port", str(port), "--no-watch"]
+    output = (tmp_path / "output.txt").open("w+")
+    with subprocess.Popen(
+        [*command, "--db", str(tmp_path / "coppice.db")],
+        cwd=tmp_path,
+        env=environment,
+        stdout=output,
+        stderr=output,
+    ) as process:
+        try:
+            yield wait_for(f"http://127.0.0.1:{port}", process, output.name)
+        finally:
+            process.terminate()
+            process.wait(DEADLINE_SECONDS)
+
+
+def wait_for(address: str, process: subprocess.Popen[bytes], output: str) -> str:
+    """The address, once it answers. Fails with the server's output when it does not."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            httpx.get(f"{address}/healthz", timeout=5, trust_env=False).raise_for_status()
+        except httpx.HTTPError:
+            time.sleep(0.1)
+        else:
+            return address
+    pytest.fail(f"{address} does not answer:\n{Path(output).read_text()}")
+
+
+class TestTheWheel:
+    """What is in it."""
+
+    def test_carries_pages_and_libraries_beside_the_code(self, wheel: Path) -> None:
+        """Static files, templates and the vendored libraries with their licences lie under webapp/."""
+        names = set(zipfile.ZipFile(wheel).namelist())
+        for name in ("app.js", "vendor/socket.io-client/socket.io.esm.min.js", "vendor/uplot/LICENSE"):
+            assert f"webapp/static/{name}" in names
+        assert "webapp/templates/base.html" in names
+
+    def test_carries_nothing_of_the_tools(self, wheel: Path) -> None:
+        """Tests, benchmarks and scripts stay in the tree."""
+        tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
+        assert {top for top in tops if not top.endswith(".dist-info")} == {"scoring", "webapp"}
+
+
+class TestTheInstalledPackage:
+    """What a user gets who has only Python."""
+
+    def test_shows_its_dashboard_without_node_or_the_tree(self, served: str, page: Page) -> None:
+        """The first page comes up live, and nothing it asks for is missing."""
+        faults: list[str] = []
+
+        def on_console(message: ConsoleMessage) -> None:
+            if message.type == "error":
+                faults.append(message.text)
+
+        page.on("console", on_console)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("response", lambda reply: faults.append(reply.url) if reply.status >= 400 else None)
+        page.goto(served)
+        page.wait_for_load_state("load")
+        assert page.get_by_role("main").is_visible()
+        assert faults == []
