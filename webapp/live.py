@@ -138,16 +138,18 @@ class Gateway:
             del self._pending[key]
 
     def _tell(self, room_name: str, subject: str, taken: Pending, now: float) -> None:
+        room = self._rooms.get(room_name)
+        if room is None:  # nobody has been there in this run, so there is nothing to remember either
+            return
         try:
-            room = self._room(room_name)
             room.prepare(1 + taken.count())
             if not room.members:
                 with self._wake:
                     room.pass_over()
                 return
             messages = self._messages(subject, taken)
-        except NotFound:
-            return
+        except NotFound:  # deleted meanwhile; what is left to tell is just that
+            messages = [one for one in taken.events if one[1]]
         except StoreError as error:
             log.warning("cannot read for the live pages, trying again: %s", error)
             with self._wake:

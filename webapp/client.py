@@ -1,0 +1,200 @@
+"""The client of the HTTP API, for agents written in Python. Needs httpx, and nothing of the server.
+
+    coppice = Coppice("http://127.0.0.1:5000", session="my-agent", model="gpt-5.1")
+    coppice.append(messages)                      # what was said since the last call, in your own wire format
+    reply = openai.chat.completions.create(messages=coppice.context(), …)
+
+A session that does not exist yet is made by the first `append`. A failure is an `ApiError` with the server's words;
+nothing is tried again, for an append without an idempotency key must not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+Json = dict[str, Any]
+
+# A prune over a very long session takes a second; a slow disk may take a few more.
+TIMEOUT_SECONDS = 30.0
+
+
+class ApiError(Exception):
+    """The server refused. `status` is HTTP's (0: no answer), `type` the stable name, `details` the wrong fields."""
+
+    def __init__(self, status: int, type_: str, message: str, details: list[Json] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.type = type_
+        self.details = details or []
+
+
+class Coppice:
+    """One session on one server. Safe to share between threads; use it as a context manager or `close` it."""
+
+    def __init__(
+        self,
+        base_url: str = "http://127.0.0.1:5000",
+        session: str = "default",
+        token: str | None = None,
+        *,
+        model: str = "default",
+        http: httpx.Client | None = None,
+    ) -> None:
+        self.session = session
+        self.model = model
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._headers = headers
+        self._base = base_url.rstrip("/") + "/api"
+        self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
+
+    def append(
+        self,
+        messages: Sequence[Any],
+        usage: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Json:
+        """Appends messages in any wire format; an SDK's message objects are taken as they are.
+
+        Returns:
+            The ids, how full the context is now, and the prune if one was automatic.
+
+        Raises:
+            ApiError: 422 when the list is in no known format.
+        """
+        body: Json = {"messages": [plain(message) for message in messages]}
+        if usage is not None:
+            body["usage"] = plain(usage)
+        if idempotency_key is not None:
+            body["idempotency_key"] = idempotency_key
+        try:
+            return self._post("messages", body)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+        self.create()
+        return self._post("messages", body)
+
+    def create(self, **fields: Any) -> Json:
+        """Makes the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
+        body = {"id": self.session, "model": self.model, **fields}
+        try:
+            return self._call("POST", "/sessions", body)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+        return self._call("GET", f"/sessions/{self._quoted}")
+
+    def context(self, format: str | None = None) -> list[Any]:  # noqa: A002
+        """The message list for the next call, pruned, in `format` or the one the messages came in."""
+        messages: list[Any] = self.context_with_figures(format)["messages"]
+        return messages
+
+    def context_with_figures(self, format: str | None = None) -> Json:  # noqa: A002
+        """The context with its estimate, its budget, and what was done to make it valid."""
+        return self._get("context", {"format": format} if format else None)
+
+    def stats(self) -> Json:
+        """How full the context is, by region."""
+        return self._get("stats")
+
+    def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
+        """What a prune would do, and why; stores nothing. `wishes`: strategy, settings, spare, drop."""
+        return self._post("plan", given(max_tokens=max_tokens, **wishes))
+
+    def prune(
+        self, plan_id: str | None = None, *, max_tokens: int | None = None, strategy: str | None = None
+    ) -> Json:
+        """Applies a plan that was shown, or a fresh one.
+
+        Raises:
+            ApiError: 409 when the session has changed since the plan was made.
+        """
+        return self._post("prune", given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy))
+
+    def undo(self, n: int | None = None) -> Json:
+        """Undoes operation `n` and those after it; without `n`, the newest that can be undone.
+
+        Raises:
+            ApiError: 409 when there is nothing to undo.
+        """
+        if n is None:
+            undoable = [one["n"] for one in self._get("operations")["operations"] if one["undoable"]]
+            if not undoable:
+                raise ApiError(409, "conflict", "there is nothing to undo in this session")
+            n = max(undoable)
+        return self._post(f"operations/{n}/undo", {})
+
+    def pin(self, message_id: str) -> Json:
+        """Pins a message with its unit: no prune drops it."""
+        return self._post(f"messages/{quote(message_id, safe='')}/pin", {})
+
+    def unpin(self, message_id: str) -> Json:
+        """Takes a pin off."""
+        return self._post(f"messages/{quote(message_id, safe='')}/unpin", {})
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Coppice:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _quoted(self) -> str:
+        return quote(self.session, safe="")
+
+    def _get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
+        return self._call("GET", f"/sessions/{self._quoted}/{path}", query=query)
+
+    def _post(self, path: str, body: Json) -> Json:
+        return self._call("POST", f"/sessions/{self._quoted}/{path}", body)
+
+    def _call(
+        self, method: str, path: str, body: Json | None = None, query: Mapping[str, str] | None = None
+    ) -> Json:
+        try:
+            answer = self._http.request(
+                method, self._base + path, json=body, params=query, headers=self._headers
+            )
+        except httpx.HTTPError as error:
+            message = f"no answer from {self._base}: {error}; is `coppice serve` running there?"
+            raise ApiError(0, "no_answer", message) from error
+        if answer.is_success:
+            data: Json = answer.json()
+            return data
+        raise failure(answer)
+
+
+def failure(answer: httpx.Response) -> ApiError:
+    """The error that an answer tells of, whoever wrote it."""
+    try:
+        error = answer.json()["error"]
+        return ApiError(answer.status_code, error["type"], error["message"], error["details"])
+    except (ValueError, KeyError, TypeError):
+        return ApiError(answer.status_code, "unexpected", f"the server answered {answer.status_code}")
+
+
+def plain(value: Any) -> Any:
+    """A message as JSON-ready data: an SDK's object by its own `model_dump`, anything else as it is."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", exclude_none=True)
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def given(**fields: Any) -> Json:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
