@@ -73,7 +73,7 @@ class LiveTree:
         Returns these rows.
         """
         kept: list[str] = []
-        first, last = self._place.get(self.resolve(head)[0] or ""), self._place.get(self.resolve(tail)[0] or "")
+        first, last = (self._place.get(self.resolve(row)[0] or "") for row in (head, tail))
         if first is not None and last is not None:
             kept = self._path[first : last + 1]
         if row_id is not None:

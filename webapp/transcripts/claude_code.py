@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult
@@ -57,11 +57,13 @@ roots = claude_files.roots
 discover = claude_files.discover
 
 # Rows the agent keeps for itself: known, never sent, without a place in the tree.
-_OWN_ROWS = frozenset(
-    """agent-color agent-name agent-setting atis-latch attribution-snapshot bridge-session content-replacement
-    context-collapse-commit context-collapse-snapshot file-history-delta file-history-snapshot frame-link last-prompt mode permission-mode pr-link
-    queue-operation relocated result speculation-accept started tag task-summary worktree-state""".split()
-)
+_OWN_ROWS = frozenset({
+    "agent-color", "agent-name", "agent-setting", "atis-latch", "attribution-snapshot", "bridge-session",
+    "content-replacement", "context-collapse-commit", "context-collapse-snapshot", "file-history-delta",
+    "file-history-snapshot", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link",
+    "queue-operation", "relocated", "result", "speculation-accept", "started", "tag", "task-summary",
+    "worktree-state",
+})  # fmt: skip
 _SKIP_STARTS = (b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"')
 _TYPE = b'"type":"'
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
@@ -76,7 +78,7 @@ class _Stream:
     tree: LiveTree = field(default_factory=LiveTree)
     seen: dict[str, int] = field(default_factory=dict)  # uuid -> hash of its message
     rounds: dict[str, str] = field(default_factory=dict)  # uuid or call id -> round
-    open_calls: dict[str, list[str]] = field(default_factory=dict)  # row -> ids of its calls that were made up
+    open_calls: dict[str, list[str]] = field(default_factory=dict)  # row -> calls named by us
     groups: set[str] = field(default_factory=set)  # calls that had an entry
     title_rank: int = 0
     model: str | None = None
@@ -101,9 +103,13 @@ class Decoder:
         if line.startswith(_SKIP_STARTS):
             return
         at = line.find(_TYPE)
-        if at >= 0 and line.startswith(b'progress"', at + 8) and len(line) < 8192:
-            if self._skip_progress(line):
-                return
+        if (
+            at >= 0
+            and line.startswith(b'progress"', at + 8)
+            and len(line) < 8192
+            and self._skip_progress(line)
+        ):
+            return
         row = parse(line)
         if isinstance(row, str):
             yield Problem(line_no, row)
@@ -134,7 +140,8 @@ class Decoder:
         elif kind == "system" and row.get("subtype") == "compact_boundary":
             yield from self._boundary(row, name)
         elif kind == "system" and row.get("subtype") == "local_command":
-            yield from self._entry(line_no, line, row, name, "user", [Text(text_of(row.get("content")))], REMINDER)
+            said = Text(text_of(row.get("content")))
+            yield from self._entry(line_no, line, row, name, "user", [said], REMINDER)
         elif kind == "attachment":
             yield from self._attachment(line_no, line, row, name)
         elif kind in ("tool_use", "tool_result"):
@@ -153,8 +160,8 @@ class Decoder:
         agent = optional(row.get("agentId"))
         if row.get("isSidechain") is not True:
             return ""
-        if self._own_agent is None and "uuid" in row:  # no name told us: an agent's file names it in every row
-            self._own_agent = agent is not None
+        if self._own_agent is None and "uuid" in row:
+            self._own_agent = agent is not None  # an agent's own file names it in every row
         if self._own_agent:
             return ""
         uuid, parent = text_of(row.get("uuid")), text_of(row.get("parentUuid"))
@@ -221,7 +228,8 @@ class Decoder:
             return
         if content is not None and not isinstance(content, str | list):
             self._link(row, name)
-            yield Problem(line_no, f"message content: expected text or a list of blocks, got {type(content).__name__}")
+            got = type(content).__name__
+            yield Problem(line_no, f"message content: expected text or a list of blocks, got {got}")
             return
         decoded = Content(text_of(row.get("uuid")) or f"line {line_no}", content)
         for kind in decoded.unknown:
@@ -259,13 +267,15 @@ class Decoder:
         if all(p.call_id for p in parts if isinstance(p, ToolResult)):
             return parts
         stream = self._stream(name)
-        waiting = stream.open_calls.get(text_of(row.get("sourceToolAssistantUUID") or row.get("parentUuid")), [])
+        source = text_of(row.get("sourceToolAssistantUUID") or row.get("parentUuid"))
+        waiting = stream.open_calls.get(source, [])
         tied: list[Part] = []
         for part in parts:
-            if isinstance(part, ToolResult) and not part.call_id:
-                call_id = waiting.pop(0) if waiting else text_of(row.get("sourceToolUseID"))
-                part = ToolResult(call_id, part.text, part.name, part.is_error, part.media)
-            tied.append(part)
+            if not isinstance(part, ToolResult) or part.call_id:
+                tied.append(part)
+                continue
+            call_id = waiting.pop(0) if waiting else text_of(row.get("sourceToolUseID"))
+            tied.append(replace(part, call_id=call_id))
         return tied
 
     def _entry(
@@ -285,7 +295,8 @@ class Decoder:
         if uuid in stream.seen:
             if stream.seen[uuid] == hash(message):
                 return  # a copy, made when a session was resumed or forked
-            yield Problem(line_no, f"the uuid {uuid[:40]!r} stands on another row too; this row is kept behind the last one")
+            reason = f"the uuid {uuid[:40]!r} stands on another row too; this one is kept behind the last row"
+            yield Problem(line_no, reason)
             uuid, row = f"{uuid}#{line_no}", {k: v for k, v in row.items() if k != "parentUuid"}
         stream.seen[uuid] = hash(message)
         yield from self._facts(row, name)
@@ -322,7 +333,9 @@ class Decoder:
                 self._tasks[prompt] = (text_of(task.get("description")), text_of(task.get("subagent_type")))
 
     @staticmethod
-    def _round(stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None) -> str | None:
+    def _round(
+        stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None
+    ) -> str | None:
         """The API call the row belongs to: its own, that of the call it answers, or, for a reminder, its parent's."""
         parent = text_of(row.get("parentUuid"))
         round_id: str | None = None
@@ -407,7 +420,8 @@ def _call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
 
 def _usage(usage: dict[str, Any]) -> Usage | None:
     """The call's usage; None if nothing was used."""
-    read, written = count_of(usage.get("cache_read_input_tokens")), count_of(usage.get("cache_creation_input_tokens"))
+    read = count_of(usage.get("cache_read_input_tokens"))
+    written = count_of(usage.get("cache_creation_input_tokens"))
     total = count_of(usage.get("input_tokens")) + read + written
     output = count_of(usage.get("output_tokens"))
     thought = count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens"))

@@ -15,21 +15,23 @@ from typing import Any
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
 from webapp.transcripts.rows import dumps, list_of, media_from_base64, media_from_url, object_of, text_of
 
-SENT_ATTACHMENTS = frozenset(
-    """agent_listing_delta agent_mention async_hook_response auto_mode batching_reminder_sent budget_usd
-    compact_file_reference critical_system_reminder date_change deferred_tools_delta diagnostics directory
-    edited_text_file file hook_additional_context hook_blocking_error hook_stopped_continuation hook_success
-    invoked_skills mcp_instructions_delta mcp_resource nested_memory opened_file_in_ide output_style pdf_reference
-    plan_file_reference plan_mode plan_mode_exit plan_mode_reentry queued_command read_truncation_notice
-    relevant_memories selected_lines_in_ide silent_turn_reminder skill_listing task_reminder task_status
-    team_context teammate_mailbox todo_reminder token_usage total_tokens_reminder ultra_effort_enter
-    verify_plan_reminder""".split()
-)
-UNSENT_ATTACHMENTS = frozenset(
-    """already_read_file command_permissions dynamic_skill edited_image_file hook_cancelled
-    hook_error_during_execution hook_non_blocking_error hook_permission_decision hook_system_message
-    structured_output ultra_effort_exit""".split()
-)
+SENT_ATTACHMENTS = frozenset({
+    "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "batching_reminder_sent",
+    "budget_usd", "compact_file_reference", "critical_system_reminder", "date_change",
+    "deferred_tools_delta", "diagnostics", "directory", "edited_text_file", "file",
+    "hook_additional_context", "hook_blocking_error", "hook_stopped_continuation", "hook_success",
+    "invoked_skills", "mcp_instructions_delta", "mcp_resource", "nested_memory", "opened_file_in_ide",
+    "output_style", "pdf_reference", "plan_file_reference", "plan_mode", "plan_mode_exit",
+    "plan_mode_reentry", "queued_command", "read_truncation_notice", "relevant_memories",
+    "selected_lines_in_ide", "silent_turn_reminder", "skill_listing", "task_reminder", "task_status",
+    "team_context", "teammate_mailbox", "todo_reminder", "token_usage", "total_tokens_reminder",
+    "ultra_effort_enter", "verify_plan_reminder",
+})  # fmt: skip
+UNSENT_ATTACHMENTS = frozenset({
+    "already_read_file", "command_permissions", "dynamic_skill", "edited_image_file", "hook_cancelled",
+    "hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision",
+    "hook_system_message", "structured_output", "ultra_effort_exit",
+})  # fmt: skip
 _TEXT_KEYS = (
     "text", "content", "prompt", "snippet", "addedLines", "addedBlocks", "skills", "memories", "blockingError",
     "banner", "message", "description", "deltaSummary", "systemMessage", "newDate", "subject", "activeForm",
@@ -162,8 +164,7 @@ def title_words(message: Any) -> str | None:
     texts = [message] if isinstance(message, str) else [
         text_of(b.get("text")) for b in list_of(message) if isinstance(b, dict) and b.get("type") == "text"
     ]  # fmt: skip
-    for text in texts:
-        text = text.strip()
+    for text in map(str.strip, texts):
         if text.startswith("<command-"):
             name, args = _tag(text, "command-name"), _tag(text, "command-args")
             if args and name not in ("/clear", "/model", "/exit"):

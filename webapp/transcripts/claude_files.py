@@ -7,7 +7,6 @@ agent asks itself (a summary for a compaction, a suggestion) is written the same
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -38,11 +37,9 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """The transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
     for found in list_files(root, ".jsonl"):
-        described = describe(found.path)
-        if described is not None:
-            yield TranscriptFile(
-                found.path, described[0], described[1], SOURCE, described[2], described[3], found.modified, found.size
-            )
+        if (described := describe(found.path)) is not None:
+            session, parent, title, kind = described
+            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 
 
 def describe(path: Path) -> tuple[str, str | None, str | None, str | None] | None:
@@ -67,8 +64,3 @@ def _parent_in(path: Path) -> str | None:
         if isinstance(row, str) and (found := re.search(rb'"sessionId":"([^"\\]+)"', line)):
             return found[1].decode("utf-8", "replace")
     return None
-
-
-def name_is_main(path: Path) -> bool:
-    """True if the file is named as a session's own."""
-    return bool(_UUID.fullmatch(os.path.splitext(path.name)[0]))

@@ -29,7 +29,7 @@ class Found:
 
 def home_of(env: Mapping[str, str]) -> Path:
     """The user's home folder, as the environment says."""
-    return Path(env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~"))
+    return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
 def list_files(root: Path, ending: str) -> list[Found]:
@@ -43,11 +43,13 @@ def list_files(root: Path, ending: str) -> list[Found]:
     return found
 
 
-def walk(folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None) -> Iterator[tuple[Any, os.stat_result]]:
+def walk(
+    folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None
+) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
     """(directory entry, stat) of every regular file below `folder`, in no order."""
     seen = set() if _seen is None else _seen
     try:
-        about = os.stat(folder)
+        about = Path(folder).stat()
         if (about.st_dev, about.st_ino) in seen or _depth > _MAX_DEPTH:
             return
         if about.st_ino:

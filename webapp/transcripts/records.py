@@ -26,7 +26,8 @@ EntryKind = Literal["message", "compaction_summary"]
 class Usage:
     """What one API call cost, in tokens. `input_tokens` is the call's real total input, cached tokens included;
     `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
-    `window` is the context window the agent itself reports."""
+    `window` is the context window the agent itself reports.
+    """
 
     input_tokens: int
     output_tokens: int

@@ -21,7 +21,7 @@ from scoring.messages import Media
 TITLE_CHARS = 80
 
 _SURROGATES = re.compile(
-    rb'\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))'
+    rb"\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
 
 

@@ -22,7 +22,10 @@ BLOCK = 1 << 18
 _HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the mark
 _KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
 
-_BOMS = ((b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))  # fmt: skip
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"),
+)  # fmt: skip
 _MAGIC = (
     (b"SQLite format 3\x00", "an SQLite database"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
     (b"PK\x03\x04", "a zip file"), (b"\x89PNG", "a picture"), (b"%PDF", "a PDF"), (b"\x7fELF", "a program"),
@@ -71,7 +74,9 @@ class Splitter:
     `head` and `recent` are the first and the last bytes before the first block, where there are any.
     """
 
-    def __init__(self, mark: Mark = Mark(), head: bytes = b"", recent: bytes = b"", max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self, mark: Mark = Mark(), head: bytes = b"", recent: bytes = b"", max_line: int = MAX_LINE
+    ) -> None:
         self.consumed, self.line = mark.offset, mark.line
         self._head, self._recent, self._end = head, recent, recent
         self._max = max_line
@@ -171,7 +176,7 @@ class FileTail:
         self.path = path
         self._mark = mark or Mark()
         self._max = max_line
-        self._splitter: Splitter | None = None  # of the read under way, or with a half line too long to read again
+        self._splitter: Splitter | None = None  # of the last read; it may hold a long half line
         self._at = 0  # how far its bytes were read
         self._refused: Item | None = None  # the reason why the file is no text, said once
         self._looked: tuple[int, ...] | None = None  # what the file looked like when it was read to its end
@@ -189,7 +194,7 @@ class FileTail:
         writes to any more.
         """
         try:
-            about = os.stat(self.path)
+            about = self.path.stat()
         except OSError:
             return
         look = (about.st_size, about.st_mtime_ns, about.st_ino, int(final))
@@ -207,7 +212,7 @@ class FileTail:
         mark = self._mark = self.mark
         splitter, self._splitter = self._splitter, None
         head, end, size = _ends(file, mark.offset)
-        if reason := self._changed(mark, head, end, size):
+        if reason := _changed(mark, head, end, size):
             self._mark, splitter, head, end = Mark(), None, b"", b""
             yield Restarted(reason)
         if splitter is None or splitter.pending <= _KEEP_PENDING or size < self._at:
@@ -228,13 +233,14 @@ class FileTail:
         if final:
             yield from splitter.finish()
 
-    def _changed(self, mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
-        """Why what was read so far is not what the file holds now; None if it is."""
-        if size < mark.offset:
-            return f"the file was cut off: {mark.offset:,} bytes were read, {size:,} are left"
-        if mark.offset and mark.fingerprint != _fingerprint(head, end):
-            return "the file was replaced by another one"
-        return None
+
+def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
+    """Why what was read so far is not what the file holds now; None if it is."""
+    if size < mark.offset:
+        return f"the file was cut off: {mark.offset:,} bytes were read, {size:,} are left"
+    if mark.offset and mark.fingerprint != _fingerprint(head, end):
+        return "the file was replaced by another one"
+    return None
 
 
 def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
@@ -279,11 +285,10 @@ def catch_up(path: Path, mark: Mark, decoder: Feeds) -> bool:
     """
     if mark.offset == 0:
         return True
-    tail = FileTail(path, mark)
     try:
         with path.open("rb") as file:
             head, end, size = _ends(file, mark.offset)
-            if tail._changed(mark, head, end, size):
+            if _changed(mark, head, end, size):
                 return False
             file.seek(0)
             left, splitter = mark.offset, Splitter()

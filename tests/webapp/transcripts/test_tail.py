@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 from webapp.transcripts.records import Problem
 from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, Splitter, lines_of
 
-TEXTS = st.lists(st.binary(max_size=40).map(lambda b: b"{" + b.translate(None, b"\n\r\x00") + b"}"), max_size=12)
+TEXTS = st.lists(
+    st.binary(max_size=40).map(lambda b: b"{" + b.translate(None, b"\n\r\x00") + b"}"), max_size=12
+)
 
 
 def split(data: bytes, cuts: list[int]) -> list[bytes]:
     """The data cut into pieces at the places `cuts` (taken modulo its length)."""
     places = sorted({c % (len(data) + 1) for c in cuts} | {0, len(data)})
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(places)]
 
 
 def grow(path: Path, data: bytes) -> None:
@@ -94,8 +96,10 @@ class TestLines:
         path = tmp_path / "a.jsonl"
         path.write_bytes(b'{"a":1}\n' + b"x" * 5000 + b'\n{"b":2}\n')
         items = list(FileTail(path, max_line=1000).read())
-        assert items[0] == Line(1, b'{"a":1}') and items[2] == Line(3, b'{"b":2}')
-        assert isinstance(items[1], Problem) and items[1].line == 2 and "5,000 bytes" in items[1].reason
+        assert items[0] == Line(1, b'{"a":1}')
+        assert items[2] == Line(3, b'{"b":2}')
+        assert isinstance(items[1], Problem) and items[1].line == 2
+        assert "5,000 bytes" in items[1].reason
 
     def test_of_any_length_are_held_within_the_limit(self) -> None:
         """While an endless line arrives, no more than the limit is held."""
@@ -146,7 +150,8 @@ class TestChangedFiles:
         list(tail.read())
         replace(path, b'{"a":1}\n')
         restarted, line = tail.read()
-        assert isinstance(restarted, Restarted) and "16 bytes were read, 8 are left" in restarted.reason
+        assert isinstance(restarted, Restarted)
+        assert "16 bytes were read, 8 are left" in restarted.reason
         assert line == Line(1, b'{"a":1}')
 
     def test_that_lose_half_a_line_go_on(self, tmp_path: Path) -> None:
@@ -197,7 +202,8 @@ class TestFilesThatAreNoText:
         path.write_bytes(data)
         tail = FileTail(path)
         (problem,) = tail.read()
-        assert isinstance(problem, Problem) and problem.line == 1 and word in problem.reason
+        assert isinstance(problem, Problem) and problem.line == 1
+        assert word in problem.reason
         grow(path, b"more\n")
         assert list(tail.read()) == []
         assert [type(i) for i in lines_of([data])] == [Problem]
