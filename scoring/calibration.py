@@ -81,6 +81,13 @@ def _factor(known: Calibration, real_growth: int, estimated_growth: int) -> floa
     return min(GREATEST_FACTOR, max(LEAST_FACTOR, real_growth / estimated_growth))
 
 
+def absorbed(known: Calibration, tokens: int) -> Calibration:
+    """More of the answer of the last reported call came in (or went): its reported output covers it already."""
+    if known.anchor_real is None:
+        return known
+    return replace(known, anchor_estimate=known.anchor_estimate + tokens)
+
+
 def after_compaction(known: Calibration) -> Calibration:
     """The context was replaced: nothing is anchored any more, factor and unseen are still true."""
     return replace(known, anchor_real=None, anchor_estimate=0, first_real=None, first_estimate=0)

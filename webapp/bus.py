@@ -1,0 +1,44 @@
+"""Publish and subscribe inside one process.
+
+Publishing happens after the commit, on the thread that committed; a listener must be quick, and one that fails is
+logged and does not stop the others or the publisher.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from webapp.events import Event
+
+Listener = Callable[[Event], None]
+log = logging.getLogger(__name__)
+
+
+class Bus:
+    """Hands every published event to every listener, in the order they subscribed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listeners: tuple[Listener, ...] = ()
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Adds a listener; the returned function takes it away again."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+
+        def cancel() -> None:
+            with self._lock:
+                self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+        return cancel
+
+    def publish(self, *events: Event) -> None:
+        """Gives each event to each listener."""
+        for event in events:
+            for listener in self._listeners:
+                try:
+                    listener(event)
+                except Exception:
+                    log.exception("a listener failed on %s", type(event).__name__)

@@ -1,0 +1,134 @@
+"""What can go wrong around the core, and the HTTP status of each.
+
+One base class; children carry their subject. Messages are lower-case and say what, where and what to do.
+`status_of` is the only place where an error class meets a status, for these and for the errors of `scoring`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.errors import InvalidList, InvalidSettings, MalformedMessage, ScoringError, UnknownFormat
+
+
+class CoppiceError(Exception):
+    """Base of every error the application raises on purpose. `details` is JSON-ready, one entry a fault."""
+
+    type = "error"
+
+    def __init__(self, message: str, details: list[dict[str, Any]] | None = None) -> None:
+        self.message = message
+        self.details = details or []
+        super().__init__(message)
+
+
+class NotFound(CoppiceError):
+    """There is no such thing. `kind` is one word ("session"), `subject` the name that was asked for."""
+
+    type = "not_found"
+
+    def __init__(self, kind: str, subject: object) -> None:
+        self.kind, self.subject = kind, subject
+        super().__init__(f"no such {kind}: {str(subject)[:200]}")
+
+
+class Conflict(CoppiceError):
+    """The request does not fit the present state: the id exists, a barrier stands in between, nothing to undo."""
+
+    type = "conflict"
+
+
+class StalePlan(Conflict):
+    """The session has changed since the plan was made, or the plan is no longer known. Make a new one."""
+
+    type = "stale_plan"
+
+
+class Malformed(CoppiceError):
+    """The input cannot be read at all: not JSON, not a message list, not a known file."""
+
+    type = "malformed"
+
+
+class Invalid(CoppiceError):
+    """The input was read and refused. `details` has one `{field, message}` a wrong field."""
+
+    type = "invalid"
+
+    def __init__(self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None) -> None:
+        own = [{"field": field, "message": message}] if field else []
+        super().__init__(message, details or own)
+
+
+class TooLarge(CoppiceError):
+    """The input is larger than we take in one piece."""
+
+    type = "too_large"
+
+
+class StoreError(CoppiceError):
+    """The database refused. Children say why and what to do."""
+
+    type = "store_failed"
+
+
+class BusyStore(StoreError):
+    """Another process holds the database's write lock for too long. Try again."""
+
+    type = "store_busy"
+
+
+class FullDisk(StoreError):
+    """The disk or the database is full. Nothing was changed."""
+
+    type = "store_full"
+
+
+class DamagedStore(StoreError):
+    """The file is not a database of ours or is broken."""
+
+    type = "store_damaged"
+
+
+# First match wins; children therefore stand before their parents.
+STATUS: tuple[tuple[type[Exception], int, str], ...] = (
+    (NotFound, 404, "not_found"),
+    (StalePlan, 409, "stale_plan"),
+    (Conflict, 409, "conflict"),
+    (Malformed, 400, "malformed"),
+    (TooLarge, 413, "too_large"),
+    (Invalid, 422, "invalid"),
+    (BusyStore, 503, "store_busy"),
+    (FullDisk, 503, "store_full"),
+    (StoreError, 500, "store_failed"),
+    (InvalidSettings, 422, "invalid_settings"),
+    (MalformedMessage, 422, "malformed_message"),
+    (UnknownFormat, 422, "unknown_format"),
+    (InvalidList, 422, "invalid_list"),
+    (ScoringError, 422, "invalid"),
+)
+
+
+def status_of(error: Exception) -> int:
+    """The HTTP status of an error; 500 for one that is none of ours."""
+    return next((status for cls, status, _ in STATUS if isinstance(error, cls)), 500)
+
+
+def to_json(error: Exception) -> dict[str, Any]:
+    """The body of an error response: `{"error": {"type", "message", "details"}}`; never a trace of the inside."""
+    kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
+    if kind is None:
+        return {"error": {"type": "internal", "message": "something failed on our side; see the log", "details": []}}
+    return {"error": {"type": kind, "message": str(error), "details": _details(error)}}
+
+
+def _details(error: Exception) -> list[dict[str, Any]]:
+    if isinstance(error, CoppiceError):
+        return error.details
+    if isinstance(error, InvalidSettings):
+        return [{"field": f.field, "message": f.message} for f in error.faults]
+    if isinstance(error, MalformedMessage):
+        return [{"field": f"messages.{error.index}", "message": str(error)}]
+    if isinstance(error, InvalidList):
+        return [{"field": "messages", "message": problem} for problem in error.problems]
+    return []

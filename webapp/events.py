@@ -1,0 +1,121 @@
+"""What has happened: frozen values in the past tense, published after the commit that made them true.
+
+An event's docstring is its documentation. `live.py` turns them into what browsers get; `docs/events.md` renders
+this file. An event carries what a listener needs to decide whether it cares, and figures; listeners read the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCreated(Event):
+    """A session exists that did not. `session_id` names it."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUpdated(Event):
+    """Something of the session's row changed: title, model, limits, figures, notes."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDeleted(Event):
+    """The session and its log are gone."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesAppended(Event):
+    """Messages were added to the log, or got further parts. `message_nos` are their numbers, ascending;
+    a big import names only the last 200 of them, `count` says how many there were."""
+
+    session_id: str
+    message_nos: tuple[int, ...]
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPruned(Event):
+    """A prune was applied. `n` is the operation's number, `reason` manual, automatic or emergency; `original` and
+    `final` are tokens of the context before and after, `removed` counts messages and `removed_ids` names them;
+    `utilization` is the percentage afterwards."""
+
+    session_id: str
+    n: int
+    reason: str
+    original: int
+    final: int
+    removed: int
+    removed_ids: tuple[str, ...]
+    utilization: float
+
+    def payload(self) -> dict[str, object]:
+        """The event as `context:pruned` carries it (SPEC B14)."""
+        return {
+            "session_id": self.session_id,
+            "prune_id": self.n,
+            "reason": self.reason,
+            "original": self.original,
+            "final": self.final,
+            "removed": self.removed,
+            "removed_ids": list(self.removed_ids),
+            "tokenReduction": self.original - self.final,
+            "utilization": self.utilization,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRestored(Event):
+    """Messages stand in the context again. `n` is the operation that was undone, None for a restore from the list."""
+
+    session_id: str
+    n: int | None
+    message_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSummarized(Event):
+    """A summary stands in the context. `summarized` and `kept` count messages, `summary` is its text."""
+
+    session_id: str
+    summary_id: str
+    summarized: int
+    kept: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationUndone(Event):
+    """Operations were taken back, newest first; `numbers` are theirs."""
+
+    session_id: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged(Event):
+    """The settings that hold for all sessions were replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsChanged(Event):
+    """A row of the model table was overridden or given back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemReported(Event):
+    """Something could not be read or done, and the rest went on. `session_id` is None where it belongs to none."""
+
+    session_id: str | None
+    message: str

@@ -1,0 +1,29 @@
+"""Times: milliseconds since 1970 UTC inside, ISO 8601 with Z outside."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+
+def now_ms() -> int:
+    """The present."""
+    return time.time_ns() // 1_000_000
+
+
+def to_ms(at: datetime | None) -> int | None:
+    """A time of a record; one without a zone is UTC."""
+    if at is None:
+        return None
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def iso(ms: int | None) -> str | None:
+    """As JSON carries it: `2026-01-31T12:00:00.250Z`."""
+    if ms is None:
+        return None
+    try:
+        at = datetime.fromtimestamp(ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"

@@ -1,0 +1,308 @@
+"""Into the log: records of transcripts and messages of programs.
+
+An append is prepared outside any transaction (tokens are counted there), then written in one; if the session changed
+in between it is prepared again. Known source ids add nothing, so the same records may come twice. Compactions and
+rewinds cut a batch: what comes before them is written first. Events are published after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.errors import Conflict
+from webapp.events import Event, MessagesAppended, ProblemReported, SessionCreated, SessionUpdated
+from webapp.services.clock import to_ms
+from webapp.services.desk import Desk
+from webapp.services.draft import Draft
+from webapp.services.turning import turn, turn_id
+from webapp.services.views import Views
+from webapp.store.operations import OperationRow
+from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import (
+    Compaction,
+    Entry,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+    Unknown,
+    UsageReport,
+)
+
+# One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
+# another writer never waits long.
+BATCH_RECORDS = 1_000
+NOTES_KEPT = 20
+# A listener gets the numbers of at most so many messages at once.
+NUMBERS_TOLD = 200
+
+Automatic = Callable[[SessionRow, Draft], list[Event]]
+
+
+@dataclass(slots=True)
+class Added:
+    """What an append did: numbers of the messages that are new, how many entries were known already."""
+
+    nos: list[int] = field(default_factory=list)
+    known: int = 0
+    skipped: int = 0
+    problems: list[str] = field(default_factory=list)
+    automatic: list[Event] = field(default_factory=list)
+
+    def merge(self, other: Added) -> None:
+        """Adds what another append did."""
+        self.nos += other.nos
+        self.known += other.known
+        self.skipped += other.skipped
+        self.problems += other.problems
+        self.automatic += other.automatic
+
+
+class Ingest:
+    """Appends to sessions. `automatic` is asked inside the transaction whether to prune."""
+
+    def __init__(self, desk: Desk, views: Views) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+        self.automatic: Automatic = lambda row, draft: []
+
+    # -- sessions
+
+    def ensure(self, session_id: str, source: str, kind: str = "followed", **columns: Any) -> SessionRow | None:
+        """The session, made if there is none; None if it was deleted and is not to come back."""
+        found = self._store.sessions.find(session_id)
+        if found is not None:
+            return None if found.deleted_at is not None else found
+        now = self._desk.clock()
+        with self._store.write():
+            found = self._store.sessions.find(session_id)
+            if found is not None:
+                return found if found.deleted_at is None else None
+            row = self._store.sessions.create(
+                id=session_id, source=source, kind=kind, created_at=now, last_activity_at=0, **columns
+            )
+        self._desk.bus.publish(SessionCreated(session_id))
+        return row
+
+    # -- records
+
+    def append_records(self, session_id: str, records: Iterable[Record], *, recount: bool = False) -> Added:
+        """Appends what a transcript says, sub-agents in it to sessions of their own.
+
+        `recount` says that the records are the whole file, so that its bad lines are not counted again.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        whole = Added()
+        tallies: dict[str, _Tally] = {}
+        for stream, batch in _batches(records):
+            target = self._stream_session(session_id, stream)
+            if target is None:
+                continue
+            with self._desk.lock(target):
+                whole.merge(self._batch(target, batch))
+            tallies.setdefault(target, _Tally()).take(batch)
+        for target, tally in tallies.items():
+            whole.skipped += tally.malformed + sum(tally.unknown.values())
+            whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
+            self._note(target, tally, recount)
+        return whole
+
+    def _stream_session(self, session_id: str, stream: str) -> str | None:
+        if not stream:
+            return self._store.sessions.get(session_id).id
+        parent = self._store.sessions.get(session_id)
+        child = f"{session_id}.{stream}"
+        row = self.ensure(
+            child, parent.source, parent.kind, parent_id=session_id, path=parent.path, cwd=parent.cwd,
+            model=parent.model, title=stream,
+        )  # fmt: skip
+        return row.id if row else None
+
+    def _batch(self, session_id: str, batch: Sequence[Record]) -> Added:
+        whole = Added()
+        run: list[Record] = []
+        for record in batch:
+            if isinstance(record, Compaction | Rewind):
+                whole.merge(self._append(session_id, run))
+                self._turn(session_id, record)
+                run = list(record.replacement or ()) if isinstance(record, Compaction) else []
+                if run:
+                    whole.merge(self._append(session_id, run, replacing=True))
+                    run = []
+            else:
+                run.append(record)
+        whole.merge(self._append(session_id, run))
+        return whole
+
+    def _append(self, session_id: str, records: Sequence[Record], replacing: bool = False) -> Added:
+        """Prepares and writes; again if another writer came first."""
+        if not records:
+            return Added()
+        for _ in range(8):
+            draft = self._draft(session_id, records, replacing)
+            if draft.empty and not any(isinstance(r, Meta) for r in records):
+                return Added(known=draft.already)
+            written = self._write(draft, records)
+            if written is not None:
+                written.known = draft.already
+                return written
+        raise Conflict(f"session {session_id} is written to by others all the time; try again")
+
+    def draft(self, row: SessionRow) -> Draft:
+        """An empty draft on top of a session as it is."""
+        totals = self._store.contexts.totals(row.key)
+        return Draft(self._store, row, totals, self._desk.measure(row), self._desk.clock())
+
+    def _draft(self, session_id: str, records: Sequence[Record], replacing: bool) -> Draft:
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            draft = self.draft(row)
+        _apply_meta(row, records)
+        turns = row.turns
+        for run in _runs(records):
+            if isinstance(run, list):
+                draft.add(run)
+            elif isinstance(run, UsageReport):
+                self._report(draft, run)
+        draft.close_all()
+        if replacing:
+            row.turns = turns
+        return draft
+
+    def _report(self, draft: Draft, report: UsageReport) -> None:
+        """Usage apart from a message: the estimate behind its last input is the one it is held against."""
+        draft.close_all()
+        if self._store.figures.has_call(draft.row.key, report.call_key) or report.call_key in draft.calls:
+            return
+        now = draft.estimate()
+        before = draft.carried.ends.get(report.input_end or "", now)
+        draft.report(report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before))
+        draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
+
+    def _write(self, draft: Draft, records: Sequence[Record]) -> Added | None:
+        row, events = draft.row, list[Event]()
+        try:
+            with self._store.write():
+                current = self._store.sessions.get(row.id)
+                if current.version != draft.base_version:
+                    return None
+                _write_meta(self._store, row, current)
+                if not draft.empty:
+                    draft.write()
+                    self._views.advance(draft)
+                    events = self.automatic(row, draft)
+        except BaseException:
+            self._views.drop(row.key)
+            raise
+        nos = sorted({*(no for no, _ in draft.fresh), *draft.changed})
+        told: list[Event] = [MessagesAppended(row.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
+        self._desk.bus.publish(*told, *events, SessionUpdated(row.id))
+        return Added([no for no, _ in draft.fresh], automatic=events)
+
+    def _turn(self, session_id: str, record: Compaction | Rewind) -> None:
+        name = turn_id(record)
+        while True:
+            row = self._store.sessions.get(session_id)
+            if name is not None and self._store.log.known(row.key, [name]):
+                return
+            draft = self.draft(row)
+            with self._store.write():
+                if self._store.sessions.get(session_id).version != draft.base_version:
+                    continue
+                operation: OperationRow = turn(self._store, draft, record, self._desk.clock())
+            self._views.drop(row.key)
+            self._desk.bus.publish(SessionUpdated(session_id))
+            del operation
+            return
+
+    # -- notes
+
+    def _note(self, session_id: str, tally: _Tally, recount: bool) -> None:
+        if not tally.malformed and not tally.unknown:
+            return
+        with self._store.write():
+            row = self._store.sessions.get(session_id)
+            unknown = sum(tally.unknown.values())
+            if recount:
+                row.malformed, row.unknown = max(row.malformed, tally.malformed), max(row.unknown, unknown)
+            else:
+                row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
+            notes = list(dict.fromkeys([*row.notes, *tally.problems]))[-NOTES_KEPT:]
+            self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
+        self._desk.bus.publish(*(ProblemReported(session_id, text) for text in tally.problems[:3]))
+        self._desk.bus.publish(SessionUpdated(session_id))
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What could not be used of a file."""
+
+    malformed: int = 0
+    problems: list[str] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    def take(self, records: Iterable[Record]) -> None:
+        for record in records:
+            if isinstance(record, Problem):
+                self.malformed += 1
+                if len(self.problems) < NOTES_KEPT:
+                    place = f"line {record.line}: " if record.line is not None else ""
+                    self.problems.append(f"{place}{record.reason}")
+            elif isinstance(record, Unknown):
+                self.unknown[record.type] = self.unknown.get(record.type, 0) + 1
+
+
+def _batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """Records in runs of one stream, in order, none longer than a batch."""
+    stream, batch = "", list[Record]()
+    for record in records:
+        own = getattr(record, "stream", stream)
+        if batch and (own != stream or len(batch) >= BATCH_RECORDS):
+            yield stream, batch
+            batch = []
+        stream = own
+        batch.append(record)
+    if batch:
+        yield stream, batch
+
+
+def _runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
+    """Entries in runs, everything else by itself, in order."""
+    run: list[Entry] = []
+    for record in records:
+        if isinstance(record, Entry):
+            run.append(record)
+            continue
+        if not isinstance(record, UsageReport):
+            continue
+        if run:
+            yield run
+            run = []
+        yield record
+    if run:
+        yield run
+
+
+def _apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
+    for record in records:
+        if isinstance(record, Meta):
+            row.title = record.title or row.title
+            row.model = record.model or row.model
+            row.cwd = record.cwd or row.cwd
+            row.agent_type = record.agent_type or row.agent_type
+            row.parent_id = row.parent_id or record.parent
+            row.window = record.window or row.window
+        elif isinstance(record, Entry) and record.model and not row.model:
+            row.model = record.model
+
+
+def _write_meta(store: Any, row: SessionRow, current: SessionRow) -> None:
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window")
+    changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
+    store.sessions.update(row.key, **changed)
+
+
+

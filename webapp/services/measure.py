@@ -1,0 +1,58 @@
+"""What is found out about a message once, when it comes in: its tokens, features, card and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import orjson
+
+from scoring.features import Features, analyse
+from scoring.lexicon import Lexicon
+from scoring.messages import Message
+from scoring.tokens import TokenCounter, estimate_message_tokens
+from webapp.services.cards import card_of, is_error
+from webapp.transcripts.records import REMINDER
+
+
+class CountsTokens(Protocol):
+    """Gives the counter of an encoding; `webapp.tokenizers` has the real one."""
+
+    def counter(self, encoding: str = ...) -> TokenCounter: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The static facts of one message as they are stored."""
+
+    features: Features
+    features_text: str
+    card: str
+    is_error: bool
+
+
+class Measure:
+    """Measures messages of one session: one counter, one lexicon."""
+
+    def __init__(self, counter: TokenCounter, lexicon: Lexicon) -> None:
+        self.counter = counter
+        self._lexicon = lexicon
+
+    def __call__(self, message: Message, tool_names: dict[str, str]) -> Measured:
+        """The facts of a message; `tool_names` maps call ids to tools."""
+        features = analyse(message, estimate_message_tokens(message, self.counter), self._lexicon)
+        if message.name == REMINDER and features.own_words:
+            features = replace(features, own_words=False)
+        text = orjson.dumps(features.to_dict()).decode()
+        return Measured(features, text, card_of(message, tool_names), is_error(message))
+
+
+def starts_turn(message: Message, kind: str) -> bool:
+    """Whether a person speaks here, which begins a turn."""
+    own = message.role == "user" and message.name != REMINDER and kind == "message"
+    return own and (not message.results or bool(message.text and len(message.parts) > len(message.results)))
+
+
+def region_of(role: str, kind: str) -> str:
+    """The region of the window that a message belongs to."""
+    return "summary" if kind == "compaction_summary" else role

@@ -1,0 +1,141 @@
+"""Plans over a session's pruned view: gathers, lets `scoring` decide, remembers the answer.
+
+What is shown speaks of the tokens of the gauge; `scoring` plans in estimated tokens. `Made.scale` turns one into the
+other. The plan with the saved settings is what fates in lists come from; it is made at most once a version.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from scoring.features import text_of
+from scoring.history import History
+from scoring.lexicon import Lexicon, lexicon_of
+from scoring.plan import PrunePlan, plan_prune
+from scoring.settings import Settings
+from webapp.errors import StalePlan
+from webapp.services.desk import Desk, Limits
+from webapp.services.gauges import Scale, Totals
+from webapp.services.state import Carried
+from webapp.services.views import View, Views
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+
+PLANS_KEPT = 64
+
+
+@dataclass(slots=True)
+class Made:
+    """A plan and what it was made from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how many
+    messages the view had."""
+
+    id: str
+    session_id: str
+    version: int
+    view: View
+    plan: PrunePlan
+    settings: Settings
+    limits: Limits
+    scale: Scale
+    max_tokens: int
+    size: int
+
+
+class Planning:
+    """Makes plans and keeps the last ones that were shown."""
+
+    def __init__(self, desk: Desk, views: Views) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+        self._plans: OrderedDict[str, Made] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def make(
+        self,
+        row: SessionRow,
+        totals: Totals | None = None,
+        *,
+        settings: Settings | None = None,
+        max_tokens: int | None = None,
+        strategy: str | None = None,
+        spare: Collection[int] = (),
+        drop: Collection[int] = (),
+    ) -> Made:
+        """A plan for the session as it is; `spare` and `drop` are message numbers.
+
+        Raises:
+            InvalidSettings: nobody knows the strategy.
+        """
+        settings = settings or self._desk.settings_of(row)
+        limits = self._desk.limits(row, settings)
+        totals = totals if totals is not None else self._store.contexts.totals(row.key)
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        shown = limits.aim_tokens if max_tokens is None else max_tokens
+        others = sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))
+        budget = max(0, scale.estimated(shown) - others)
+        view = self._views.of(row)
+        with view.lock:
+            plain = not spare and not drop
+            name = (settings, budget, strategy)
+            plan = view.memo.get(name) if plain else None
+            if plan is None:
+                history = self._rated(view, row, lexicon_of(settings.keywords))
+                plan = plan_prune(
+                    history, settings, budget, strategy=strategy,
+                    spare=view.positions(spare), drop=view.positions(drop),
+                )  # fmt: skip
+                if plain:
+                    if len(view.memo) > 4:
+                        view.memo.clear()
+                    view.memo[name] = plan
+            assert isinstance(plan, PrunePlan)
+            size = len(plan.scores)
+        return Made(
+            secrets.token_hex(8), row.id, row.version, view, plan, settings, limits, scale, shown, size
+        )
+
+    def remember(self, made: Made) -> Made:
+        """Keeps a plan that was shown, so that exactly it can be applied."""
+        with self._lock:
+            self._plans[made.id] = made
+            while len(self._plans) > PLANS_KEPT:
+                self._plans.popitem(last=False)
+        return made
+
+    def recall(self, plan_id: str, row: SessionRow) -> Made:
+        """The plan that was shown under this id.
+
+        Raises:
+            StalePlan: the session has changed since, or the plan is no longer kept.
+        """
+        with self._lock:
+            made = self._plans.get(plan_id)
+        if made is None or made.session_id != row.id:
+            raise StalePlan("this plan is no longer known; look at a new one")
+        if made.version != row.version:
+            raise StalePlan("the session has changed since this plan was made; look at a new one")
+        return made
+
+    def _rated(self, view: View, row: SessionRow, lexicon: Lexicon) -> History:
+        """The view's history with keyword ratings of this lexicon; texts are read only for messages without them."""
+        stale = [i for i, f in enumerate(view.history.features) if f.lexicon != lexicon.digest]
+        if not stale:
+            return view.history
+        known = view.ratings.setdefault(lexicon.digest, {})
+        missing = [i for i in stale if view.nos[i] not in known]
+        for start in range(0, len(missing), 200):
+            some = [view.nos[i] for i in missing[start : start + 200]]
+            for no, message in self._store.log.rows_of(row.key, some).items():
+                known[no] = lexicon.rate("\n".join(text_of(e.message) for e in message))
+        history = History()
+        for name in History.__slots__:
+            setattr(history, name, getattr(view.history, name))
+        keywords = list(view.history.keywords)
+        for i in stale:
+            keywords[i] = known.get(view.nos[i], keywords[i])
+        history.keywords = keywords
+        return history
+

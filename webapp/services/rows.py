@@ -1,0 +1,80 @@
+"""Messages as JSON rows: what a list shows of each, with its score, its fate and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from webapp.services.clock import iso
+from webapp.services.planning import Made
+from webapp.store.log import MessageRow
+from webapp.store.operations import ItemRow
+
+
+def message_json(row: MessageRow, made: Made | None, left: ItemRow | None = None) -> dict[str, Any]:
+    """One message. `made` is the plan that says its fate, `left` how it left the context, if it did."""
+    card = orjson.loads(row.card)
+    position = made.view.index.get(row.no) if made is not None else None
+    out: dict[str, Any] = {
+        "id": row.mid,
+        "number": row.no,
+        "role": row.role,
+        "kind": row.kind,
+        "text": card["text"],
+        "chars": row.chars,
+        "tokens": made.scale.part(row.tokens) if made is not None else row.tokens,
+        "pinned": bool(row.pinned),
+        "drop_first": bool(row.drop_first),
+        "at": iso(row.at),
+        "turn": row.turn,
+        "calls": [{"name": c["name"], "summary": c["summary"]} for c in card.get("calls", ())],
+        "tool": card.get("tool"),
+        "is_error": bool(row.is_error),
+        "media": card.get("media", 0),
+    }
+    if made is not None and position is not None and position < made.size:
+        return out | _standing(made, position)
+    return out | _gone(row, left)
+
+
+def _standing(made: Made, position: int) -> dict[str, Any]:
+    plan, weights = made.plan, made.settings.weights
+    signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
+    unit = made.view.history.unit(position)
+    return {
+        "tokens": made.scale.part(made.view.history.tokens[position]),
+        "score": round(plan.scores[position], 2),
+        "signals": signals,
+        "contributions": contributions(signals, weights),
+        "unit": made.view.nos[unit[0]],
+        "unit_size": len(unit),
+        "fate": plan.fate(position),
+        "reason": plan.reason(position),
+        "cause": plan.cause(position),
+        "in_context": True,
+        "operation": None,
+    }
+
+
+def _gone(row: MessageRow, left: ItemRow | None) -> dict[str, Any]:
+    detail = (left.detail if left is not None else None) or {}
+    signals = detail.get("parts") or {}
+    return {
+        "score": detail.get("score"),
+        "signals": signals,
+        "contributions": detail.get("contributions") or {},
+        "unit": detail.get("unit", row.no),
+        "unit_size": detail.get("unit_size", 1),
+        "fate": "out",
+        "reason": detail.get("reason") or "not in the context",
+        "cause": detail.get("cause") or "out",
+        "in_context": False,
+        "operation": row.out_operation,
+    }
+
+
+def contributions(signals: Mapping[str, float], weights: Mapping[str, float]) -> dict[str, float]:
+    """The points of the score that each signal gave."""
+    return {name: round(weights.get(name, 0.0) * rating, 2) for name, rating in signals.items()}

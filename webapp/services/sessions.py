@@ -1,0 +1,214 @@
+"""Sessions: made, listed, changed, deleted, and their figures over time."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from scoring.messages import Message, Text
+from scoring.settings import Settings
+from scoring.tokens import estimate_tool_tokens
+from webapp.errors import Invalid
+from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
+from webapp.services.cards import searchable
+from webapp.services.clock import iso
+from webapp.services.desk import Desk
+from webapp.services.draft import Draft
+from webapp.services.gauges import session_json
+from webapp.services.views import Views
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import Entry
+
+SORTS = {
+    "activity": lambda s: s["last_activity"] or "",
+    "title": lambda s: (s["title"] or "").lower(),
+    "tokens": lambda s: (s["agent"] or s["pruned"])["tokens"],
+    "utilization": lambda s: (s["agent"] or s["pruned"])["utilization"],
+    "created": lambda s: s["created_at"] or "",
+    "prunes": lambda s: s["prunes"],
+    "messages": lambda s: s["messages"],
+}
+DELETE_BATCH = 500
+
+
+class Sessions:
+    """The use cases around a session as a whole."""
+
+    def __init__(self, desk: Desk, views: Views) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+
+    def create(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Makes a managed session of `{id?, title?, model, system?, tools?, settings?}`.
+
+        Raises:
+            Conflict: the id exists.
+            InvalidSettings: an override is unknown or out of range.
+        """
+        overrides = dict(data.get("settings") or {})
+        Settings.from_dict(overrides, base=self._desk.settings())
+        session_id = data.get("id") or f"s-{secrets.token_hex(6)}"
+        tools, system = data.get("tools"), data.get("system")
+        now = self._desk.clock()
+        with self._store.write():
+            row = self._store.sessions.create(
+                id=session_id, title=data.get("title"), source=data.get("source", "api"), kind="managed",
+                model=data.get("model"), created_at=now, last_activity_at=now, settings=overrides,
+                envelope={"tools": tools} if tools else None, wire_format=data.get("wire_format"),
+            )  # fmt: skip
+            if tools or system:
+                self._begin(row, system, tools or [], now)
+        self._desk.bus.publish(SessionCreated(session_id))
+        return self.get(session_id)
+
+    def _begin(self, row: SessionRow, system: Any, tools: list[Any], now: int) -> None:
+        """The system prompt as the first message, the tool definitions as a region."""
+        draft = Draft(self._store, row, self._store.contexts.totals(row.key), self._desk.measure(row), now)
+        if tools:
+            tokens = estimate_tool_tokens(tools, self._desk.measure(row).counter)
+            draft.totals[PRUNED]["tools"] = (tokens, 0)
+        if system:
+            draft.add([Entry(Message("system", (Text(system_words(system)),)), None)]).close_all()
+        draft.write()
+
+    def list(
+        self, state: str | None = None, source: str | None = None, q: str | None = None, sort: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Sessions that meet the conditions; latest activity first, or by `sort` (a `-` turns it round).
+
+        Raises:
+            Invalid: there is no such order.
+        """
+        with self._store.read():
+            rows, totals = self._store.sessions.all(), self._store.contexts.all_totals()
+        empty: dict[int, dict[str, tuple[int, int]]] = {0: {}, 1: {}}
+        found = [session_json(self._desk, row, totals.get(row.key, empty)) for row in rows]
+        if state:
+            found = [s for s in found if s["state"] == state]
+        if source:
+            found = [s for s in found if s["source"] == source]
+        if q:
+            words = q.lower().split()
+            found = [s for s in found if _mentions(s, words)]
+        name, down = (sort or "activity").lstrip("-"), not (sort or "").startswith("-")
+        if name not in SORTS:
+            raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
+        return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
+
+    def get(self, session_id: str) -> dict[str, Any]:
+        """One session.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            return session_json(self._desk, row, self._store.contexts.totals(row.key))
+
+    def patch(self, session_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes title, model, automatic pruning or overrides; null values in `settings` give a field back.
+
+        Raises:
+            InvalidSettings: an override is unknown or out of range; nothing is changed.
+        """
+        with self._desk.lock(session_id), self._store.write():
+            row = self._store.sessions.get(session_id)
+            changes: dict[str, Any] = {}
+            for name in ("title", "model"):
+                if name in data:
+                    changes[name] = data[name]
+            if "automatic" in data:
+                changes["automatic"] = None if data["automatic"] is None else int(data["automatic"])
+            if "settings" in data:
+                merged = {**row.settings, **(data["settings"] or {})} if data["settings"] is not None else {}
+                overrides = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
+                Settings.from_dict(overrides, base=self._desk.settings())
+                changes["settings"] = overrides
+            if changes:
+                self._store.sessions.update(row.key, **changes)
+        self._desk.bus.publish(SessionUpdated(session_id))
+        return self.get(session_id)
+
+    def delete(self, session_id: str) -> None:
+        """Deletes a session, its log and its sub-agents; a followed one leaves a marker."""
+        for child in self._store.sessions.children(session_id):
+            self.delete(child)
+        with self._desk.lock(session_id):
+            row = self._store.sessions.get(session_id)
+            with self._store.write():
+                for start in range(0, row.next_seq, DELETE_BATCH):
+                    some = self._store.log.entries(row.key, start, start + DELETE_BATCH - 1)
+                    self._store.words.remove(row.key, ((e.seq, searchable(e.message)) for e in some if e.message_no > 0))
+                self._store.sessions.remove(row, self._desk.clock() if row.followed else None)
+            self._views.drop(row.key)
+        self._desk.bus.publish(SessionDeleted(session_id))
+
+    def stats(self, session_id: str) -> dict[str, Any]:
+        """The figures of SPEC B11 with regions and the time they were taken."""
+        session = self.get(session_id)
+        main = session["agent"] or session["pruned"]
+        return {
+            "session": session,
+            "items": main["messages"],
+            "tokens": main["tokens"],
+            "limit": session["limit"],
+            "utilizationPercent": 100 * main["tokens"] / session["limit"] if session["limit"] else 0.0,
+            "needsPruning": main["tokens"] > session["target_tokens"],
+            "regions": main["regions"],
+            "as_of": iso(self._desk.clock()),
+        }
+
+    def timeline(self, session_id: str, points: int = 600) -> dict[str, Any]:
+        """The chart: gauges over messages, and what was done to the context."""
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            samples = self._store.figures.samples(row.key, row.next_sample, points)
+            operations = self._store.operations.all(row.key)
+        limits = self._desk.limits(row)
+        marks = [_mark(o) for o in reversed(operations) if o.kind in MARKED]
+        undone = [
+            {"at": iso(o.undone_at), "number": None, "kind": "undo", "before": o.tokens_after,
+             "after": o.tokens_before, "label": f"{o.kind} {o.n} undone"}
+            for o in operations if o.undone_at is not None and o.kind in MARKED
+        ]  # fmt: skip
+        return {
+            "points": [
+                {"at": iso(s.at), "number": s.no, "agent": s.agent_tokens, "pruned": s.view_tokens} for s in samples
+            ],
+            "marks": marks + undone,
+            "limit": limits.limit,
+            "target": limits.target_tokens,
+        }
+
+
+MARKED = ("prune", "summary", "compaction", "rewind")
+
+
+def _mark(operation: Any) -> dict[str, Any]:
+    before, after = operation.tokens_before, operation.tokens_after
+    if operation.actor == "agent":
+        before = operation.plan.get("agent_before", before)
+        after = operation.plan.get("agent_after", after)
+    return {
+        "at": iso(operation.at),
+        "number": operation.plan.get("number"),
+        "kind": operation.kind,
+        "before": before,
+        "after": after,
+        "label": operation.reason,
+    }
+
+
+def _mentions(session: Mapping[str, Any], words: list[str]) -> bool:
+    fields = (session["title"], session["model"], session["cwd"], session["id"], session["source"])
+    text = " ".join(str(field) for field in fields if field).lower()
+    return all(word in text for word in words)
+
+
+def system_words(system: Any) -> str:
+    """The words of a system prompt: a string, or a list of blocks with text."""
+    if isinstance(system, str):
+        return system
+    pieces = [block.get("text", "") if isinstance(block, Mapping) else str(block) for block in system]
+    return "\n".join(piece for piece in pieces if isinstance(piece, str))

@@ -1,0 +1,75 @@
+"""What a session carries from append to append, so that an append never looks back: all of it bounded in size.
+
+Kept as JSON in `sessions.state`; written in the transaction that appends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoring.calibration import Calibration
+
+TRAIL_POINTS = 24
+TURNS_KEPT = 6
+ENDS_KEPT = 16
+
+
+@dataclass(slots=True)
+class Carried:
+    """The running facts of one session.
+
+    `trail` holds main-gauge tokens, every `stride`-th message's, thinned out as it fills. `turn_tokens` are the
+    gauge at the last starts of a turn. `ends` maps the source ids of the last messages to the estimate behind them.
+    `absorbing` says that assistant messages still belong to the call reported last. `fired` says that automatic
+    pruning has acted on this crossing of the target; `backed_off` is the size below which it does not try again.
+    """
+
+    calibration: Calibration = field(default_factory=Calibration)
+    trail: list[int] = field(default_factory=list)
+    stride: int = 1
+    skipped: int = 0
+    turn_tokens: list[int] = field(default_factory=list)
+    ends: dict[str, int] = field(default_factory=dict)
+    absorbing: bool = False
+    fired: bool = False
+    backed_off: int = 0
+    last_role: str = ""
+    tools_open: bool = False
+
+    def remember_gauge(self, tokens: int) -> None:
+        """Adds a point to the trail."""
+        self.skipped += 1
+        if self.skipped < self.stride:
+            return
+        self.skipped = 0
+        self.trail.append(tokens)
+        if len(self.trail) >= 2 * TRAIL_POINTS:
+            self.trail = self.trail[1::2]
+            self.stride *= 2
+
+    def remember_turn(self, tokens: int) -> None:
+        """Notes the gauge where a turn starts; a fall (a prune, a compaction) begins anew."""
+        if self.turn_tokens and tokens < self.turn_tokens[-1]:
+            self.turn_tokens = []
+        self.turn_tokens = [*self.turn_tokens, tokens][-TURNS_KEPT:]
+
+    def remember_end(self, source_id: str | None, estimate: int) -> None:
+        """Notes the estimate behind an entry."""
+        if source_id is not None:
+            self.ends[source_id] = estimate
+            while len(self.ends) > ENDS_KEPT:
+                del self.ends[next(iter(self.ends))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        out = {name: getattr(self, name) for name in self.__slots__}
+        out["calibration"] = self.calibration.to_dict()
+        return out
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Carried:
+        """What `to_dict` wrote."""
+        known = {k: v for k, v in data.items() if k in cls.__slots__}
+        known["calibration"] = Calibration.from_dict(known.get("calibration"))
+        return cls(**known)

@@ -1,0 +1,114 @@
+"""What an agent does to its own context: compactions and rewinds. The log stays; both views change; it is history.
+
+A compaction or rewind is an operation by the agent that cannot be undone, and a barrier for undoing what was before
+it. It is noted in the log, so that reading the same file again does not do it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+from scoring import calibration
+from webapp.services.clock import to_ms
+from webapp.services.draft import Draft
+from webapp.services.measure import region_of
+from webapp.store import Store
+from webapp.store.context import AGENT, PRUNED, Item
+from webapp.store.log import MessageRow
+from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import Compaction, Rewind
+
+
+def turn_id(record: Compaction | Rewind) -> str | None:
+    """The source id under which the log notes a compaction or rewind."""
+    kind = "compaction" if isinstance(record, Compaction) else "rewind"
+    return f"{kind}:{record.source_id}" if record.source_id is not None else None
+
+
+def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> OperationRow:
+    """Applies a compaction or rewind, inside the caller's transaction. `draft` is empty but for its figures."""
+    row = draft.row
+    before, main_before = draft.gauge(PRUNED), draft.gauge(draft.main_view)
+    staying = _staying(store, row, record)
+    leaving: dict[int, list[Item]] = {}
+    for view in draft.views:
+        leaving[view] = _keep_only(store, row, view, staying)
+        _bring_back(store, row, view, staying, pruned=view == PRUNED)
+        draft.totals[view] = recount(store, row.key, view, draft.totals[view])
+    gone = [item.ref for item in leaving[PRUNED]]
+    store.log.set_flag(row.key, gone, "out_operation", row.next_operation)
+    carried = draft.carried
+    carried.calibration = calibration.after_compaction(carried.calibration)
+    carried.turn_tokens, carried.absorbing, carried.fired, carried.backed_off = [], False, False, 0
+    kind, reason = _words(record)
+    draft.notice(turn_id(record), reason, to_ms(record.at))
+    at = to_ms(record.at) or now
+    operation = OperationRow(
+        row.next_operation, kind, "agent", reason, at, row.next_seq, before, draft.gauge(PRUNED), len(gone),
+        {"agent_before": _said_before(record) or main_before, "agent_after": draft.gauge(draft.main_view)},
+    )  # fmt: skip
+    detail = {"fate": "goes", "reason": reason, "cause": kind}
+    store.operations.add(row.key, operation, (ItemRow(no, "out", None, detail) for no in gone))
+    row.next_operation += 1
+    row.operations += 1
+    draft.write()
+    return operation
+
+
+def _staying(store: Store, row: SessionRow, record: Compaction | Rewind) -> set[int]:
+    """Numbers of the messages that are in the agent's context afterwards, new entries not counted."""
+    if isinstance(record, Rewind):
+        ids: Iterable[str] = record.live
+    elif record.replacement is not None:
+        ids = [e.source_id for e in record.replacement if e.source_id is not None]
+    else:
+        ids = record.kept
+    return {no for _, no in store.log.known(row.key, list(ids)).values() if no > 0}
+
+
+def _keep_only(store: Store, row: SessionRow, view: int, staying: set[int]) -> list[Item]:
+    """Takes everything else out of a view; what was taken."""
+    leaving = [item for item in store.contexts.items(row.key, view) if item.ref not in staying]
+    store.contexts.remove(row.key, view, (item.position for item in leaving))
+    return leaving
+
+
+def _bring_back(store: Store, row: SessionRow, view: int, staying: set[int], pruned: bool) -> None:
+    """Puts in what belongs there and is not, but in the pruned view nothing that a prune or a hand took out."""
+    there = {item.ref for item in store.contexts.items(row.key, view)}
+    missing = store.log.messages(row.key, sorted(staying - there))
+    if pruned:
+        missing = {no: m for no, m in missing.items() if not _taken_by_us(store, row, m)}
+        store.log.set_flag(row.key, missing, "out_operation", None)
+    store.contexts.add(row.key, view, ((m.first_seq, no) for no, m in missing.items()))
+
+
+def _taken_by_us(store: Store, row: SessionRow, message: MessageRow) -> bool:
+    if message.out_operation is None:
+        return False
+    operation = store.operations.get(row.key, message.out_operation)
+    return operation is not None and operation.actor != "agent"
+
+
+def recount(store: Store, session: int, view: int, before: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
+    totals = {name: (0, 0) for name in before} | {n: v for n, v in before.items() if n in ("tools", "memory")}
+    nos = [item.ref for item in store.contexts.items(session, view)]
+    for message in store.log.messages(session, nos).values():
+        region = region_of(message.role, message.kind)
+        tokens, count = totals.get(region, (0, 0))
+        totals[region] = (tokens + message.tokens, count + 1)
+    return totals
+
+
+def _said_before(record: Compaction | Rewind) -> int | None:
+    return record.tokens_before if isinstance(record, Compaction) else None
+
+
+def _words(record: Compaction | Rewind) -> tuple[str, str]:
+    if isinstance(record, Rewind):
+        return "rewind", "the conversation went on from an earlier message"
+    said = f", {record.tokens_before:,} tokens before" if record.tokens_before else ""
+    return "compaction", f"the agent compacted its context ({record.trigger}{said})"

@@ -1,0 +1,122 @@
+"""Histories kept in memory, so that a plan does not read what it read a second ago.
+
+One view is the pruned view of one session at one version: its history and which message stands where. An append
+extends it; anything else that changes the context drops it, and the next look gathers it from the store, feature
+columns only. The least recently used go when there are too many messages in all.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import orjson
+
+from scoring.features import Features
+from scoring.history import History
+from webapp.services.draft import Draft
+from webapp.store import Store
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+
+# About 600 bytes a message: 150 MB.
+MESSAGES_KEPT = 250_000
+
+
+@dataclass(slots=True)
+class View:
+    """A history and its message numbers. Hold `lock` while planning or extending."""
+
+    session: int
+    version: int
+    history: History = field(default_factory=History)
+    nos: list[int] = field(default_factory=list)
+    index: dict[int, int] = field(default_factory=dict)
+    stand_ins: dict[int, str] = field(default_factory=dict)
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    memo: dict[object, object] = field(default_factory=dict)
+    ratings: dict[str, dict[int, float]] = field(default_factory=dict)
+
+    def append(self, no: int, features: Features, pinned: bool = False, drop_first: bool = False) -> None:
+        """Adds the next message."""
+        self.index[no] = self.history.append(features, pinned=pinned, drop_first=drop_first)
+        self.nos.append(no)
+
+    def positions(self, nos: Iterable[int]) -> set[int]:
+        """Where messages stand; those that are not in the view are left out."""
+        return {self.index[no] for no in nos if no in self.index}
+
+
+class Views:
+    """The views of all sessions, as many as fit."""
+
+    def __init__(self, store: Store, messages_kept: int = MESSAGES_KEPT) -> None:
+        self._store, self._kept = store, messages_kept
+        self._views: OrderedDict[int, View] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, row: SessionRow) -> View:
+        """The view of a session at the version of `row`."""
+        with self._lock:
+            view = self._views.get(row.key)
+            if view is not None and view.version == row.version:
+                self._views.move_to_end(row.key)
+                return view
+        view = self._gather(row)
+        self._put(view)
+        return view
+
+    def _put(self, view: View) -> None:
+        with self._lock:
+            self._views[view.session] = view
+            self._views.move_to_end(view.session)
+            total = sum(len(v.nos) for v in self._views.values())
+            while total > self._kept and len(self._views) > 1:
+                _, gone = self._views.popitem(last=False)
+                total -= len(gone.nos)
+
+    def _gather(self, row: SessionRow) -> View:
+        gathered = self._store.contexts.gather(row.key, PRUNED)
+        view = View(row.key, row.version)
+        view.history = History.of_features(read_features(gathered.features))
+        view.nos = gathered.nos
+        view.index = {no: i for i, no in enumerate(gathered.nos)}
+        view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
+        view.history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
+        view.stand_ins = gathered.stand_ins
+        return view
+
+    def advance(self, draft: Draft) -> None:
+        """Takes a draft that was just written into the view, if there is one for the version before."""
+        with self._lock:
+            view = self._views.get(draft.row.key)
+        if view is None:
+            return
+        with view.lock:
+            if view.version != draft.base_version or draft.changed:
+                self.drop(draft.row.key)
+                return
+            for no, features in draft.fresh:
+                view.append(no, features)
+            view.memo.clear()
+            view.version = draft.row.version
+
+    def drop(self, session: int) -> None:
+        """Forgets a session's view."""
+        with self._lock:
+            self._views.pop(session, None)
+
+
+_NAMES = tuple(Features.__dataclass_fields__)
+
+
+def read_features(texts: list[str]) -> Iterable[Features]:
+    """Features from their stored texts, all parsed in one go."""
+    for data in orjson.loads("[" + ",".join(texts) + "]"):
+        if "calls" in data:
+            data["calls"] = tuple(data["calls"])
+        if "results" in data:
+            data["results"] = tuple(data["results"])
+        yield Features(**data)

@@ -1,0 +1,49 @@
+"""The store: the only place with SQL. One class a subject, all over one set of connections.
+
+`store.write()` is a transaction and `store.read()` a snapshot; the subjects' methods run inside whichever is open on
+the calling thread. Every method raises only errors of `webapp.errors`.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from webapp.store.connection import Connections
+from webapp.store.context import Contexts
+from webapp.store.figures import Figures
+from webapp.store.log import Log
+from webapp.store.operations import Operations
+from webapp.store.sessions import Sessions
+from webapp.store.settings import SmallTables
+from webapp.store.words import Words
+
+
+class Store:
+    """All subjects of one database."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = 5.0, durable: bool = False) -> None:
+        self.db = Connections(path, busy_seconds, durable)
+        self.sessions = Sessions(self.db)
+        self.log = Log(self.db)
+        self.contexts = Contexts(self.db)
+        self.operations = Operations(self.db)
+        self.figures = Figures(self.db)
+        self.words = Words(self.db)
+        self.small = SmallTables(self.db)
+
+    def write(self) -> AbstractContextManager[None]:
+        """One transaction, with the write lock from its first statement."""
+        return self.db.write()
+
+    def read(self) -> AbstractContextManager[None]:
+        """Several queries on one snapshot."""
+        return self.db.read()
+
+    def check(self) -> None:
+        """Raises unless the database answers."""
+        self.db.value("SELECT 1 FROM sessions LIMIT 1")
+
+    def close(self) -> None:
+        """Closes the database."""
+        self.db.close()

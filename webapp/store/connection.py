@@ -1,0 +1,228 @@
+"""Connections and transactions: one connection a thread, WAL, and no raw SQLite error ever leaves.
+
+Writes run inside `write()`, which takes the write lock at once (BEGIN IMMEDIATE), so that what was read inside it
+is still true at commit. Inside the same thread `write()` nests. Checkpoints are made by a thread of their own:
+an append never pays for them. An in-memory database does not exist here: threads could not share it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
+from webapp.store.migrations import migrations
+
+log = logging.getLogger(__name__)
+
+# Pages. Ours is the checkpoint thread; SQLite's own is only the net under it (80 MB of log).
+CHECKPOINT_NET = 20_000
+CHECKPOINT_SECONDS = 1.0
+CACHE_KIB = 32_000
+MMAP_BYTES = 1 << 30
+
+
+class Connections:
+    """Opens the database, one connection a thread, and runs statements on the calling thread's."""
+
+    def __init__(self, path: Path, busy_seconds: float = 5.0, durable: bool = False) -> None:
+        self.path = path
+        self._busy_ms = int(busy_seconds * 1000)
+        self._synchronous = "FULL" if durable else "NORMAL"
+        self._local = threading.local()
+        self._all: weakref.WeakSet[_Holder] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._written = threading.Event()
+        self._closed = threading.Event()
+        self._checkpointer: threading.Thread | None = None
+        with translated("opening the database", path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._migrate()
+
+    def _migrate(self) -> None:
+        connection = self._connection()
+        if not migrations.pending(Database(connection)):
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            migrations.apply(Database(connection))
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+    def _connection(self) -> sqlite3.Connection:
+        holder: _Holder | None = getattr(self._local, "holder", None)
+        if holder is None:
+            holder = _Holder(self._open())
+            self._local.holder = holder
+            with self._lock:
+                self._all.add(holder)
+        return holder.connection
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, isolation_level=None, timeout=self._busy_ms / 1000, check_same_thread=False, cached_statements=256
+        )
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={self._synchronous}",
+            f"wal_autocheckpoint={CHECKPOINT_NET}",
+            f"cache_size=-{CACHE_KIB}",
+            f"mmap_size={MMAP_BYTES}",
+            "temp_store=MEMORY",
+            "foreign_keys=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with translated("reading", self.path):
+            return self._connection().execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
+        """The first row of a query, or None."""
+        with translated("reading", self.path):
+            found: tuple[Any, ...] | None = self._connection().execute(sql, values).fetchone()
+            return found
+
+    def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The first column of the first row, or None."""
+        found = self.row(sql, values)
+        return found[0] if found else None
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Runs a statement inside `write()`; the number of rows it touched."""
+        with translated("writing", self.path):
+            return self._connection().execute(sql, values).rowcount
+
+    def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
+        """Runs a statement once a row of values, inside `write()`."""
+        with translated("writing", self.path):
+            self._connection().executemany(sql, values)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """One transaction: all of it is stored or nothing.
+
+        Raises:
+            BusyStore: another process holds the lock for longer than `busy_seconds`.
+            FullDisk: there is no room; nothing was stored.
+        """
+        connection = self._connection()
+        if connection.in_transaction:
+            yield
+            return
+        with translated("writing", self.path):
+            connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            with translated("writing", self.path):
+                connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self._written.set()
+        self._watch_log()
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """Several queries on one snapshot."""
+        connection = self._connection()
+        if connection.in_transaction:
+            yield
+            return
+        with translated("reading", self.path):
+            connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            connection.execute("COMMIT")
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether the calling thread is inside `write()` or `read()`."""
+        return self._connection().in_transaction
+
+    def checkpoint(self) -> None:
+        """Moves what the log file holds into the database, as far as readers allow."""
+        with translated("checkpointing", self.path):
+            self._connection().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def _watch_log(self) -> None:
+        if self._checkpointer is None:
+            with self._lock:
+                if self._checkpointer is None and not self._closed.is_set():
+                    self._checkpointer = threading.Thread(target=_keep_checkpointing, args=(weakref.ref(self), self._written, self._closed), name="checkpoints", daemon=True)
+                    self._checkpointer.start()
+
+    def close(self) -> None:
+        """Closes every thread's connection; the store cannot be used afterwards."""
+        self._closed.set()
+        self._written.set()
+        if self._checkpointer is not None:
+            self._checkpointer.join(timeout=5)
+        with self._lock:
+            for holder in list(self._all):
+                holder.connection.close()
+        self._local = threading.local()
+
+
+class _Holder:
+    """Lets a thread's connection be known to `close()` without keeping it alive after the thread."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+def _keep_checkpointing(connections: weakref.ref[Connections], written: threading.Event, closed: threading.Event) -> None:
+    while not closed.is_set():
+        written.wait()
+        if closed.wait(CHECKPOINT_SECONDS):
+            return
+        written.clear()
+        target = connections()
+        if target is None:
+            return
+        try:
+            target.checkpoint()
+        except StoreError as error:
+            log.warning("%s", error)
+        del target
+
+
+@contextmanager
+def translated(doing: str, path: Path) -> Iterator[None]:
+    """Turns SQLite's and the system's errors into ours, the cause chained."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise _ours(error, doing, path) from error
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
+            raise StoreError(f"{doing} {path} failed: {error}") from error
+        raise DamagedStore(f"{path} is not a sound database: {error}; restore a copy or name another file") from error
+    except OSError as error:
+        raise StoreError(f"{doing} {path} failed: {error.strerror or error}") from error
+
+
+def _ours(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return BusyStore(f"the database {path} is busy: another process is writing; try again")
+    if "full" in text:
+        return FullDisk(f"no room left for {path}; nothing was stored. Free some space and try again")
+    return StoreError(f"{doing} {path} failed: {text}")

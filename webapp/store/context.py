@@ -1,0 +1,122 @@
+"""The contexts: ordered references into the log, and their running totals.
+
+`view` is AGENT (what a followed agent really sends) or PRUNED (what our operations make of it; a managed session's
+only context). A position is the seq of the first entry of what stands there, so whatever comes back comes back in
+log order. Totals are sums of estimated tokens by region and change in the same transaction as the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from webapp.store.connection import Connections
+from webapp.store.keys import SHIFT
+
+AGENT, PRUNED = 0, 1
+MESSAGE, SUMMARY = 0, 1
+
+
+class Item(NamedTuple):
+    """One reference: `ref` is a message's number (or a summary's, where `kind` says so)."""
+
+    position: int
+    kind: int
+    ref: int
+    stand_in: str | None
+
+
+class Gathered(NamedTuple):
+    """The columns of a view that a plan needs, each in context order. `features` is JSON text a message."""
+
+    nos: list[int]
+    features: list[str]
+    pinned: list[int]
+    drop_first: list[int]
+    stand_ins: dict[int, str]
+
+
+class Contexts:
+    """Context items and totals of all sessions."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
+        """Puts messages, each (position, number), into a view; those already there stay as they are."""
+        sql = "INSERT OR IGNORE INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?)"
+        self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
+
+    def remove(self, session: int, view: int, positions: Iterable[int]) -> None:
+        """Takes what stands at these positions out of a view."""
+        sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND position = ?"
+        self._db.run_many(sql, ((session, view, position) for position in positions))
+
+    def clear(self, session: int, view: int, after: int = -1) -> None:
+        """Empties a view behind a position."""
+        self._db.run("DELETE FROM context_items WHERE session = ? AND view = ? AND position > ?", (session, view, after))
+
+    def set_stand_ins(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
+        """Sets the text that stands for the tool outputs of messages, each (position, text or None)."""
+        sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"
+        self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
+
+    def items(self, session: int, view: int, after: int = -1) -> list[Item]:
+        """The view in order, behind a position."""
+        sql = (
+            "SELECT position, kind, ref, stand_in FROM context_items "
+            "WHERE session = ? AND view = ? AND position > ? ORDER BY position"
+        )
+        return [Item(*row) for row in self._db.rows(sql, (session, view, after))]
+
+    def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
+        """What stands at these positions."""
+        found: dict[int, Item] = {}
+        for start in range(0, len(positions), 500):
+            some = positions[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            sql = (
+                "SELECT position, kind, ref, stand_in FROM context_items "
+                f"WHERE session = ? AND view = ? AND position IN ({marks})"
+            )
+            found.update({row[0]: Item(*row) for row in self._db.rows(sql, (session, view, *some))})
+        return found
+
+    def gather(self, session: int, view: int) -> Gathered:
+        """What a plan needs of the whole view, without opening the log.
+
+        Cost: one pass over the view's items and their message rows.
+        """
+        sql = (
+            f"SELECT c.ref, m.features, m.pinned, m.drop_first, c.stand_in FROM context_items c CROSS JOIN messages m "
+            f"ON m.key = ({session} << {SHIFT}) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = 0 ORDER BY c.position"
+        )
+        rows = self._db.rows(sql, (session, view))
+        if not rows:
+            return Gathered([], [], [], [], {})
+        nos, features, pinned, drop_first, stand_ins = (list(column) for column in zip(*rows, strict=True))
+        shortened = {i: text for i, text in enumerate(stand_ins) if text is not None}
+        return Gathered(nos, features, pinned, drop_first, shortened)
+
+    # -- totals
+
+    def totals(self, session: int) -> dict[int, dict[str, tuple[int, int]]]:
+        """View -> region -> (tokens, messages)."""
+        found: dict[int, dict[str, tuple[int, int]]] = {AGENT: {}, PRUNED: {}}
+        sql = "SELECT view, region, tokens, messages FROM totals WHERE session = ?"
+        for view, region, tokens, messages in self._db.rows(sql, (session,)):
+            found[view][region] = (tokens, messages)
+        return found
+
+    def all_totals(self) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
+        """Session -> view -> region -> (tokens, messages), for all sessions at once."""
+        found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
+        for session, view, region, tokens, messages in self._db.rows("SELECT * FROM totals"):
+            found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
+        return found
+
+    def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:
+        """Replaces the totals of a view."""
+        values: list[Any] = [(session, view, name, *pair) for name, pair in regions.items()]
+        sql = "INSERT OR REPLACE INTO totals (session, view, region, tokens, messages) VALUES (?, ?, ?, ?, ?)"
+        self._db.run_many(sql, values)

@@ -1,0 +1,82 @@
+"""Figures beside the log: real usage a call, and the samples of the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from webapp.store.connection import Connections
+from webapp.store.keys import bounds, key, number
+
+
+class CallRow(NamedTuple):
+    """Real usage of one call. `estimated` is what we would have said just before it, in tokens."""
+
+    call_key: str
+    seq: int
+    at: int | None
+    model: str | None
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    reasoning_tokens: int
+    estimated: int | None
+
+
+class Sample(NamedTuple):
+    """The gauges after message `no`; `agent_tokens` is None for a managed session."""
+
+    n: int
+    at: int | None
+    no: int
+    agent_tokens: int | None
+    view_tokens: int
+
+
+class Figures:
+    """Calls and samples of all sessions."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
+        """Writes calls; one that is known already keeps the larger output and its first estimate."""
+        sql = (
+            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens)"
+        )
+        self._db.run_many(sql, ((session, *row) for row in rows))
+
+    def has_call(self, session: int, call_key: str) -> bool:
+        """Whether a call was reported before."""
+        return self._db.value("SELECT 1 FROM calls WHERE session = ? AND call_key = ?", (session, call_key)) is not None
+
+    def calls(self, session: int) -> list[CallRow]:
+        """All calls in log order."""
+        sql = (
+            "SELECT call_key, seq, at, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
+            "reasoning_tokens, estimated FROM calls WHERE session = ? ORDER BY seq"
+        )
+        return [CallRow(*row) for row in self._db.rows(sql, (session,))]
+
+    def add_samples(self, session: int, rows: Iterable[Sample]) -> None:
+        """Appends samples."""
+        sql = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)"
+        self._db.run_many(sql, ((key(session, r.n), *r[1:]) for r in rows))
+
+    def samples(self, session: int, count: int, points: int) -> list[Sample]:
+        """About `points` samples spread evenly over the session's `count`, the last one included.
+
+        Cost: one look-up a point, whatever the length of the session.
+        """
+        if count <= points:
+            rows = self._db.rows("SELECT * FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session))
+            return [Sample(number(k), *rest) for k, *rest in rows]
+        wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
+        found: list[Sample] = []
+        for start in range(0, len(wanted), 500):
+            keys = [key(session, n) for n in wanted[start : start + 500]]
+            sql = f"SELECT * FROM samples WHERE key IN ({', '.join('?' * len(keys))}) ORDER BY key"
+            found.extend(Sample(number(k), *rest) for k, *rest in self._db.rows(sql, keys))
+        return found

@@ -1,0 +1,272 @@
+"""The immutable log, and the derived row of every message.
+
+An entry's id hashes the id of the entry before it and everything the entry says, so that a changed, lost or added
+entry breaks the chain from there on (`verify` recomputes it). Entries are only ever added; `messages` rows are
+derived from them and may be rebuilt.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from scoring.messages import Message, part_from_dict, part_to_dict
+from webapp.store.connection import Connections
+from webapp.store.keys import SHIFT, bounds, key, number
+
+ID_BYTES = 16
+# Packing costs more than it saves below this many bytes.
+PACK_FROM = 200
+PACK_LEVEL = 1
+
+
+@dataclass(slots=True)
+class EntryRow:
+    """One entry as stored. `parts` is JSON text, `raw` unpacked bytes, `at` milliseconds."""
+
+    seq: int
+    id: bytes
+    message_no: int
+    source_id: str | None
+    parent: str | None
+    group: str | None
+    kind: str
+    role: str
+    name: str
+    parts: str
+    raw: bytes | None
+    format: str | None
+    at: int | None
+    model: str | None
+    supersedes: int | None
+
+    @property
+    def message(self) -> Message:
+        """The message this entry says, without its wire object."""
+        parts = tuple(part_from_dict(part) for part in orjson.loads(self.parts))
+        return Message(self.role, parts, self.name)  # type: ignore[arg-type]
+
+
+class MessageRow(NamedTuple):
+    """The derived row of one message. `card` holds what a list shows: preview, calls, tool, media."""
+
+    no: int
+    role: str
+    kind: str
+    tokens: int
+    chars: int
+    features: str
+    card: str
+    is_error: int
+    pinned: int
+    drop_first: int
+    turn: int
+    first_seq: int
+    last_seq: int
+    group_key: str | None
+    at: int | None
+    id: bytes
+    out_operation: int | None
+
+    @property
+    def mid(self) -> str:
+        """The message's id: the id of its first entry, behind its number so that it can be found by it."""
+        return message_id(self.no, self.id)
+
+
+def message_id(no: int, entry_id: bytes) -> str:
+    """The id a message is known by outside."""
+    return f"{no}-{entry_id.hex()}"
+
+
+def parse_message_id(mid: str) -> int | None:
+    """The number in a message's id, None when it is none of ours."""
+    head = mid.split("-", 1)[0]
+    return int(head) if head.isdecimal() and len(head) < 11 and head.isascii() else None
+
+
+def parts_text(message: Message) -> str:
+    """The message's parts as they are stored."""
+    return orjson.dumps([part_to_dict(part) for part in message.parts]).decode()
+
+
+def entry_id(previous: bytes | None, row: EntryRow) -> bytes:
+    """The id of an entry that follows the one with id `previous`."""
+    head = orjson.dumps(
+        [row.kind, row.role, row.name, row.source_id, row.parent, row.group, row.format, row.at, row.model, row.supersedes]
+    )
+    digest = hashlib.blake2b(previous or b"", digest_size=ID_BYTES)
+    digest.update(head)
+    digest.update(row.parts.encode())
+    if row.raw is not None:
+        digest.update(b"\0")
+        digest.update(row.raw)
+    return digest.digest()
+
+
+def pack(raw: bytes | None) -> bytes | None:
+    """Raw bytes as stored: a letter that says how, then the content."""
+    if raw is None:
+        return None
+    if len(raw) < PACK_FROM:
+        return b"=" + raw
+    return b"z" + zlib.compress(raw, PACK_LEVEL)
+
+
+def unpack(stored: bytes | None) -> bytes | None:
+    """What `pack` was given."""
+    if stored is None:
+        return None
+    return zlib.decompress(stored[1:]) if stored[:1] == b"z" else stored[1:]
+
+
+_ENTRY = "key, id, message_no, source_id, parent_source_id, group_key, kind, role, name, parts, raw, format, at, model, supersedes"
+_MESSAGE = (
+    "key, role, kind, tokens, chars, features, card, is_error, pinned, drop_first, turn, first_seq, last_seq, "
+    "group_key, at, id, out_operation"
+)
+
+
+class Log:
+    """Entries and messages of all sessions, found by session number."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    # -- writing
+
+    def add_entries(self, session: int, rows: Iterable[EntryRow]) -> None:
+        """Appends entries; their ids and seqs are already set."""
+        self._db.run_many(
+            f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    key(session, r.seq), r.id, r.message_no, r.source_id, r.parent, r.group, r.kind, r.role, r.name,
+                    r.parts, pack(r.raw), r.format, r.at, r.model, r.supersedes,
+                )
+                for r in rows
+            ),
+        )  # fmt: skip
+
+    def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
+        """Writes derived rows, new ones and those that got further entries."""
+        marks = ", ".join("?" * len(MessageRow._fields))
+        self._db.run_many(
+            f"INSERT OR REPLACE INTO messages ({_MESSAGE}) VALUES ({marks})",
+            ((key(session, r.no), *r[1:]) for r in rows),
+        )
+
+    def set_flag(self, session: int, nos: Iterable[int], column: str, value: int | None) -> None:
+        """Sets `pinned`, `drop_first` or `out_operation` of messages."""
+        if column not in {"pinned", "drop_first", "out_operation"}:
+            raise ValueError(column)
+        self._db.run_many(f"UPDATE messages SET {column} = ? WHERE key = ?", ((value, key(session, n)) for n in nos))
+
+    # -- reading entries
+
+    def known(self, session: int, source_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Those of the source ids that the session's log holds, each with (seq, message number)."""
+        found: dict[str, tuple[int, int]] = {}
+        for start in range(0, len(source_ids), 500):
+            some = source_ids[start : start + 500]
+            marks = ", ".join("?" * len(some))
+            sql = f"SELECT source_id, key, message_no FROM entries WHERE source_id IN ({marks}) AND key >> {SHIFT} = ?"
+            found.update({s: (number(k), no) for s, k, no in self._db.rows(sql, (*some, session))})
+        return found
+
+    def entries(self, session: int, first: int, last: int) -> list[EntryRow]:
+        """Entries `first`…`last`, both included, in order of arrival."""
+        sql = f"SELECT {_ENTRY} FROM entries WHERE key BETWEEN ? AND ? ORDER BY key"
+        return [_entry(row) for row in self._db.rows(sql, (key(session, first), key(session, last)))]
+
+    def entry(self, session: int, seq: int) -> EntryRow | None:
+        """One entry."""
+        return next(iter(self.entries(session, seq, seq)), None)
+
+    def entries_of(self, session: int, row: MessageRow) -> list[EntryRow]:
+        """The entries that make up a message, those that were superseded left out."""
+        own = [e for e in self.entries(session, row.first_seq, row.last_seq) if e.message_no == row.no]
+        replaced = {e.supersedes for e in own}
+        return [e for e in own if e.seq not in replaced]
+
+    def rows_of(self, session: int, nos: Sequence[int]) -> dict[int, list[EntryRow]]:
+        """The entries of several messages, by message number."""
+        rows = self.messages(session, nos)
+        return {no: self.entries_of(session, row) for no, row in rows.items()}
+
+    def parents(self, session: int, source_id: str) -> tuple[int, str | None] | None:
+        """Message number and parent of the entry with this source id."""
+        sql = f"SELECT message_no, parent_source_id FROM entries WHERE source_id = ? AND key >> {SHIFT} = ?"
+        row = self._db.row(sql, (source_id, session))
+        return (row[0], row[1]) if row else None
+
+    # -- reading messages
+
+    def message(self, session: int, no: int) -> MessageRow | None:
+        """One message."""
+        row = self._db.row(f"SELECT {_MESSAGE} FROM messages WHERE key = ?", (key(session, no),))
+        return _message(row) if row else None
+
+    def messages(self, session: int, nos: Sequence[int]) -> dict[int, MessageRow]:
+        """Messages by number; numbers that do not exist are missing."""
+        found: dict[int, MessageRow] = {}
+        for start in range(0, len(nos), 500):
+            some = [key(session, n) for n in nos[start : start + 500]]
+            marks = ", ".join("?" * len(some))
+            for row in self._db.rows(f"SELECT {_MESSAGE} FROM messages WHERE key IN ({marks})", some):
+                one = _message(row)
+                found[one.no] = one
+        return found
+
+    def last_messages(self, session: int, next_no: int, count: int) -> list[MessageRow]:
+        """The last `count` messages, oldest first."""
+        sql = f"SELECT {_MESSAGE} FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
+        low = key(session, max(0, next_no - count))
+        return [_message(row) for row in self._db.rows(sql, (low, key(session, next_no)))]
+
+    def numbers(
+        self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = -1,
+        role: str | None = None, out: bool | None = None, error: bool = False,
+    ) -> list[int]:  # fmt: skip
+        """Numbers of messages in log order or against it, after `beyond`, that meet the conditions."""
+        where, values = self._conditions(session, role, out, error)
+        if beyond is not None:
+            where += f" AND key {'<' if newest_first else '>'} ?"
+            values.append(key(session, beyond))
+        order = "DESC" if newest_first else "ASC"
+        sql = f"SELECT key FROM messages WHERE {where} ORDER BY key {order} LIMIT ?"
+        return [number(k) for (k,) in self._db.rows(sql, (*values, limit))]
+
+    def count(self, session: int, role: str | None = None, out: bool | None = None, error: bool = False) -> int:
+        """How many messages meet the conditions."""
+        where, values = self._conditions(session, role, out, error)
+        return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
+
+    def _conditions(self, session: int, role: str | None, out: bool | None, error: bool) -> tuple[str, list[Any]]:
+        where, values = "key BETWEEN ? AND ?", list[Any](bounds(session))
+        if role is not None:
+            where += " AND role = ?"
+            values.append(role)
+        if out is not None:
+            where += f" AND out_operation IS {'NOT ' if out else ''}NULL"
+        if error:
+            where += " AND is_error = 1"
+        return where, values
+
+    def all_tokens(self, session: int) -> list[tuple[int, int, str, int]]:
+        """(number, tokens, role, is_error) of every message in log order."""
+        sql = "SELECT key, tokens, role, is_error FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
+        return [(number(k), t, r, e) for k, t, r, e in self._db.rows(sql, bounds(session))]
+
+
+def _entry(row: tuple[Any, ...]) -> EntryRow:
+    return EntryRow(number(row[0]), *row[1:10], unpack(row[10]), *row[11:])
+
+
+def _message(row: tuple[Any, ...]) -> MessageRow:
+    return MessageRow(number(row[0]), *row[1:])

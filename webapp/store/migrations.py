@@ -1,0 +1,209 @@
+"""The schema, as numbered steps. Append a step, never edit one that was released.
+
+Times are INTEGER milliseconds since 1970 UTC. `session` is the session's own number (`sessions.key`), never its id.
+`key` is `session · 2³² + n`, see keys.py. JSON columns hold compact UTF-8 text.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+migrations = Migrations("coppice")
+
+SCHEMA = """
+-- One conversation. `settings` holds only what it overrides. `automatic` null: as the settings say.
+-- `version` grows by one with every commit that changes log or context; a plan is made for one version.
+-- `tail_hash` is the synthetic source id of the last list message (imports find their session by it).
+-- `state` is what the services carry from append to append (calibration, trail, arming): bounded in size.
+-- `deleted_at` is set on the marker that a deleted followed session leaves.
+CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    title TEXT,
+    source TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('followed', 'managed')),
+    model TEXT,
+    parent_id TEXT,
+    agent_type TEXT,
+    path TEXT,
+    cwd TEXT,
+    wire_format TEXT,
+    envelope TEXT,
+    created_at INTEGER NOT NULL,
+    last_activity_at INTEGER NOT NULL,
+    version INTEGER NOT NULL DEFAULT 0,
+    next_seq INTEGER NOT NULL DEFAULT 0,
+    next_no INTEGER NOT NULL DEFAULT 1,
+    next_operation INTEGER NOT NULL DEFAULT 1,
+    next_sample INTEGER NOT NULL DEFAULT 0,
+    last_entry_id BLOB,
+    tail_hash TEXT,
+    automatic INTEGER,
+    settings TEXT NOT NULL DEFAULT '{}',
+    window INTEGER,
+    turns INTEGER NOT NULL DEFAULT 0,
+    prunes INTEGER NOT NULL DEFAULT 0,
+    operations INTEGER NOT NULL DEFAULT 0,
+    malformed INTEGER NOT NULL DEFAULT 0,
+    unknown INTEGER NOT NULL DEFAULT 0,
+    notes TEXT NOT NULL DEFAULT '[]',
+    state TEXT NOT NULL DEFAULT '{}',
+    deleted_at INTEGER
+);
+CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
+
+-- The log: a row or block as it arrived, never changed. n = seq. `id` is the hash of the entry before and of this one.
+-- `raw` is what arrived, zlib-packed; null where `parts` says it all. `supersedes` is the seq of the entry it replaces.
+CREATE TABLE entries (
+    key INTEGER PRIMARY KEY,
+    id BLOB NOT NULL,
+    message_no INTEGER NOT NULL,
+    source_id TEXT,
+    parent_source_id TEXT,
+    group_key TEXT,
+    kind TEXT NOT NULL,
+    role TEXT NOT NULL,
+    name TEXT NOT NULL DEFAULT '',
+    parts TEXT NOT NULL,
+    raw BLOB,
+    format TEXT,
+    at INTEGER,
+    model TEXT,
+    supersedes INTEGER
+);
+-- Asked at every ingest: is this id known? Also finds the session that an imported list belongs to.
+CREATE UNIQUE INDEX entries_source ON entries (source_id, key >> 32) WHERE source_id IS NOT NULL;
+
+-- Derived from the entries, one row a message: what lists and plans need without opening the log. n = no.
+-- `out_operation` is the operation that took it out of the pruned view, null while it is in.
+CREATE TABLE messages (
+    key INTEGER PRIMARY KEY,
+    role TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    chars INTEGER NOT NULL,
+    features TEXT NOT NULL,
+    card TEXT NOT NULL,
+    is_error INTEGER NOT NULL DEFAULT 0,
+    pinned INTEGER NOT NULL DEFAULT 0,
+    drop_first INTEGER NOT NULL DEFAULT 0,
+    turn INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    group_key TEXT,
+    at INTEGER,
+    id BLOB NOT NULL,
+    out_operation INTEGER
+);
+CREATE INDEX messages_out ON messages (key) WHERE out_operation IS NOT NULL;
+
+-- What the model is sent, in order. `view` 0 is the agent's own context, 1 the pruned view (of a managed session: the
+-- context). `position` is the seq of the message's first entry. `kind` 0 message, 1 summary; `ref` its number.
+-- `stand_in` is the text that stands for the message's tool outputs, null while it stands unchanged.
+CREATE TABLE context_items (
+    session INTEGER NOT NULL,
+    view INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    kind INTEGER NOT NULL DEFAULT 0,
+    ref INTEGER NOT NULL,
+    stand_in TEXT,
+    PRIMARY KEY (session, view, position)
+) WITHOUT ROWID;
+
+-- Running sums of estimated tokens and of messages, kept in the transaction that changes the context.
+CREATE TABLE totals (
+    session INTEGER NOT NULL,
+    view INTEGER NOT NULL,
+    region TEXT NOT NULL,
+    tokens INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    PRIMARY KEY (session, view, region)
+) WITHOUT ROWID;
+
+-- Real usage, once a call. `seq` is where in the log the call was reported, `estimated` what we would have said.
+CREATE TABLE calls (
+    session INTEGER NOT NULL,
+    call_key TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER,
+    model TEXT,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cached_tokens INTEGER NOT NULL DEFAULT 0,
+    cache_write_tokens INTEGER NOT NULL DEFAULT 0,
+    reasoning_tokens INTEGER NOT NULL DEFAULT 0,
+    estimated INTEGER,
+    PRIMARY KEY (session, call_key)
+) WITHOUT ROWID;
+
+-- Everything that changed the context. n counts from 1. `undone_by` is the operation whose undo took it back.
+CREATE TABLE operations (
+    key INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    tokens_before INTEGER NOT NULL,
+    tokens_after INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    plan TEXT NOT NULL DEFAULT '{}',
+    undone_at INTEGER
+);
+-- What an operation did to which message, and why, in the words of its day. `change` is one of
+-- out, in, shortened, pinned, unpinned, drop_first, not_drop_first; `before` what undo puts back.
+CREATE TABLE operation_items (
+    operation INTEGER NOT NULL,
+    no INTEGER NOT NULL,
+    change TEXT NOT NULL,
+    before TEXT,
+    detail TEXT,
+    PRIMARY KEY (operation, no, change)
+) WITHOUT ROWID;
+
+-- The chart: gauges after each message. n counts from 0. `mark` names an operation that happened here.
+CREATE TABLE samples (
+    key INTEGER PRIMARY KEY,
+    at INTEGER,
+    no INTEGER NOT NULL,
+    agent_tokens INTEGER,
+    view_tokens INTEGER NOT NULL
+);
+
+-- How far a followed file was read.
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    session_id TEXT,
+    position TEXT NOT NULL,
+    looked_at INTEGER NOT NULL
+);
+
+-- Answers to appends that carried an idempotency key.
+CREATE TABLE idempotency (
+    session INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    answer TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (session, name)
+) WITHOUT ROWID;
+
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE model_overrides (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE revisions (room TEXT PRIMARY KEY, revision INTEGER NOT NULL);
+
+-- Words of every entry; rowid = entries.key. Holds no text of its own: snippets are cut from the log.
+CREATE VIRTUAL TABLE entry_words USING fts5 (text, content = '', tokenize = 'unicode61');
+"""
+
+
+@migrations()
+def m001_initial(db: Database) -> None:
+    """Sessions, log, contexts, operations, samples, settings, search."""
+    for statement in _statements(SCHEMA):
+        db.execute(statement)
+
+
+def _statements(script: str) -> list[str]:
+    lines = [line for line in script.splitlines() if not line.lstrip().startswith("--")]
+    return [one.strip() for one in "\n".join(lines).split(";") if one.strip()]

@@ -1,0 +1,105 @@
+"""Operations: everything that changed a context, with the reasons of its day, and what undo needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from webapp.store.connection import Connections
+from webapp.store.keys import bounds, key, number
+
+
+@dataclass(slots=True)
+class OperationRow:
+    """One operation. `seq` is the log's length when it happened; `plan` is JSON-ready data about the decision."""
+
+    n: int
+    kind: str
+    actor: str
+    reason: str
+    at: int
+    seq: int
+    tokens_before: int
+    tokens_after: int
+    messages: int
+    plan: dict[str, Any]
+    undone_at: int | None = None
+
+
+class ItemRow(NamedTuple):
+    """What an operation did to one message: `change`, what was `before` it, and the explanation in `detail`."""
+
+    no: int
+    change: str
+    before: str | None
+    detail: dict[str, Any] | None
+
+
+_COLUMNS = "key, kind, actor, reason, at, seq, tokens_before, tokens_after, messages, plan, undone_at"
+
+
+class Operations:
+    """Operations of all sessions."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def add(self, session: int, row: OperationRow, items: Iterable[ItemRow]) -> None:
+        """Writes one operation and what it did."""
+        values = (
+            key(session, row.n), row.kind, row.actor, row.reason, row.at, row.seq, row.tokens_before, row.tokens_after,
+            row.messages, orjson.dumps(row.plan).decode(), row.undone_at,
+        )  # fmt: skip
+        self._db.run(f"INSERT INTO operations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._db.run_many(
+            "INSERT INTO operation_items (operation, no, change, before, detail) VALUES (?, ?, ?, ?, ?)",
+            (
+                (key(session, row.n), i.no, i.change, i.before, orjson.dumps(i.detail).decode() if i.detail else None)
+                for i in items
+            ),
+        )
+
+    def get(self, session: int, n: int) -> OperationRow | None:
+        """One operation."""
+        row = self._db.row(f"SELECT {_COLUMNS} FROM operations WHERE key = ?", (key(session, n),))
+        return _operation(row) if row else None
+
+    def all(self, session: int) -> list[OperationRow]:
+        """All operations of a session, newest first."""
+        sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? ORDER BY key DESC"
+        return [_operation(row) for row in self._db.rows(sql, bounds(session))]
+
+    def live_since(self, session: int, n: int) -> list[OperationRow]:
+        """Operations `n` and later that were not undone, newest first."""
+        sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
+        return [_operation(row) for row in self._db.rows(sql, (key(session, n), bounds(session)[1]))]
+
+    def items(self, session: int, n: int) -> list[ItemRow]:
+        """What an operation did, by message number."""
+        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no"
+        return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
+
+    def items_of(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, ItemRow]:
+        """Message number -> how it left, for (operation, message number) pairs."""
+        found: dict[int, ItemRow] = {}
+        sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? AND no = ? AND change = 'out'"
+        for n, no in pairs:
+            row = self._db.row(sql, (key(session, n), no))
+            if row:
+                found[no] = _item(row)
+        return found
+
+    def mark_undone(self, session: int, n: int, at: int) -> None:
+        """Notes that an operation was taken back."""
+        self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
+
+
+def _operation(row: tuple[Any, ...]) -> OperationRow:
+    return OperationRow(number(row[0]), *row[1:9], orjson.loads(row[9]), row[10])
+
+
+def _item(row: tuple[Any, ...]) -> ItemRow:
+    return ItemRow(row[0], row[1], row[2], orjson.loads(row[3]) if row[3] else None)

