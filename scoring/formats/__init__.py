@@ -16,15 +16,12 @@ from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, Turn, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.numbering import numbered, plain
 from scoring.formats.reading import Place, kind_of
-from scoring.formats.repairs import repair
+from scoring.formats.repairs import OPENING, repair
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
 
 FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
 }
-
-# Stands first where a list would begin with the assistant and the provider wants the user.
-OPENING = "[the conversation before this point is not part of the context]"
 
 
 def recognise(value: Any) -> Format:
@@ -113,16 +110,18 @@ def encode(
     return out
 
 
-def validate(messages: Sequence[Any], format: str, *, ready: bool = True) -> list[str]:
+def validate(messages: Sequence[Any] | Mapping[str, Any], format: str, *, ready: bool = True) -> list[str]:
     """What is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
 
-    `messages` are Messages, which are encoded first, or wire objects. With `ready` false the list is a context at
-    rest: its last message may be the assistant's and calls at its very end may still be open.
+    `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the
+    list is a context at rest: its last message may be the assistant's, calls at its very end may still be open.
 
     Raises:
         UnknownFormat: no such format exists.
     """
     target = _format(format)
+    if isinstance(messages, Mapping):
+        messages = messages.get(target.key) or []
     if messages and all(isinstance(m, Message) for m in messages):
         messages = encode(messages, format, {})
     return target.validate(list(messages), ready)
@@ -155,8 +154,7 @@ def _ids(messages: Any) -> list[str]:
 
 def _kept(message: Message, target: Format) -> Any:
     """The original object, or a copy that says what the message says now."""
-    assert message.wire is not None  # _is_own
-    value = message.wire.value
+    value = message.wire.value if message.wire is not None else None
     then = target.read(Place(0), value)
     same = len(then.parts) == len(message.parts) and all(
         a == b or plain(a) == plain(b) for a, b in zip(then.parts, message.parts, strict=True)
@@ -180,6 +178,7 @@ def _with_system_placed(
 
 __all__ = [
     "FORMATS",
+    "OPENING",
     "Decoded",
     "Format",
     "InvalidList",

@@ -14,13 +14,27 @@ from scoring.formats.base import Format, Turn, file_text
 from scoring.formats.blocks import joined_text
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, placeholder, source_of
-from scoring.formats.reading import Place, json_object, words_in
+from scoring.formats.reading import Place, json_object, string, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_OWN_BLOCKS = (*_CALLS, "tool_result", "thinking", "redacted_thinking", "mcp_tool_result", "web_search_tool_result")
-_OWN_FIELDS = ("anthropic_version", "anthropic_beta", "system", "thinking", "stop_sequences", "context_management")
+_OWN_BLOCKS = (
+    *_CALLS,
+    "tool_result",
+    "thinking",
+    "redacted_thinking",
+    "mcp_tool_result",
+    "web_search_tool_result",
+)
+_OWN_FIELDS = (
+    "anthropic_version",
+    "anthropic_beta",
+    "system",
+    "thinking",
+    "stop_sequences",
+    "context_management",
+)
 _IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -30,8 +44,10 @@ def recognise(value: Any) -> float:
     if isinstance(value, Mapping):
         items = value.get("messages")
         tools = value.get("tools")
-        schema = isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "input_schema" in tools[0]
-        named = str(value.get("model", "")).rpartition("/")[2].startswith("claude")
+        schema = (
+            isinstance(tools, list) and tools and isinstance(tools[0], Mapping) and "input_schema" in tools[0]
+        )
+        named = string(value.get("model")).rpartition("/")[2].startswith("claude")
         if isinstance(items, list) and (schema or any(k in value for k in _OWN_FIELDS)):
             return 0.92
         if isinstance(items, list) and named:
@@ -87,7 +103,8 @@ def _parts(place: Place, block: Any) -> list[Part]:
     if kind == "redacted_thinking":
         return [Reasoning("", len(place.text(block.get("data"), "data")))]
     if kind in _CALLS:
-        call_id, name = place.text(block.get("id"), "a call's id"), place.text(block.get("name"), "a tool's name")
+        call_id = place.text(block.get("id"), "a call's id")
+        name = place.text(block.get("name"), "a tool's name")
         return [ToolCall(call_id, name, place.json(block.get("input") or {}, "a call's input"))]
     if kind.endswith("tool_result"):
         return [_result(place, block)]
@@ -105,7 +122,7 @@ def _parts(place: Place, block: Any) -> list[Part]:
 
 def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
     content = block.get("content")
-    failed = isinstance(content, Mapping) and str(content.get("type", "")).endswith("error")
+    failed = isinstance(content, Mapping) and string(content.get("type")).endswith("error")
     inner = content if isinstance(content, list) else [content] if isinstance(content, Mapping) else []
     if not isinstance(content, str | list | Mapping | None):
         place.fail("a tool result's content to be a string or a list of blocks", content)
@@ -146,7 +163,10 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     if isinstance(part, ToolResult):
         return _result_block(part, sources)
     if isinstance(part, Media):
-        return (_media(part, sources) if role == "user" else None) or {"type": "text", "text": placeholder(part)}
+        return (_media(part, sources) if role == "user" else None) or {
+            "type": "text",
+            "text": placeholder(part),
+        }
     return None  # thinking without its own signature is refused
 
 
@@ -189,7 +209,11 @@ def patch(value: Any, message: Message) -> Any:
     place = Place(0)
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
     woven = weave(
-        blocks, message.parts, read=lambda b: _parts(place, b), rewrite=_rewrite, build=lambda p: _block(p, {}, role)
+        blocks,
+        message.parts,
+        read=lambda b: _parts(place, b),
+        rewrite=_rewrite,
+        build=lambda p: _block(p, {}, role),
     )
     return {**value, "content": woven}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scoring.formats.checks import adjacent_pairs, begins_with_user, last_user_present
+from scoring.formats.reading import string
 from scoring.messages import Message
 
 _THINKING = ("thinking", "redacted_thinking")
@@ -61,14 +62,16 @@ def _message(item: Mapping[str, Any], last: bool) -> Iterator[str]:
     if not blocks and not (last and role == "assistant"):
         yield "content is empty; expected at least one block"
     for block in blocks:
-        kind = block.get("type")
-        if kind == "text" and not str(block.get("text") or "").strip() and not (last and role == "assistant"):
+        kind = string(block.get("type"))
+        if kind == "text" and not string(block.get("text")).strip() and not (last and role == "assistant"):
             yield "a text block is empty; expected text that is more than white space"
         if kind in _SPEAKERS and role != _SPEAKERS[kind]:
             yield f"a {kind} block stands in a message of role {role}; expected {_SPEAKERS[kind]}"
         if kind == "tool_use" and not isinstance(block.get("input"), Mapping):
             yield "a tool_use block's input is no object"
-        if kind in ("tool_use", "tool_result") and not _ID.fullmatch(str(block.get("id", block.get("tool_use_id")))):
+        if kind in ("tool_use", "tool_result") and not _ID.fullmatch(
+            string(block.get("id", block.get("tool_use_id")))
+        ):
             yield "a call id has characters other than letters, digits, _ and -"
         if kind == "thinking" and not block.get("signature"):
             yield "a thinking block has no signature; expected it as the API gave it"
@@ -80,7 +83,7 @@ def _results_first(items: Sequence[Any]) -> Iterator[str]:
     """Tool results come first in the user turn that answers; any text comes after them."""
     speaker, spoken = "", False
     for n, item in enumerate(items):
-        role = item.get("role") if isinstance(item, Mapping) else ""
+        role = string(item.get("role")) if isinstance(item, Mapping) else ""
         if role != speaker:
             speaker, spoken = role, False
         for block in blocks_of(item) if role == "user" else ():
@@ -111,6 +114,6 @@ def _thinking_stays(items: Sequence[Any], messages: Sequence[Message]) -> Iterat
 def _prefill(items: Sequence[Any]) -> Iterator[str]:
     blocks = blocks_of(items[-1]) if items and isinstance(items[-1], Mapping) else []
     if blocks and items[-1].get("role") == "assistant" and blocks[-1].get("type") == "text":
-        text = str(blocks[-1].get("text"))
+        text = string(blocks[-1].get("text"))
         if text != text.rstrip():
             yield f"message {len(items) - 1}: the final assistant message ends in white space"

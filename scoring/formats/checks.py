@@ -49,10 +49,10 @@ def adjacent_pairs(
         now = "tool" if message.results and message.role != "assistant" else message.role
         if merged:
             now = "user" if now == "tool" else now
-        if now != "tool" and not (merged and now == speaker):
-            if not (merged and now == "user" and speaker == "assistant"):
-                problems += _unanswered(waiting, caller, unpaired)
-                waiting, answered = Counter(), set()
+        goes_on = now == "tool" or (merged and (now == speaker or (now == "user" and speaker == "assistant")))
+        if not goes_on:
+            problems += _unanswered(waiting, caller, unpaired)
+            waiting, answered = Counter(), set()
         speaker = now
         for call in message.calls:
             waiting[call.id] += 1

@@ -6,11 +6,12 @@ stand in the one content behind it. A `thoughtSignature` travels with its part a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format, Turn, file_text
-from scoring.formats.checks import adjacent_pairs, begins_with_user, last_user_present, readable
+from scoring.formats.checks import readable
+from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_of, placeholder, source_of
 from scoring.formats.numbering import is_made_up, made_up_id
 from scoring.formats.reading import Place, json_object, words_in
@@ -45,17 +46,12 @@ def read(place: Place, item: Any) -> Message:
     return Message(role, parts)
 
 
-def _get(part: Mapping[str, Any], camel: str, snake: str) -> Any:
-    value = part.get(camel)
-    return part.get(snake) if value is None else value
-
-
 def _parts(place: Place, part: Any) -> list[Part]:
     """What one wire part says, and behind it the signature it carries, if any."""
     if isinstance(part, str):
         return [Text(part)] if part else []
     part = place.object(part, "a part")
-    signature = _get(part, "thoughtSignature", "thought_signature")
+    signature = either(part, "thoughtSignature", "thought_signature")
     opaque = len(signature) if isinstance(signature, str) else 0
     if part.get("thought") is True:
         return [Reasoning(place.text(part.get("text"), "a part's text"), opaque)]
@@ -67,23 +63,23 @@ def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
     if part.get("text") is not None:
         text = place.text(part["text"], "a part's text")
         return Text(text) if text else None
-    call = _get(part, "functionCall", "function_call")
+    call = either(part, "functionCall", "function_call")
     if call is not None:
         call = place.object(call, "functionCall")
         name = place.text(call.get("name"), "a function's name")
         call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
         return ToolCall(call_id, name, place.json(call.get("args") or {}, "args"))
-    response = _get(part, "functionResponse", "function_response")
+    response = either(part, "functionResponse", "function_response")
     if response is not None:
         return _response(place, place.object(response, "functionResponse"))
-    code = _get(part, "executableCode", "executable_code")
+    code = either(part, "executableCode", "executable_code")
     if isinstance(code, Mapping):
         return ToolCall(
             place.text(code.get("id"), "id") or made_up_id("code_execution"),
             "code_execution",
             place.text(code.get("code"), "code"),
         )
-    result = _get(part, "codeExecutionResult", "code_execution_result")
+    result = either(part, "codeExecutionResult", "code_execution_result")
     if isinstance(result, Mapping):
         call_id = place.text(result.get("id"), "id") or made_up_id("code_execution")
         text = place.text(result.get("output"), "output")
@@ -103,7 +99,7 @@ def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
         media_of(s) for p in place.items(response.get("parts"), "parts") if (s := source_of(p)) is not None
     )
     key = _text_field(body)
-    if key is not None:
+    if key is not None and body is not None:
         return ToolResult(call_id, body[key], name, key == "error", media)
     return ToolResult(call_id, "" if not body else place.json(body, "a response"), name, media=media)
 
@@ -206,7 +202,9 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
     response = dict(block[key])
     field = "error" if part.is_error else _text_field(response.get("response"))
     if _response(Place(0), response).text != part.text or part.is_error:
-        response["response"] = {field if field and (field != "error" or part.is_error) else "output": part.text}
+        response["response"] = {
+            field if field and (field != "error" or part.is_error) else "output": part.text
+        }
     if "parts" in response:
         kept = [p for p in response["parts"] if (s := source_of(p)) is None or media_of(s) in part.media]
         response["parts"] = kept
@@ -231,58 +229,7 @@ def opening(text: str) -> Any:
 def validate(items: Sequence[Any], ready: bool) -> list[str]:
     """What the API would refuse."""
     messages, problems = readable(items, read)
-    problems += adjacent_pairs(messages, merged=False, ready=ready)
-    problems += begins_with_user(messages)
-    problems += last_user_present(messages)
-    for n, item in enumerate(items):
-        if isinstance(item, Mapping):
-            problems += [f"message {n}: {p}" for p in _content(item)]
-    problems += _order(messages)
-    problems += _signatures(items, messages)
-    if ready and messages and messages[-1].role == "assistant":
-        problems.append(f"message {len(items) - 1}: the list ends with the model; expected the user or a response")
-    return problems
-
-
-def _content(item: Mapping[str, Any]) -> Iterator[str]:
-    role, parts = item.get("role", "user"), item.get("parts")
-    if role not in ("user", "model", "function"):
-        yield f"role {role!r}; expected user or model (a system prompt belongs into systemInstruction)"
-    if not parts:
-        yield "parts is empty; expected at least one"
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, Mapping) and part.get("text") == "" and len(part) == 1:
-            yield "a part's text is empty"
-        elif part == {}:
-            yield "a part is empty; expected text, a call, a response or data"
-        if isinstance(part, Mapping) and role != "model" and ("functionCall" in part or "function_call" in part):
-            yield f"a functionCall stands in a content of role {role}; expected model"
-
-
-def _order(messages: Sequence[Message]) -> Iterator[str]:
-    """A turn with calls comes directly behind the user or a response, and its responses in one content."""
-    for n, message in enumerate(messages):
-        before = messages[n - 1] if n else None
-        if before is not None and message.role == before.role == "assistant":
-            yield f"message {n}: the model speaks twice in a row; expected the user or a response between"
-        if before is not None and message.results and before.results and before.role != "assistant":
-            yield f"message {n}: responses to one turn stand in two contents; expected one"
-
-
-def _signatures(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
-    """Where the current turn's calls are signed, the first call of each of its steps has to be."""
-    start = max((n for n, m in enumerate(messages) if m.role == "user" and not m.results), default=-1) + 1
-    firsts = {n: c[0] for n in range(start, len(items)) if (c := _calls(items[n]))}
-    signed = [n for n, part in firsts.items() if _get(part, "thoughtSignature", "thought_signature")]
-    for n in firsts:
-        if signed and n not in signed:
-            yield f"message {n}: a functionCall of the current turn has lost its thoughtSignature"
-
-
-def _calls(item: Any) -> list[Mapping[str, Any]]:
-    parts = item.get("parts") if isinstance(item, Mapping) else None
-    found = parts if isinstance(parts, list) else []
-    return [p for p in found if isinstance(p, Mapping) and _get(p, "functionCall", "function_call") is not None]
+    return problems + problems_of(items, messages, ready)
 
 
 FORMAT = Format(

@@ -18,7 +18,14 @@ from scoring.formats.reading import ROLE_NAMES, Place, json_object
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
-_TYPES = {"human": "human", "ai": "ai", "system": "system", "tool": "tool", "function": "function", "chat": "chat"}
+_TYPES = {
+    "human": "human",
+    "ai": "ai",
+    "system": "system",
+    "tool": "tool",
+    "function": "function",
+    "chat": "chat",
+}
 _TYPES |= {"remove": "remove", "developer": "system"}
 _WRITTEN = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
 # Blocks that repeat what stands in tool_calls.
@@ -36,7 +43,9 @@ def recognise(value: Any) -> float:
 def _mark(item: Any) -> float:
     if not isinstance(item, Mapping) or _type(item) is None:
         return 0.0
-    return 0.98 if "data" in item or "lc" in item else 0.9 if "content" in item and "role" not in item else 0.0
+    return (
+        0.98 if "data" in item or "lc" in item else 0.9 if "content" in item and "role" not in item else 0.0
+    )
 
 
 def _type(item: Mapping[str, Any]) -> str | None:
@@ -109,7 +118,9 @@ def _call(place: Place, call: Any) -> ToolCall:
 def _provider_call(place: Place, call: Any) -> ToolCall:
     call = place.object(call, "a tool call")
     function = place.object(call.get("function"), "function")
-    return _call(place, {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")})
+    return _call(
+        place, {"id": call.get("id"), "name": function.get("name"), "args": function.get("arguments")}
+    )
 
 
 def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
@@ -188,15 +199,17 @@ def patch(value: Any, message: Message) -> Any:
     return {**value, "data": fields} if "data" in value else fields
 
 
-def _patched_content(content: Any, own: list[Part], message: Message) -> Any:
+def _patched_content(content: Any, own: Sequence[Part], message: Message) -> Any:
     if not isinstance(content, list):
         texts = [p for p in own if isinstance(p, Text)]
-        return content if content_parts(Place(0), content) == own else joined_text(texts)
+        return content if content_parts(Place(0), content) == list(own) else joined_text(texts)
     ids = {c.id for c in message.calls}
 
     def read_block(block: Any) -> list[Part]:
         if isinstance(block, Mapping) and block.get("type") in _CALL_BLOCKS:
-            return [] if block.get("id", block.get("call_id")) in ids else [Text("")]  # goes where its call went
+            return (
+                [] if block.get("id", block.get("call_id")) in ids else [Text("")]
+            )  # goes where its call went
         return block_parts(block)
 
     return weave(content, own, read=read_block, rewrite=rewrite_text, build=lambda p: _block(p, {}))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.formats.dimensions import dimensions
+from scoring.formats.reading import string
 from scoring.messages import Media
 
 
@@ -97,23 +98,19 @@ def _from_address(kind: str, address: Any, name: str = "") -> Source | None:
     return Source(kind, mime=head.partition(";")[0], data=data, name=name)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _anthropic(block: Mapping[str, Any]) -> Source | None:
     kind, source = block.get("type"), block.get("source")
     if kind == "container_upload":
-        return Source("document", file_id=_text(block.get("file_id")))
+        return Source("document", file_id=string(block.get("file_id")))
     if kind not in ("image", "document") or not isinstance(source, Mapping):
         return None
-    name, mime = _text(block.get("title")), _text(source.get("media_type"))
+    name, mime = string(block.get("title")), string(source.get("media_type"))
     if source.get("type") == "base64":
-        return Source(kind, mime, data=_text(source.get("data")), name=name)
+        return Source(kind, mime, data=string(source.get("data")), name=name)
     if source.get("type") == "url":
-        return Source(kind, mime, url=_text(source.get("url")), name=name)
+        return Source(kind, mime, url=string(source.get("url")), name=name)
     if source.get("type") == "file":
-        return Source(kind, mime, file_id=_text(source.get("file_id")), name=name)
+        return Source(kind, mime, file_id=string(source.get("file_id")), name=name)
     return None  # plain text and content documents are words, not media
 
 
@@ -122,13 +119,13 @@ def _openai(block: Mapping[str, Any]) -> Source | None:
     if isinstance(image, Mapping):
         return _from_address("image", image.get("url"))
     if isinstance(audio, Mapping):
-        return Source("audio", "audio/" + _text(audio.get("format")), data=_text(audio.get("data")))
+        return Source("audio", "audio/" + string(audio.get("format")), data=string(audio.get("data")))
     if block.get("type") == "file" and isinstance(file, Mapping):
-        name = _text(file.get("filename"))
+        name = string(file.get("filename"))
         inline = _from_address("document", file.get("file_data"), name)
         if inline is not None and inline.url:  # bare base64, without a data URL around it
             return Source("document", data=inline.url, name=name)
-        return inline or Source("document", file_id=_text(file.get("file_id")), name=name)
+        return inline or Source("document", file_id=string(file.get("file_id")), name=name)
     return None
 
 
@@ -136,20 +133,20 @@ def _responses(block: Mapping[str, Any]) -> Source | None:
     kind = block.get("type")
     if kind in ("input_image", "image_url", "computer_screenshot"):
         return _from_address("image", block.get("image_url")) or Source(
-            "image", file_id=_text(block.get("file_id"))
+            "image", file_id=string(block.get("file_id"))
         )
     if kind == "image_generation_call" and isinstance(block.get("result"), str):
-        mime = "image/" + (_text(block.get("output_format")) or "png")
+        mime = "image/" + (string(block.get("output_format")) or "png")
         return Source("image", mime, data=block["result"])
     if kind == "input_file":
-        name = _text(block.get("filename"))
+        name = string(block.get("filename"))
         if isinstance(block.get("file_data"), str):
             inline = _from_address("document", block["file_data"], name)
             if inline is not None:
                 return inline if inline.data else Source("document", data=inline.url, name=name)
         if isinstance(block.get("file_url"), str):
             return Source("document", url=block["file_url"], name=name)
-        return Source("document", file_id=_text(block.get("file_id")), name=name)
+        return Source("document", file_id=string(block.get("file_id")), name=name)
     return None
 
 
@@ -157,13 +154,13 @@ def _gemini(block: Mapping[str, Any]) -> Source | None:
     inline = block.get("inlineData", block.get("inline_data"))
     remote = block.get("fileData", block.get("file_data"))
     if isinstance(inline, Mapping):
-        mime = _text(inline.get("mimeType", inline.get("mime_type")))
+        mime = string(inline.get("mimeType", inline.get("mime_type")))
         return Source(
-            _kind(mime), mime, data=_text(inline.get("data")), name=_text(inline.get("displayName"))
+            _kind(mime), mime, data=string(inline.get("data")), name=string(inline.get("displayName"))
         )
     if isinstance(remote, Mapping):
-        mime = _text(remote.get("mimeType", remote.get("mime_type")))
-        return Source(_kind(mime), mime, url=_text(remote.get("fileUri", remote.get("file_uri"))))
+        mime = string(remote.get("mimeType", remote.get("mime_type")))
+        return Source(_kind(mime), mime, url=string(remote.get("fileUri", remote.get("file_uri"))))
     return None
 
 
@@ -172,7 +169,7 @@ def _langchain(block: Mapping[str, Any]) -> Source | None:
     if kind not in ("image", "audio", "video", "file"):
         return None
     kind = "document" if kind == "file" else kind
-    mime = _text(block.get("mime_type"))
+    mime = string(block.get("mime_type"))
     data = block.get("base64", block.get("data"))
     if isinstance(data, str):
         return Source(kind, mime, data=data)
@@ -180,7 +177,7 @@ def _langchain(block: Mapping[str, Any]) -> Source | None:
         found = _from_address(kind, block["url"])
         return found if found is None or not mime else Source(kind, mime, found.data, found.url)
     if isinstance(block.get("file_id"), str) or isinstance(block.get("id"), str):
-        return Source(kind, mime, file_id=_text(block.get("file_id", block.get("id"))))
+        return Source(kind, mime, file_id=string(block.get("file_id", block.get("id"))))
     return None
 
 

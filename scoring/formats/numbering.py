@@ -58,15 +58,18 @@ def numbered(messages: Iterable[Message]) -> Iterator[Message]:
 
 
 def _parts(message: Message, counts: Counter[tuple[type, str]]) -> tuple[Part, ...]:
-    out: list[Part] = []
-    for part in message.parts:
-        bare = plain(part)
-        if bare is not part and isinstance(bare, ToolCall):
-            bare = replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
-        elif bare is not part and isinstance(bare, ToolResult):
-            bare = replace(bare, call_id=f"{bare.call_id}{_next(counts, (ToolResult, bare.call_id))}")
-        out.append(bare)
-    return tuple(out)
+    return tuple(_counted(part, plain(part), counts) for part in message.parts)
+
+
+def _counted(part: Part, bare: Part, counts: Counter[tuple[type, str]]) -> Part:
+    """The part with its number in this round, if its id is made up."""
+    if bare is part:
+        return part
+    if isinstance(bare, ToolCall):
+        return replace(bare, id=f"{bare.id}{_next(counts, (ToolCall, bare.id))}")
+    if isinstance(bare, ToolResult):
+        return replace(bare, call_id=f"{bare.call_id}{_next(counts, (ToolResult, bare.call_id))}")
+    return part
 
 
 def _next(counts: Counter[tuple[type, str]], key: tuple[type, str]) -> int:

@@ -15,7 +15,7 @@ from scoring.formats.blocks import block_parts, content_parts, joined_text, resu
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import ROLE_NAMES, Place
+from scoring.formats.reading import ROLE_NAMES, Place, string
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -41,12 +41,9 @@ def recognise(value: Any) -> float:
 
 
 def _mark(item: Any) -> float:
-    if (
-        not isinstance(item, Mapping)
-        or item.get("role") not in ROLE_NAMES
-        or "type" in item
-        or "parts" in item
-    ):
+    if not isinstance(item, Mapping) or "type" in item or "parts" in item:
+        return 0.0
+    if string(item.get("role")) not in ROLE_NAMES:
         return 0.0
     content = item.get("content")
     if any(item.get(k) is not None for k in _OWN_FIELDS) or item["role"] in ("tool", "function"):
@@ -238,7 +235,7 @@ def _item_problems(item: Mapping[str, Any]) -> list[str]:
     silent = ("tool_calls", "function_call", "refusal", "audio")
     if (
         content is None
-        and role not in ("function",)
+        and role != "function"
         and not (role == "assistant" and any(item.get(k) for k in silent))
     ):
         out.append(f"content is null; a {role} message needs content")
@@ -246,10 +243,14 @@ def _item_problems(item: Mapping[str, Any]) -> list[str]:
         out.append("a tool message needs a tool_call_id")
     out += [
         f"{c.get('type', 'function')} call without an id"
-        for c in item.get("tool_calls") or ()
+        for c in _list(item.get("tool_calls"))
         if isinstance(c, Mapping) and not c.get("id")
     ]
     return out
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 FORMAT = Format("openai", "messages", "", recognise, read, write, patch, join, validate, None)

@@ -133,7 +133,7 @@ def _json_pieces(root: Any) -> Iterator[str]:
             yield value
         elif what == "close":
             open_ids.discard(value)
-        elif isinstance(value, Mapping) or isinstance(value, list | tuple):
+        elif isinstance(value, Mapping | list | tuple):
             if id(value) in open_ids:
                 raise ValueError("a value that contains itself has no JSON")
             open_ids.add(id(value))
@@ -149,6 +149,11 @@ def _json_pieces(root: Any) -> Iterator[str]:
             todo.extend(reversed(steps))
         else:
             yield json.dumps(value, ensure_ascii=False, default=str)
+
+
+def string(value: Any) -> str:
+    """The value if it is a string, else "": for fields that decide nothing when they are odd."""
+    return value if isinstance(value, str) else ""
 
 
 def json_object(text: str) -> dict[str, Any] | None:

@@ -13,9 +13,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scoring.formats import gemini
 from scoring.formats.anthropic_rules import is_server_call
-from scoring.messages import Message, Part, Reasoning, ToolCall, ToolResult
+from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult, Wire
 
+# Stands first where a list would begin with the assistant and the provider wants the user.
+OPENING = "[the conversation before this point is not part of the context]"
 NO_RESULT = "[no result was recorded for this call]"
 
 
@@ -24,7 +27,44 @@ def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
 
     Messages that need nothing are the same objects. Of several results for one call the first is kept.
     """
-    return _Repair(messages).result()
+    paired, notes = _Repair(messages).result()
+    opened = _opened(paired, notes)
+    return _taking_turns(opened, notes), notes
+
+
+def _wire_format(message: Message) -> str:
+    return message.wire.format if message.wire is not None else ""
+
+
+def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
+    """The messages, begun with the user where their format asks for it."""
+    first = next((n for n, m in enumerate(messages) if m.role != "system"), None)
+    if first is None or _wire_format(messages[first]) not in ("anthropic", "gemini"):
+        return messages
+    if messages[first].role == "user" and not messages[first].results:
+        return messages
+    notes.append(
+        f"message {first}: the list began with role {messages[first].role}; a user message stands before it"
+    )
+    return [*messages[:first], Message("user", (Text(OPENING),)), *messages[first:]]
+
+
+def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
+    """Neighbouring Gemini contents of one speaker as one, because the API insists on turns."""
+    out: list[Message] = []
+    for n, message in enumerate(messages):
+        before = out[-1] if out else None
+        if before is not None and _wire_format(before) == _wire_format(message) == "gemini":
+            joined = gemini.join(before.wire and before.wire.value, message.wire and message.wire.value)
+            same_speaker = (before.role == "assistant") == (message.role == "assistant")
+            if joined is not None and same_speaker:
+                said = before.parts + message.parts
+                role = message.role if message.role == before.role else "user"
+                out[-1] = Message(role, said, before.name, Wire("gemini", joined))
+                notes.append(f"message {n}: the same speaker as the message before; made one content of both")
+                continue
+        out.append(message)
+    return out
 
 
 class _Repair:
@@ -86,10 +126,14 @@ class _Repair:
         home, _, call = calls.pop()
         self.answered.add(part.call_id)
         wire = self.messages[n].wire
-        if (accepts_results and home == len(self.slots) - 1) or (wire is not None and wire.format == "responses"):
+        if (accepts_results and home == len(self.slots) - 1) or (
+            wire is not None and wire.format == "responses"
+        ):
             return True
         self.late[home].append(part if part.name else replace(part, name=call.name))
-        self.notes.append(f"message {n}: the result of call {part.call_id!r} stood apart from it; moved behind it")
+        self.notes.append(
+            f"message {n}: the result of call {part.call_id!r} stood apart from it; moved behind it"
+        )
         return False
 
     def _answer_open_calls(self) -> None:
@@ -106,11 +150,17 @@ class _Repair:
             message = self.changed.get(n, self.messages[n])
             if message is None:
                 continue
-            bare = message.wire is not None and message.wire.format == "responses" and message.role == "assistant"
+            bare = (
+                message.wire is not None
+                and message.wire.format == "responses"
+                and message.role == "assistant"
+            )
             bare = bare and bool(message.parts) and all(isinstance(p, Reasoning) for p in message.parts)
             if bare and not follows and _is_reasoning_item(message):
                 self.changed[n] = None
-                self.notes.append(f"message {n}: a reasoning item without the item that followed it; left out")
+                self.notes.append(
+                    f"message {n}: a reasoning item without the item that followed it; left out"
+                )
             else:
                 follows = message.role == "assistant"
 

@@ -13,8 +13,8 @@ from scoring.formats.base import Format, Turn, file_text
 from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
 from scoring.formats.checks import free_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
-from scoring.formats.numbering import is_made_up, made_up_id
-from scoring.formats.reading import ROLE_NAMES, Place, words_in
+from scoring.formats.numbering import made_up_id
+from scoring.formats.reading import ROLE_NAMES, Place, string, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -28,7 +28,15 @@ _SERVER_CALLS = {
 }
 _ARGUMENTS = ("arguments", "input", "action", "actions", "operation", "queries", "code", "revised_prompt")
 _OUTPUTS = ("output", "result", "outputs", "results", "tools")
-_TYPES = ("reasoning", "function_call", "function_call_output", "item_reference", "compaction", *_SERVER_CALLS)
+_PAIRED = ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output")
+_TYPES = (
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "item_reference",
+    "compaction",
+    *_SERVER_CALLS,
+)
 
 
 def recognise(value: Any) -> float:
@@ -60,7 +68,9 @@ def _mark(item: Any) -> float:
 def read(place: Place, item: Any) -> Message:
     """One item as one message."""
     item = place.object(item, "an item")
-    kind = place.text(item.get("type"), "an item's type") or ("message" if "role" in item else "item_reference")
+    kind = place.text(item.get("type"), "an item's type") or (
+        "message" if "role" in item else "item_reference"
+    )
     if kind == "message":
         return Message(place.role(item.get("role")), tuple(content_parts(place, item.get("content"))))
     if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
@@ -72,7 +82,7 @@ def read(place: Place, item: Any) -> Message:
     if kind == "item_reference":
         return Message("assistant")
     words = words_in(item)
-    role = ROLE_NAMES.get(str(item.get("role")), "assistant")
+    role = ROLE_NAMES.get(string(item.get("role")), "assistant")
     return Message(role, (Text(words),) if words else ())
 
 
@@ -125,7 +135,9 @@ def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
         if len(blocks) == 1 and "text" in blocks[0]:
             out.append({"type": "message", "role": turn.role, "content": blocks[0]["text"]})
         elif blocks and turn.role == "assistant":
-            texts = "\n".join(b["text"] for b in blocks)  # a list of output blocks would need the id of an answer
+            texts = "\n".join(
+                b["text"] for b in blocks
+            )  # a list of output blocks would need the id of an answer
             out.append({"type": "message", "role": turn.role, "content": texts})
         elif blocks:
             out.append({"type": "message", "role": turn.role, "content": blocks})
@@ -135,7 +147,12 @@ def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _wire_call(call: ToolCall) -> dict[str, Any]:
-    return {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments or "{}"}
+    return {
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": call.arguments or "{}",
+    }
 
 
 def _wire_output(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
@@ -158,7 +175,11 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
         if source.kind == "image":
             return {"type": "input_image", "image_url": data_url(source), "detail": "auto"}
         if source.kind == "document" and source.data:
-            return {"type": "input_file", "filename": source.name or "document", "file_data": data_url(source)}
+            return {
+                "type": "input_file",
+                "filename": source.name or "document",
+                "file_data": data_url(source),
+            }
     return {"type": "input_text", "text": placeholder(part)}
 
 
@@ -194,7 +215,11 @@ def _patched_output(value: Any, result: ToolResult) -> Any:
     key = next((k for k in _OUTPUTS if value.get(k) is not None), "output")
     output = value.get(key)
     if value["type"] == "shell_call_output":  # chunks of stdout and stderr with their outcome
-        first = output[0] if isinstance(output, list) and output else {"outcome": {"type": "exit", "exit_code": 0}}
+        first = (
+            output[0]
+            if isinstance(output, list) and output
+            else {"outcome": {"type": "exit", "exit_code": 0}}
+        )
         return {**value, key: [{**first, "stdout": result.text, "stderr": ""}]}
     if isinstance(output, list) and value["type"] in ("function_call_output", "custom_tool_call_output"):
         return {**value, key: result_content(output, result, lambda p: _block(p, {}, "user"))}
@@ -219,9 +244,9 @@ def validate(items: Sequence[Any], ready: bool) -> list[str]:
 
 def _reasoning_followed(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
     for n, item in enumerate(items):
-        if isinstance(item, Mapping) and item.get("type") == "reasoning":
-            if n + 1 == len(items) or messages[n + 1].role != "assistant":
-                yield f"message {n}: a reasoning item without its following item"
+        reasons = isinstance(item, Mapping) and item.get("type") == "reasoning"
+        if reasons and (n + 1 == len(items) or messages[n + 1].role != "assistant"):
+            yield f"message {n}: a reasoning item without its following item"
 
 
 def _item(item: Mapping[str, Any]) -> Iterator[str]:
@@ -230,9 +255,8 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
         yield "a result stands as a message; expected a function_call_output item"
     if kind == "message" and not item.get("content") and item.get("role") != "assistant":
         yield "content is empty; expected text or at least one block"
-    if kind in ("function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"):
-        if is_made_up(_call_id(Place(0), item, "")) or not item.get("call_id"):
-            yield f"a {kind} item needs a call_id"
+    if kind in _PAIRED and not item.get("call_id"):
+        yield f"a {kind} item needs a call_id"
     if kind == "function_call" and not isinstance(item.get("arguments"), str):
         yield "a function_call's arguments are no JSON text"
 

@@ -69,4 +69,3 @@ def _key(part: Part) -> tuple[str, str] | None:
     if isinstance(part, ToolCall):
         return ("call", part.id)
     return ("result", part.call_id) if isinstance(part, ToolResult) else None
-
