@@ -14,9 +14,11 @@ venv_python=.venv/bin/python
 say() { printf 'set-up: %s\n' "$*"; }
 fail() { printf 'set-up: %s\n' "$@" >&2; exit 1; }
 
-# What a part was made from: the place (a moved tree has wrong paths in it) and the contents of some files.
-stamp_of() { { pwd; echo "$level"; cat "$@"; } | cksum; }
+# What a part was made from: its level, the place (a moved tree has wrong paths in it), the contents of some files.
+stamp_of() { local level="$1"; shift; echo "$level $({ pwd; cat "$@"; } | cksum)"; }
 is_stamped() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+# What was made for tests serves as well: `make run` never takes it back to less.
+level_of() { case "$(cat "$1" 2>/dev/null)" in dev*) echo dev ;; *) echo "$level" ;; esac; }
 
 find_python() {
   local candidate
@@ -49,12 +51,11 @@ make_venv() {
 }
 
 set_up_python() {
-  local stamp=.venv/.coppice-stamp locks=(requirements-build.lock requirements.lock) want lock python options=()
-  [ "$level" = dev ] && locks=(requirements-dev.lock)
-  want="$(stamp_of "${locks[@]}" pyproject.toml)"
+  local stamp=.venv/.coppice-stamp locks=(requirements-build.lock requirements.lock) made want lock python options=()
+  made="$(level_of "$stamp")"
+  [ "$made" = dev ] && locks=(requirements-dev.lock)
+  want="$(stamp_of "$made" "${locks[@]}" pyproject.toml)"
   if is_stamped "$stamp" "$want"; then return; fi
-  # A tree made for tests serves as well, so that going back to `make run` undoes nothing.
-  if [ "$level" = run ] && is_stamped "$stamp" "$(level=dev stamp_of requirements-dev.lock pyproject.toml)"; then return; fi
 
   if ! "$venv_python" -m pip --version >/dev/null 2>&1; then
     python="$(find_python)"
@@ -70,18 +71,17 @@ set_up_python() {
 }
 
 set_up_node() {
-  local stamp=node_modules/.coppice-stamp want options=()
-  want="$(stamp_of package.json package-lock.json scripts/vendor.py)"
-  [ -d static/vendor ] && is_stamped "$stamp" "$want" && return
-  [ -d static/vendor ] && [ "$level" = run ] &&
-    is_stamped "$stamp" "$(level=dev stamp_of package.json package-lock.json scripts/vendor.py)" && return
+  local stamp=node_modules/.coppice-stamp made want options=()
+  made="$(level_of "$stamp")"
+  want="$(stamp_of "$made" package.json package-lock.json scripts/vendor.py)"
+  if [ -d static/vendor ] && is_stamped "$stamp" "$want"; then return; fi
 
   command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null ||
     fail "node 20 or newer with npm is needed to install the browser libraries; found: $(node --version 2>/dev/null || echo none)" \
       "install nodejs and npm from your system or from the Node.js project"
-  [ "$level" = run ] && options=(--omit=dev)
+  [ "$made" = run ] && options=(--omit=dev)
   say "installing browser libraries (package-lock.json)"
-  npm ci --loglevel=error "${options[@]}" >/dev/null || fail "npm could not install package-lock.json; the message above says why"
+  npm ci --loglevel=error ${options[@]+"${options[@]}"} >/dev/null || fail "npm could not install package-lock.json; the message above says why"
   "$venv_python" scripts/vendor.py >/dev/null
   echo "$want" > "$stamp"
 }
