@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
@@ -22,6 +23,8 @@ SOCKET_PREFIX = "/socket.io"
 TOKEN_COOKIE = "coppice_token"
 # What asks for the token: everything that tells something about a session. The pages themselves tell nothing.
 TOKEN_PREFIXES = ("/api/", SOCKET_PREFIX, "/metrics")
+
+HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]@,/\s]+)(:\d*)?")
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -61,9 +64,8 @@ class Gate:
         host = host_name(environ.get("HTTP_HOST", ""))
         if host in LOOPBACK_HOSTS or host in self.hosts:
             return None
-        shown = host or "(none)"
         message = (
-            f"host {shown} is not one of ours; open http://127.0.0.1 with the port instead, "
+            f"host {host or '(none)'} is not one of ours; open http://127.0.0.1 with the port instead, "
             f"or start with --allow-host {host or 'NAME'}"
         )
         return Refusal("403 Forbidden", "unknown_host", message)
@@ -92,11 +94,12 @@ class Gate:
 
 
 def host_name(header: str) -> str:
-    """The host of a `Host` header in lower case, without its port; an IPv6 address keeps its brackets."""
-    header = header.strip().lower()
-    if header.startswith("["):
-        return header.partition("]")[0] + "]"
-    return header.partition(":")[0]
+    """The host of a `Host` header in lower case, without its port; an IPv6 address keeps its brackets.
+
+    Empty for what is no host at all.
+    """
+    found = HOST.fullmatch(header.strip().lower())
+    return found["host"] if found else ""
 
 
 def is_socket(environ: Environ) -> bool:

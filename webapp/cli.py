@@ -1,0 +1,102 @@
+"""The command line. A failure is one line on stderr that says what, where and what to do.
+
+Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unreadable input. Commands are in
+`webapp.commands`, one file each; they are loaded when they are named, so that `coppice --help` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from scoring.errors import ScoringError
+from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
+
+FAILED, UNUSABLE = 1, 2
+
+# Command -> its module in webapp.commands; the order is that of the help.
+COMMANDS = {
+    "serve": "serve",
+    "demo": "serve",
+    "import": "importing",
+    "sessions": "looking",
+    "context": "looking",
+    "prune": "pruning",
+    "export": "exporting",
+    "verify": "verifying",
+}
+
+
+class Lazily(click.Group):
+    """A group whose commands are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """The commands in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, or None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"webapp.commands.{COMMANDS[cmd_name]}")
+        found: click.Command = module.COMMANDS[cmd_name]
+        return found
+
+
+@click.group(cls=Lazily, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="coppice", prog_name="coppice", message="%(prog)s %(version)s")
+def commands() -> None:
+    """See how full each agent session's context window is, and cut it back.
+
+    Nothing is lost: whatever a prune takes can be put back.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    try:
+        answer: Any = commands.main(
+            args=list(arguments) if arguments is not None else None, standalone_mode=False
+        )
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "coppice"
+        return complain(
+            f"{lower_first(error.format_message()).rstrip('.')}; see `{command} --help`", UNUSABLE
+        )
+    except click.ClickException as error:
+        return complain(error.format_message(), UNUSABLE)
+    except (click.Abort, KeyboardInterrupt):
+        return complain("stopped", FAILED)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        return FAILED
+    except (CoppiceError, ScoringError) as error:
+        return complain(str(error), code_of(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return complain(f"{where}{lower_first(error.strerror or str(error))}", UNUSABLE)
+    return answer if isinstance(answer, int) else 0
+
+
+def code_of(error: Exception) -> int:
+    """Whether it was the input that could not be used, or the work that failed."""
+    return UNUSABLE if isinstance(error, Invalid | Malformed | NotFound | ScoringError) else FAILED
+
+
+def complain(message: str, code: int) -> int:
+    """Writes one line on stderr and returns the code."""
+    click.echo("coppice: " + " ".join(message.split()), err=True)
+    return code
+
+
+def lower_first(text: str) -> str:
+    """The text with a small first letter, as our messages are written."""
+    return text[:1].lower() + text[1:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of `coppice`, one file a subject. Each says in `COMMANDS` what it holds, by name."""

@@ -1,0 +1,50 @@
+"""`coppice export`: writes one session as a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from webapp.commands.common import db_option, find_session, opened
+
+FORMATS = ("jsonl", "openai", "anthropic", "gemini", "claude-code", "codex")
+
+
+@click.command()
+@click.argument("session")
+@click.option(
+    "--format",
+    "file_format",
+    type=click.Choice(FORMATS),
+    default="jsonl",
+    show_default=True,
+    help="jsonl is complete and can be imported again; claude-code and codex can be resumed from.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="OUT",
+    help="Write to this file instead of stdout.",
+)
+@db_option
+def export(session: str, file_format: str, output: Path | None, db: Path | None) -> None:
+    """Export a session: all of it as JSONL, or its pruned context in the format of an agent or a provider.
+
+    SESSION is an id, or enough of its beginning.
+    """
+    with opened(db) as app:
+        _, _, chunks = app.exporting.export(find_session(app, session)["id"], file_format)
+        target = sys.stdout.buffer if output is None else output.open("wb")
+        try:
+            for chunk in chunks:
+                target.write(chunk.encode() if isinstance(chunk, str) else chunk)
+            target.flush()
+        finally:
+            if output is not None:
+                target.close()
+
+
+COMMANDS = {"export": export}

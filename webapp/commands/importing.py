@@ -1,0 +1,106 @@
+"""`coppice import`: reads transcripts and message lists into the store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from scoring.errors import ScoringError
+from webapp.commands.common import db_option, err, opened
+from webapp.errors import CoppiceError
+
+SUFFIXES = (".jsonl", ".json")
+PROBLEMS_SHOWN = 5
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|DIR …", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "file_format",
+    default="auto",
+    show_default=True,
+    help="What the files hold; by default recognised by content.",
+)
+@click.option("--model", help="The model, where a file does not name it.")
+@db_option
+def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Path | None) -> int:
+    """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
+
+    The same file twice adds nothing; a longer version adds the rest. Lines that cannot be read are told with their
+    numbers, and the others are used.
+    """
+    files = list(files_in(paths))
+    if not files:
+        raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
+    failed = 0
+    with opened(db) as app, progress() as bar:
+        task = bar.add_task("importing", total=sum(size_of(file) for file in files))
+        for file in files:
+            bar.update(task, description=file.name[:40])
+            failed += not import_one(app, file, file_format, model)
+            bar.advance(task, size_of(file))
+    if failed:
+        click.echo(f"coppice: {failed} of {len(files)} files could not be read", err=True)
+    return 0 if not failed else (2 if failed == len(files) else 1)
+
+
+def import_one(app: Any, file: Path, file_format: str, model: str | None) -> bool:
+    """Imports one file and says what came of it; False when nothing of it could be read."""
+    try:
+        answer = app.importing.import_file(str(file), file.read_bytes(), format=file_format, model=model)
+    except (CoppiceError, ScoringError) as error:
+        click.echo(f"{file}: {error}", err=True)
+        return False
+    except OSError as error:
+        click.echo(f"{file}: {(error.strerror or str(error)).lower()}", err=True)
+        return False
+    for one in answer["imported"]:
+        click.echo(f"{one['session_id']}  {told(one)}  {one['title'] or ''}".rstrip())
+        for problem in one["problems"][:PROBLEMS_SHOWN]:
+            click.echo(f"{file}: {problem}", err=True)
+        more = len(one["problems"]) - PROBLEMS_SHOWN
+        if more > 0:
+            click.echo(f"{file}: {more} more like these", err=True)
+    return True
+
+
+def told(one: dict[str, Any]) -> str:
+    """What was added, in words."""
+    words = [f"{one['added']:,} messages added"]
+    if one["known"]:
+        words.append(f"{one['known']:,} known")
+    if one["skipped"]:
+        words.append(f"{one['skipped']:,} lines skipped")
+    return ", ".join(words)
+
+
+def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
+    """The files that are named, and those in the folders that are, sorted."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+        else:
+            yield path
+
+
+def size_of(file: Path) -> int:
+    """The size in bytes, 0 for what is not there."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def progress() -> Progress:
+    """A bar on a terminal, nothing elsewhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty())
+
+
+COMMANDS = {"import": import_files}

@@ -1,0 +1,177 @@
+"""`coppice prune`: prunes a message list outside any store; the list goes to stdout, the report to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from scoring.formats import Decoded, decode, encode
+from scoring.history import History
+from scoring.models import find_model
+from scoring.plan import PrunePlan, plan_prune
+from scoring.settings import DEFAULT_PRESET, PRESETS
+from webapp.config import Config
+from webapp.errors import Invalid, Malformed
+from webapp.tokenizers import Tokenizers
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """What came out: the value to write, in the shape that came in, and the plan that made it."""
+
+    value: Any
+    plan: PrunePlan
+    format: str
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--model", default="default", show_default=True, help="The model whose window counts.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="What to cut to; by default 60 % of the model's input limit.",
+)
+@click.option("--strategy", metavar="NAME", help="How to choose what stays, by default by score.")
+@click.option(
+    "--format",
+    "wire_format",
+    default="auto",
+    show_default=True,
+    help="openai, responses, anthropic, gemini, or auto.",
+)
+@click.option("--dry-run", is_flag=True, help="Only report; write no list.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="OUT",
+    help="Write the list to this file.",
+)
+def prune(
+    file: Path,
+    model: str,
+    max_tokens: int | None,
+    strategy: str | None,
+    wire_format: str,
+    dry_run: bool,
+    output: Path | None,
+) -> None:
+    """Prune the message list in FILE (- reads stdin), whole units at a time.
+
+    FILE holds a list of messages or a request body as JSON, or one message a line. What comes out is in the same
+    format; messages that stay are unchanged.
+    """
+    value, lines = read_list(file)
+    done = prune_value(value, model, max_tokens, strategy, None if wire_format == "auto" else wire_format)
+    for line in report(done):
+        click.echo(line, err=True)
+    if not dry_run:
+        write_list(done.value, lines, output)
+
+
+def read_list(file: Path) -> tuple[Any, bool]:
+    """The value in a file, and whether it had one message a line.
+
+    Raises:
+        Malformed: it is not UTF-8 or not JSON; the message names file and line.
+    """
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return orjson.loads(data), False
+    except orjson.JSONDecodeError as error:
+        lines = [(n, line) for n, line in enumerate(data.splitlines(), 1) if line.strip()]
+        if len(lines) < 2 or not lines[0][1].lstrip().startswith(b"{"):
+            raise Malformed(f"{file}: line {error.lineno} is not JSON: {error.msg}") from None
+    return [read_line(file, n, line) for n, line in lines], True
+
+
+def read_line(file: Path, number: int, line: bytes) -> Any:
+    """The message in one line."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"{file}: line {number} is not JSON: {error.msg}") from None
+
+
+def prune_value(
+    value: Any, model: str, max_tokens: int | None, strategy: str | None, wire_format: str | None
+) -> Pruned:
+    """Prunes a list or request body.
+
+    Raises:
+        ScoringError: the list is in no known format, or nobody knows the strategy.
+        Invalid: the list is empty.
+    """
+    decoded = decode(value, wire_format)
+    if not decoded.messages:
+        raise Invalid("there are no messages in the list")
+    settings = PRESETS[DEFAULT_PRESET]
+    limits = find_model(model)
+    counter = Tokenizers(enabled=Config.load().tokenizer).counter(limits.encoding)
+    history = History.of(decoded.messages, counter, settings)
+    budget = max_tokens
+    if budget is None:
+        budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
+    plan = plan_prune(history, settings, budget, strategy=strategy)
+    return Pruned(kept_value(value, decoded, plan), plan, decoded.format)
+
+
+def kept_value(value: Any, decoded: Decoded, plan: PrunePlan) -> Any:
+    """What stays, in the shape that came in."""
+    gone = set(plan.removed)
+    staying = []
+    for position, message in enumerate(decoded.messages):
+        if position not in gone:
+            shortening = plan.shortenings.get(position)
+            staying.append(shortening.apply(message) if shortening else message)
+    envelope = dict(decoded.envelope)
+    messages = encode(staying, decoded.format, envelope)
+    if not isinstance(value, dict):
+        return messages
+    key = next(key for key in value if key not in decoded.envelope)
+    return {**value, **envelope, key: messages}
+
+
+def report(done: Pruned) -> list[str]:
+    """What was done, and why, for a person to read."""
+    plan = done.plan
+    total = len(plan.kept) + len(plan.removed) + len(plan.shortened)
+    before = f"{total:,} messages, {plan.tokens_before:,} tokens"
+    after = f"{total - len(plan.removed):,} messages, {plan.tokens_after:,} tokens"
+    lines = [f"{done.format}: {before} -> {after} (at most {plan.max_tokens:,})"]
+    if plan.over_budget:
+        lines.append(f"over budget: {plan.over_budget}")
+    if not plan.removed and not plan.shortened:
+        lines.append(
+            "nothing goes: the list is within the budget" if not plan.over_budget else "nothing more can go"
+        )
+    causes = Counter(plan.cause(position) for position in plan.removed)
+    lines += [f"{count:>6,} go: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
+    if plan.shortened:
+        lines.append(f"{len(plan.shortened):>6,} are shortened")
+    return lines
+
+
+def write_list(value: Any, as_lines: bool, output: Path | None) -> None:
+    """Writes the list in the shape it was read in."""
+    if as_lines:
+        data = b"".join(orjson.dumps(one) + b"\n" for one in value)
+    else:
+        data = orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n"
+    if output is None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        output.write_bytes(data)
+
+
+COMMANDS = {"prune": prune}

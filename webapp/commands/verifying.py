@@ -1,0 +1,29 @@
+"""`coppice verify`: proves the store: its hash chain, its references, and that calls and results are paired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from webapp.commands.common import db_option, opened
+
+
+@click.command()
+@db_option
+def verify(db: Path | None) -> int:
+    """Check the store; exit 1 and a report when anything is wrong."""
+    with opened(db) as app:
+        faults = list(app.verify())
+    for fault in faults:
+        click.echo(str(fault))
+    if faults:
+        click.echo(
+            f"coppice: {len(faults)} faults; export what you can and import it into a new database", err=True
+        )
+        return 1
+    click.echo("The store is sound.")
+    return 0
+
+
+COMMANDS = {"verify": verify}
