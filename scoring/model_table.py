@@ -1,0 +1,164 @@
+"""What is known of models: windows, limits and prices, each with where it comes from and when that was so.
+
+Tokens are whole numbers, prices are US dollars per million tokens, for prompts below `dearer_above` where a
+provider charges more for longer ones. `input` is None where input and output share the window. Where a provider
+publishes no price for writing to its cache, a write costs what input costs (None here).
+
+Change a row together with its source and date. Names are matched by `scoring.models`, longest first, so a row
+for a family also stands for its later minor versions until they get a row of their own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One model. `factor` is how many tokens it counts for one of the encoding's, on agent traffic."""
+
+    name: str
+    window: int
+    input: int | None
+    output: int | None
+    input_price: float | None = None
+    cached_price: float | None = None
+    cache_write_price: float | None = None
+    output_price: float | None = None
+    source: str = ""
+    date: str = ""
+    dearer_above: int | None = None
+    encoding: str = "o200k_base"
+    factor: float = 1.0
+
+
+M = 1_000_000
+MIB = 1_048_576  # 1024 x 1024, as Google, DeepSeek and Meta spell a million
+CLAUDE = "platform.claude.com, models overview"
+OPENAI = "developers.openai.com, models"
+GOOGLE = "ai.google.dev, Gemini models and pricing"
+MISTRAL = "docs.mistral.ai, models"
+DEEPSEEK = "api-docs.deepseek.com, pricing"
+XAI = "docs.x.ai, models"
+QWEN = "qwencloud.com, models"
+META = "dev.meta.ai, models"
+LLAMA = "llama.com model cards"
+
+# Claude up to 4.6 counts some 15 % more tokens than o200k on agent traffic, 4.7 and later some 50 %, Gemini 8 %.
+OLD_CLAUDE, NEW_CLAUDE, GEMINI, OPEN = 1.15, 1.5, 1.08, 1.1
+
+ROWS: tuple[Row, ...] = (
+    # Anthropic: input and output share the window.
+    Row("claude-fable-5", M, None, 128_000, 10, 1, 12.5, 50, CLAUDE, "2026-10-07", None, factor=NEW_CLAUDE),
+    Row("claude-mythos-5", M, None, 128_000, source=CLAUDE, date="2026-06-09", factor=NEW_CLAUDE),
+    Row("claude-opus-5-5", M, None, 128_000, 4, 0.2, 5, 20, CLAUDE, "2026-10-07", None, factor=NEW_CLAUDE),
+    Row("claude-opus-5", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-10-07", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-8", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-05-28", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-7", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-05-09", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-6", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-03-13", None, factor=OLD_CLAUDE),
+    Row("claude-opus-4-5", 200_000, None, 64_000, 5, 0.5, 6.25, 25, CLAUDE, "2025-11-24", factor=OLD_CLAUDE),
+    Row("claude-opus-4-1", 200_000, None, 32_000, 15, 1.5, 18.75, 75, CLAUDE, "2025-08-05", factor=OLD_CLAUDE),
+    Row("claude-opus-4", 200_000, None, 32_000, 15, 1.5, 18.75, 75, CLAUDE, "2025-08-05", factor=OLD_CLAUDE),
+    Row("claude-sonnet-5-5", M, None, 128_000, 2, 0.1, 2.5, 10, CLAUDE, "2026-10-07", None, factor=NEW_CLAUDE),
+    Row("claude-sonnet-5", M, None, 128_000, 2, 0.2, 2.5, 10, CLAUDE, "2026-06-30", None, factor=NEW_CLAUDE),
+    Row("claude-sonnet-4-6", M, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-03-13", None, factor=OLD_CLAUDE),
+    Row("claude-sonnet-4-5", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2025-09-29", factor=OLD_CLAUDE),
+    Row("claude-sonnet-4", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2025-09-29", factor=OLD_CLAUDE),
+    Row("claude-haiku-5-5", M, None, 128_000, 0.1, 0.01, 0.125, 0.5, CLAUDE, "2026-10-07", 100_000, factor=NEW_CLAUDE),
+    Row("claude-haiku-4-5", 200_000, None, 64_000, 1, 0.1, 1.25, 5, CLAUDE, "2026-10-03", factor=OLD_CLAUDE),
+    Row("claude-3-7-sonnet", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2025-02-19", factor=OLD_CLAUDE),
+    Row("claude-3-5-sonnet", 200_000, None, 8_192, 3, 0.3, 3.75, 15, CLAUDE, "2024-10-22", factor=OLD_CLAUDE),
+    Row("claude-3-5-haiku", 200_000, None, 8_192, 0.8, 0.08, 1, 4, CLAUDE, "2024-10-22", factor=OLD_CLAUDE),
+    Row("claude-3", 200_000, None, 4_096, source=CLAUDE, date="2024-03-07", factor=OLD_CLAUDE),
+    # OpenAI: a separate input limit, the window less the output limit.
+    Row("gpt-6-astra", 1_050_000, 922_000, 128_000, 10, 1, 12.5, 50, OPENAI, "2026-09-04", 272_000),
+    Row("gpt-6-sol", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 10, OPENAI, "2026-09-22", 272_000),
+    Row("gpt-6-luna", 1_050_000, 922_000, 128_000, 0.1, 0.01, 0.125, 0.5, OPENAI, "2026-09-22", 272_000),
+    Row("gpt-6", 1_050_000, 922_000, 128_000, source=OPENAI, date="2026-09-22"),
+    Row("gpt-5.6-sol", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, OPENAI, "2026-09-22", 272_000),
+    Row("gpt-5.6-terra", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 12, OPENAI, "2026-07-30", 272_000),
+    Row("gpt-5.6-luna", 1_050_000, 922_000, 128_000, 0.2, 0.02, 0.25, 1.2, OPENAI, "2026-07-30", 272_000),
+    Row("gpt-5.6", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, OPENAI, "2026-09-22", 272_000),
+    Row("gpt-5.5", 1_050_000, 922_000, 128_000, 5, 0.5, None, 30, OPENAI, "2026-04-23", 272_000),
+    Row("gpt-5.4", 1_050_000, 922_000, 128_000, 2.5, 0.25, None, 15, OPENAI, "2026-03-05", 272_000),
+    Row("gpt-5.3-codex", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, OPENAI, "2026-02-05"),
+    Row("gpt-5.2", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, OPENAI, "2025-12-11"),
+    Row("gpt-5.1", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, OPENAI, "2025-11-13"),
+    Row("gpt-5-mini", 400_000, 272_000, 128_000, 0.25, 0.025, None, 2, OPENAI, "2025-08-07"),
+    Row("gpt-5.1-codex-mini", 400_000, 272_000, 128_000, 0.25, 0.025, None, 2, OPENAI, "2025-11-13"),
+    Row("gpt-5-nano", 400_000, 272_000, 128_000, 0.05, 0.005, None, 0.4, OPENAI, "2025-08-07"),
+    Row("gpt-5", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, OPENAI, "2025-08-07"),
+    Row("gpt-4.1-mini", 1_047_576, None, 32_768, 0.4, 0.1, None, 1.6, OPENAI, "2025-04-14"),
+    Row("gpt-4.1-nano", 1_047_576, None, 32_768, 0.1, 0.025, None, 0.4, OPENAI, "2025-04-14"),
+    Row("gpt-4.1", 1_047_576, None, 32_768, 2, 0.5, None, 8, OPENAI, "2025-04-14"),
+    Row("gpt-4o-mini", 128_000, None, 16_384, 0.15, 0.075, None, 0.6, OPENAI, "2024-07-18"),
+    Row("gpt-4o", 128_000, None, 16_384, 2.5, 1.25, None, 10, OPENAI, "2024-11-20"),
+    Row("gpt-4-turbo", 128_000, None, 4_096, 10, None, None, 30, OPENAI, "2024-04-09", encoding="cl100k_base"),
+    Row("gpt-4", 8_192, None, 8_192, 30, None, None, 60, OPENAI, "2023-06-13", encoding="cl100k_base"),
+    Row("gpt-3.5-turbo", 16_385, None, 4_096, 0.5, None, None, 1.5, OPENAI, "2024-01-25", encoding="cl100k_base"),
+    Row("o4-mini", 200_000, None, 100_000, 1.1, 0.275, None, 4.4, OPENAI, "2025-04-16"),
+    Row("o3-mini", 200_000, None, 100_000, 1.1, 0.55, None, 4.4, OPENAI, "2025-01-31"),
+    Row("o3", 200_000, None, 100_000, 2, 0.5, None, 8, OPENAI, "2025-06-10"),
+    Row("o1", 200_000, None, 100_000, 15, 7.5, None, 60, OPENAI, "2024-12-17"),
+    Row("gpt-oss", 131_072, None, 131_072, source=OPENAI, date="2025-08-05"),
+    # Google: the window is for input alone, output has a limit of its own.
+    Row("gemini-3.8-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, GOOGLE, "2026-09-02", factor=GEMINI),
+    Row("gemini-3.7-flash", MIB, MIB, 65_536, 1.5, 0.15, None, 7.5, GOOGLE, "2026-09-02", factor=GEMINI),
+    Row("gemini-3.5-flash", MIB, MIB, 65_536, 1.5, 0.15, None, 9, GOOGLE, "2026-05-19", factor=GEMINI),
+    Row("gemini-3.1-pro", MIB, MIB, 65_536, 2, 0.2, None, 12, GOOGLE, "2026-02-19", 200_000, factor=GEMINI),
+    Row("gemini-3.1-flash-lite", MIB, MIB, 65_536, 0.25, 0.025, None, 1.5, GOOGLE, "2026-05-07", factor=GEMINI),
+    Row("gemini-3-pro", M, M, 64_000, 2, 0.2, None, 12, GOOGLE, "2025-11-18", 200_000, factor=GEMINI),
+    Row("gemini-3-flash", MIB, MIB, 65_536, 0.5, 0.05, None, 3, GOOGLE, "2025-12-17", factor=GEMINI),
+    Row("gemini-2.5-pro", MIB, MIB, 65_536, 1.25, 0.125, None, 10, GOOGLE, "2025-06-17", 200_000, factor=GEMINI),
+    Row("gemini-2.5-flash-lite", MIB, MIB, 65_536, 0.1, 0.01, None, 0.4, GOOGLE, "2025-07-22", factor=GEMINI),
+    Row("gemini-2.5-flash", MIB, MIB, 65_536, 0.3, 0.03, None, 2.5, GOOGLE, "2025-06-17", factor=GEMINI),
+    Row("gemini-2.0-flash", MIB, MIB, 8_192, 0.1, 0.025, None, 0.4, GOOGLE, "2025-02-05", factor=GEMINI),
+    # Mistral
+    Row("mistral-large-4", MIB, None, None, 0.68, 0.07, None, 2.09, MISTRAL, "2026-10-06", factor=OPEN),
+    Row("mistral-large", 262_144, None, 262_144, 0.5, None, None, 1.5, MISTRAL, "2025-12-02", factor=OPEN),
+    Row("mistral-medium-3-5", 262_144, None, 262_144, 1.5, None, None, 7.5, MISTRAL, "2026-08-27", factor=OPEN),
+    Row("mistral-medium-2604", 262_144, None, 262_144, 1.5, None, None, 7.5, MISTRAL, "2026-08-27", factor=OPEN),
+    Row("mistral-medium", 131_072, None, 131_072, 0.4, None, None, 2, MISTRAL, "2025-08-12", factor=OPEN),
+    Row("mistral-small", 128_000, None, 16_384, 0.1, None, None, 0.3, MISTRAL, "2025-06-20", factor=OPEN),
+    Row("magistral", 128_000, None, 16_384, 2, None, None, 5, MISTRAL, "2026-10-06", factor=OPEN),
+    Row("devstral", 262_144, None, 262_144, 0.4, None, None, 2, MISTRAL, "2025-12-09", factor=OPEN),
+    Row("codestral", 256_000, None, 4_096, 0.3, None, None, 0.9, MISTRAL, "2025-08-01", factor=OPEN),
+    # DeepSeek: the prices of the peak hours; off-peak they are half.
+    Row("deepseek-v4-pro", MIB, None, 384_000, 1.32, 0.044, None, 3.96, DEEPSEEK, "2026-08-17", factor=OPEN),
+    Row("deepseek-v4-flash", M, None, 384_000, 0.44, 0.014, None, 1.32, DEEPSEEK, "2026-09-01", factor=OPEN),
+    Row("deepseek-chat", M, None, 8_192, 0.28, 0.028, None, 0.42, DEEPSEEK, "2026-02-11", factor=OPEN),
+    Row("deepseek-reasoner", M, None, 65_536, 0.28, 0.028, None, 0.42, DEEPSEEK, "2026-02-11", factor=OPEN),
+    # xAI
+    Row("grok-4.7", 500_000, None, None, 2, 0.5, None, 6, XAI, "2026-09-21", 200_000, factor=OPEN),
+    Row("grok-4.6", 500_000, None, None, source=XAI, date="2026-08-12", factor=OPEN),
+    Row("grok-4.5", 500_000, None, None, 2, 0.5, None, 6, XAI, "2026-06-29", 200_000, factor=OPEN),
+    Row("grok-4.3", M, None, 30_000, 1.25, 0.2, None, 2.5, XAI, "2026-05-01", 200_000, factor=OPEN),
+    Row("grok-4.20", 2 * M, None, 30_000, 1.25, 0.2, None, 2.5, XAI, "2026-03-09", 200_000, factor=OPEN),
+    Row("grok-4-1-fast", 2 * M, None, 30_000, 0.2, 0.05, None, 0.5, XAI, "2025-11-19", factor=OPEN),
+    Row("grok-4-fast", 2 * M, None, 30_000, 0.2, 0.05, None, 0.5, XAI, "2025-09-19", factor=OPEN),
+    Row("grok-4", 256_000, None, 8_192, 3, 0.75, None, 15, XAI, "2025-07-09", factor=OPEN),
+    Row("grok-code-fast-1", 256_000, None, 10_000, 0.2, 0.02, None, 1.5, XAI, "2025-08-28", factor=OPEN),
+    # Qwen
+    Row("qwen3.7-max", M, 991_808, 131_072, 1.65, 0.33, None, 4.951, QWEN, "2026-05-21", factor=OPEN),
+    Row("qwen3.6-plus", M, None, 65_536, 0.5, 0.05, 0.625, 3, QWEN, "2026-04-02", 256_000, factor=OPEN),
+    Row("qwen3-max", 262_144, None, 65_536, 1.2, 0.24, 1.5, 6, QWEN, "2025-09-23", 32_000, factor=OPEN),
+    Row("qwen3-coder-plus", M, None, 65_536, 1, 0.2, 1.25, 5, QWEN, "2025-07-23", 32_000, factor=OPEN),
+    Row("qwen-plus", M, None, 32_768, 0.4, 0.08, 0.5, 1.2, QWEN, "2025-09-11", 256_000, factor=OPEN),
+    # Meta
+    Row("muse-spark", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-09-02", factor=OPEN),
+    Row("llama-4-maverick", M, None, 16_384, source=LLAMA, date="2025-04-05", factor=OPEN),
+    Row("llama-4-scout", 10 * M, None, 16_384, source=LLAMA, date="2025-04-05", factor=OPEN),
+    Row("llama-3.3", 128_000, None, 4_096, source=LLAMA, date="2024-12-06", factor=OPEN),
+    Row("llama-3.1", 128_000, None, 4_096, source=LLAMA, date="2024-07-23", factor=OPEN),
+)  # fmt: skip
+
+# Where nothing is known, a window small enough to be safe with most models of the day.
+DEFAULT = Row("default", 100_000, None, 4_096, source="assumed: the model is not in the table")
+
+# The windows that the preset Blueprint has always had; they belong to it and are not looked up.
+_BLUEPRINT = "preset Blueprint"
+BLUEPRINT_ROWS: tuple[Row, ...] = (
+    Row("gemini-2.5-flash", M, None, None, source=_BLUEPRINT),
+    Row("claude-4.5", 200_000, None, None, source=_BLUEPRINT),
+    Row("gpt-5", 128_000, None, None, source=_BLUEPRINT),
+)
+BLUEPRINT_DEFAULT = Row("default", 100_000, None, None, source=_BLUEPRINT)
