@@ -9,7 +9,9 @@ from webapp.config import Config
 from webapp.services.desk import Desk
 from webapp.services.ingest import Ingest
 from webapp.services.messages import Messages
+from webapp.services.operations import Operations
 from webapp.services.planning import Planning
+from webapp.services.prunes import Prunes
 from webapp.services.sessions import Sessions
 from webapp.services.views import Views
 from webapp.store import Store
@@ -27,6 +29,8 @@ class App:
     ingest: Ingest
     sessions: Sessions
     messages: Messages
+    prunes: Prunes
+    operations: Operations
 
     def close(self) -> None:
         """Stops what runs and closes the store."""
@@ -44,12 +48,18 @@ def build(config: Config) -> App:
     desk = Desk(store, bus, Tokenizers(enabled=config.tokenizer))
     views = Views(store)
     planning = Planning(desk, views)
+    ingest = Ingest(desk, views)
+    messages = Messages(desk, planning)
+    prunes = Prunes(desk, views, planning, messages)
+    ingest.automatic = prunes.automatic
     return App(
         config=config,
         store=store,
         bus=bus,
         desk=desk,
-        ingest=Ingest(desk, views),
+        ingest=ingest,
         sessions=Sessions(desk, views),
-        messages=Messages(desk, planning),
+        messages=messages,
+        prunes=prunes,
+        operations=Operations(desk, views, messages),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -80,12 +80,15 @@ class Views:
     def _gather(self, row: SessionRow) -> View:
         gathered = self._store.contexts.gather(row.key, PRUNED)
         view = View(row.key, row.version)
-        view.history = History.of_features(read_features(gathered.features))
+        features = list(read_features(gathered.features))
+        for i, text in gathered.stand_ins.items():
+            features[i] = replace(features[i], tokens=int(orjson.loads(text)["tokens"]))
+            view.stand_ins[gathered.nos[i]] = text
+        view.history = History.of_features(features)
         view.nos = gathered.nos
         view.index = {no: i for i, no in enumerate(gathered.nos)}
         view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         view.history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
-        view.stand_ins = gathered.stand_ins
         return view
 
     def advance(self, draft: Draft) -> None:

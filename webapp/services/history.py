@@ -1,0 +1,32 @@
+"""Operations as JSON, and which of them can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webapp.services.clock import iso
+from webapp.store.operations import OperationRow
+
+
+def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dict[str, Any]:
+    """One operation. `live` are those that were not undone, this one among them, newest first."""
+    later = [o.n for o in live if o.n > operation.n]
+    barrier = any(o.actor == "agent" for o in live if o.n >= operation.n)
+    return {
+        "n": operation.n,
+        "kind": operation.kind,
+        "actor": operation.actor,
+        "reason": operation.reason,
+        "at": iso(operation.at),
+        "tokens_before": operation.tokens_before,
+        "tokens_after": operation.tokens_after,
+        "messages": operation.messages,
+        "freed": operation.tokens_before - operation.tokens_after,
+        "undone_at": iso(operation.undone_at),
+        "undoable": operation.undone_at is None and not barrier,
+        "undoes_also": sorted(later) if operation.undone_at is None and not barrier else [],
+        "preset": operation.plan.get("preset"),
+        "strategy": operation.plan.get("strategy"),
+        "max_tokens": operation.plan.get("max_tokens"),
+    }

@@ -1,0 +1,276 @@
+"""Pruning: the plan that is shown, the plan that is applied, and the prune that happens by itself.
+
+Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. An automatic prune
+runs inside the transaction of the append that crosses the target: once a crossing, and only for a gain worth it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring.messages import Message
+from scoring.settings import Settings, preset_of
+from webapp.errors import Conflict, StalePlan
+from webapp.events import ContextPruned, Event, SessionUpdated
+from webapp.services.changes import Change, stand_in
+from webapp.services.desk import Desk
+from webapp.services.draft import Draft
+from webapp.services.figures import cache_figures
+from webapp.services.gauges import Totals, percent, session_json
+from webapp.services.history import operation_json
+from webapp.services.messages import Messages
+from webapp.services.planning import Made, Planning
+from webapp.services.rows import contributions
+from webapp.services.views import Views
+from webapp.store.log import MessageRow, parse_message_id
+from webapp.store.operations import OperationRow
+from webapp.store.sessions import SessionRow
+
+# A plan shows at most so many rows of each kind; `messages.page` with the plan's id shows all of them.
+ROWS_SHOWN = 500
+# After an automatic prune that gained too little, the context has to grow by this share before the next attempt.
+BACK_OFF = 1.05
+
+LABELS = {
+    "score": "score below the cut",
+    "below_cut": "score below the cut",
+    "too_large": "too large for what was left",
+    "newest_first": "older than what fits",
+    "dropped": "taken out in this plan",
+    "dropped_first": "marked to go first",
+    "opening": "the list has to begin with a user message",
+    "superseded": "read again later",
+    "duplicate": "the same output again",
+}
+
+
+class Prunes:
+    """The use cases of pruning."""
+
+    def __init__(self, desk: Desk, views: Views, planning: Planning, messages: Messages) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+        self._planning, self._messages = planning, messages
+
+    # -- showing
+
+    def plan(self, session_id: str, wish: Mapping[str, Any]) -> dict[str, Any]:
+        """The plan for `{max_tokens?, strategy?, settings?, spare?, drop?, compare?}`; stores nothing.
+
+        Raises:
+            NotFound: there is no such session.
+            InvalidSettings: settings or strategy are not valid; one fault a field.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            settings = self._desk.settings_of(row)
+            if wish.get("settings") is not None:
+                settings = Settings.from_dict(wish["settings"], base=settings)
+            made = self._planning.make(
+                row,
+                settings=settings,
+                max_tokens=wish.get("max_tokens"),
+                strategy=wish.get("strategy"),
+                spare=self._numbers(wish.get("spare")),
+                drop=self._numbers(wish.get("drop")),
+            )
+            self._planning.remember(made)
+            saved = self._planning.make(row) if wish.get("compare") else None
+            return self._plan_json(row, made, saved)
+
+    def _numbers(self, mids: Sequence[str] | None) -> set[int]:
+        return {no for mid in mids or () if (no := parse_message_id(mid)) is not None}
+
+    def _plan_json(self, row: SessionRow, made: Made, saved: Made | None) -> dict[str, Any]:
+        plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
+        after = scale.shown(scale.estimate - plan.freed)
+        units = {made.view.history.units.head[i] for i in plan.removed}
+        causes, tokens = Counter[str](), Counter[str]()
+        for i in plan.removed:
+            cause = plan.cause(i)
+            causes[cause] += 1
+            tokens[cause] += made.view.history.tokens[i]
+        over = None
+        if plan.over_budget is not None:
+            protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
+            over = {
+                "protected_tokens": protected,
+                "max_tokens": made.max_tokens,
+                "message": f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
+            }
+        return {
+            "plan_id": made.id,
+            "session_id": row.id,
+            "version": made.version,
+            "strategy": plan.strategy,
+            "preset": preset_of(made.settings),
+            "max_tokens": made.max_tokens,
+            "limit": limits.limit,
+            "before": _fill(scale.tokens, limits.limit, made.size),
+            "after": _fill(after, limits.limit, made.size - len(plan.removed)),
+            "removed_count": len(plan.removed),
+            "removed_units": len(units),
+            "shortened_count": len(plan.shortened),
+            "freed": scale.tokens - after,
+            "over_budget": over,
+            "nothing_to_do": _nothing(made),
+            "groups": [
+                {"cause": cause, "label": LABELS.get(cause, cause.replace("_", " ")), "messages": count,
+                 "tokens": scale.part(tokens[cause])}
+                for cause, count in causes.most_common()
+            ],
+            "removed": self._messages.rows(row, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
+            "shortened": self._messages.rows(row, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
+            "kept": self._kept(row, made),
+            "cache": cache_figures(made),
+            "changed": None if saved is None else _changed(made, saved),
+        }  # fmt: skip
+
+    def _kept(self, row: SessionRow, made: Made) -> list[dict[str, Any]]:
+        plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]
+        found = self._store.log.messages(row.key, [made.view.nos[i] for i in some])
+        return [
+            {"id": found[made.view.nos[i]].mid, "number": made.view.nos[i], "fate": plan.fate(i),
+             "reason": plan.reason(i), "tokens": made.scale.part(made.view.history.tokens[i]),
+             "score": round(plan.scores[i], 2)}
+            for i in some if made.view.nos[i] in found
+        ]  # fmt: skip
+
+    # -- applying
+
+    def apply(self, session_id: str, wish: Mapping[str, Any], actor: str = "user") -> dict[str, Any]:
+        """Applies the plan with `plan_id`, or one made now for `{max_tokens?, strategy?}`.
+
+        Raises:
+            NotFound: there is no such session.
+            StalePlan: the session has changed since the plan was made.
+            Conflict: the plan takes nothing out.
+        """
+        with self._desk.lock(session_id):
+            row = self._store.sessions.get(session_id)
+            if wish.get("plan_id"):
+                made = self._planning.recall(wish["plan_id"], row)
+            else:
+                made = self._planning.make(row, max_tokens=wish.get("max_tokens"), strategy=wish.get("strategy"))
+            if not made.plan.removed and not made.plan.shortened:
+                raise Conflict(_nothing(made) or "this plan takes nothing out")
+            reason = {"user": "manual"}.get(actor, actor)
+            with self._store.write():
+                row = self._store.sessions.get(session_id)
+                if row.version != made.version:
+                    raise StalePlan("the session has changed since this plan was made; look at a new one")
+                totals = self._store.contexts.totals(row.key)
+                operation, event = self.carry_out(row, totals, made, actor, reason)
+            self._views.drop(row.key)
+        self._desk.bus.publish(event, SessionUpdated(session_id))
+        return self.applied(row, totals, operation, event)
+
+    def carry_out(
+        self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
+    ) -> tuple[OperationRow, ContextPruned]:
+        """Applies a plan inside the caller's transaction."""
+        plan, nos = made.plan, made.view.nos
+        change = Change(self._store, row, totals, self._desk.clock())
+        gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
+        details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
+        change.take_out([gone[nos[i]] for i in plan.removed], details)
+        if plan.shortened:
+            short = self._store.log.messages(row.key, [nos[i] for i in plan.shortened])
+            texts = {nos[i]: self._shortened(row, short[nos[i]], made, i) for i in plan.shortened}
+            change.stand(list(short.values()), dict(texts), details)
+        kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": preset_of(made.settings)}
+        weights = {"weights": dict(made.settings.weights)}
+        operation = change.record("prune", actor, reason, len(plan.removed) + len(plan.shortened), {**kept, **weights})
+        event = ContextPruned(
+            row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
+            tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
+        )  # fmt: skip
+        return operation, event
+
+    def _shortened(self, row: SessionRow, message: MessageRow, made: Made, position: int) -> str:
+        shortening = made.plan.shortenings[position]
+        entries = self._store.log.entries_of(row.key, message)
+        parts = tuple(part for entry in entries for part in entry.message.parts)
+        after = shortening.apply(Message(message.role, parts))  # type: ignore[arg-type]
+        return stand_in(shortening.tokens, {r.call_id: r.text for r in after.results})
+
+    def applied(
+        self, row: SessionRow, totals: Totals, operation: OperationRow, event: ContextPruned
+    ) -> dict[str, Any]:
+        """A prune that was done, as JSON."""
+        return {
+            "operation": operation_json(operation, [operation]),
+            "session": session_json(self._desk, row, totals),
+            "event": event.payload(),
+            "message": f"{operation.messages:,} {_messages(operation.messages)} pruned, "
+            f"{operation.tokens_before - operation.tokens_after:,} tokens freed",
+        }
+
+    # -- by itself
+
+    def automatic(self, row: SessionRow, draft: Draft) -> list[Event]:
+        """Prunes if the append that is being written crossed the target; inside its transaction."""
+        carried, limits = draft.carried, self._desk.limits(row)
+        tokens = draft.gauge(1)
+        if tokens <= limits.target_tokens:
+            if carried.fired or carried.backed_off:
+                carried.fired, carried.backed_off = False, 0
+                row.state = carried.to_dict()
+                self._store.sessions.update(row.key, state=row.state)
+            return []
+        if not self._desk.automatic(row) or carried.fired or tokens < carried.backed_off:
+            return []
+        made = self._planning.make(row, draft.totals)
+        enough = limits.limit * made.settings.minimum_gain_percent / 100
+        gain = made.scale.part(made.plan.freed)
+        worth = gain >= max(1, enough)
+        carried.fired, carried.backed_off = worth, 0 if worth else int(tokens * BACK_OFF)
+        row.state = carried.to_dict()
+        if not worth:
+            self._store.sessions.update(row.key, state=row.state)
+            return []
+        _, event = self.carry_out(row, draft.totals, made, "automatic", "automatic")
+        self._views.drop(row.key)
+        return [event]
+
+
+def explain(made: Made, position: int) -> dict[str, Any]:
+    """Why a plan does what it does to one message, kept with the operation."""
+    plan = made.plan
+    parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
+    unit = made.view.history.unit(position)
+    return {
+        "score": round(plan.scores[position], 2),
+        "parts": parts,
+        "contributions": contributions(parts, made.settings.weights),
+        "fate": plan.fate(position),
+        "reason": plan.reason(position),
+        "cause": plan.cause(position),
+        "unit": made.view.nos[unit[0]],
+        "unit_size": len(unit),
+    }
+
+
+def _fill(tokens: int, limit: int, messages: int) -> dict[str, Any]:
+    return {"tokens": tokens, "utilization": percent(tokens, limit), "messages": messages}
+
+
+def _nothing(made: Made) -> str | None:
+    if made.plan.removed or made.plan.shortened:
+        return None
+    if made.size == 0:
+        return "the context is empty"
+    if made.plan.over_budget is not None:
+        return "everything in the context is protected"
+    return f"the context of {made.scale.tokens:,} tokens is within {made.max_tokens:,} already"
+
+
+def _changed(made: Made, saved: Made) -> int:
+    size = min(made.size, saved.size)
+    here, there = made.plan, saved.plan
+    return sum(here.fate(i) != there.fate(i) for i in range(size))
+
+
+def _messages(count: int) -> str:
+    return "message" if count == 1 else "messages"
