@@ -3,12 +3,27 @@
 These are the names that others rely on; everything else is found in the module it belongs to.
 """
 
+from scoring.budget import TokenBudget
 from scoring.history import History
-from scoring.messages import Message, message
+from scoring.importance import (
+    auto_manage_context,
+    get_context_stats,
+    prune_context,
+    score_context_importance,
+    summarize_context,
+)
+from scoring.messages import Message
+from scoring.models import get_context_limit
 from scoring.plan import PrunePlan, plan_prune
+from scoring.public import (
+    estimate_message_tokens,
+    is_over_budget,
+    safe_boundary,
+    turn_starts,
+    units_of,
+)
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
-from scoring.tokens import TokenCounter, estimate_message_tokens, estimate_tokens, estimate_tool_tokens
-from scoring.units import safe_boundary, turn_starts, units_of
+from scoring.tokens import TokenCounter, estimate_tokens, estimate_tool_tokens
 
 __all__ = [
     "DEFAULT_PRESET",
@@ -17,13 +32,20 @@ __all__ = [
     "Message",
     "PrunePlan",
     "Settings",
+    "TokenBudget",
     "TokenCounter",
+    "auto_manage_context",
     "estimate_message_tokens",
     "estimate_tokens",
     "estimate_tool_tokens",
-    "message",
+    "get_context_limit",
+    "get_context_stats",
+    "is_over_budget",
     "plan_prune",
+    "prune_context",
     "safe_boundary",
+    "score_context_importance",
+    "summarize_context",
     "turn_starts",
     "units_of",
 ]

@@ -51,11 +51,10 @@ class Features:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
         """The features that `to_dict` wrote; fields that are not known are passed over."""
-        known = {
-            k: tuple(v) if isinstance(v, list) else v
-            for k, v in data.items()
-            if k in cls.__dataclass_fields__
-        }
+        known: dict[str, Any] = {k: v for k, v in data.items() if k in cls.__dataclass_fields__}
+        for name in ("calls", "results"):
+            if name in known:
+                known[name] = tuple(known[name])
         return cls(**known)
 
 

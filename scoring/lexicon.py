@@ -55,9 +55,8 @@ class Lexicon:
     def rate(self, text: str) -> float:
         """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
         lowered = text.lower()
-        return min(
-            1.0, sum(share for _, share, words, pattern in self._compiled if _found(lowered, words, pattern))
-        )
+        found = (share for _, share, words, pattern in self._compiled if _found(lowered, words, pattern))
+        return min(1.0, sum(found, 0.0))
 
     def groups_in(self, text: str) -> list[str]:
         """The names of the groups of which a word stands in the text."""

@@ -78,10 +78,8 @@ def find_model(
     spelled = (name or "").strip()
     wide = WIDE_MARKER in spelled.lower()
     key = _key(spelled)
-    found = _longest([(_key(row.name), row) for row in overrides], key) if key else None
-    if found is None:
-        rows, default = _table(settings.windows)
-        found = (_longest(rows, key) if key else None) or default
+    rows, default = _table(settings.windows)
+    found = _longest([(_key(row.name), row) for row in overrides], key) or _longest(rows, key) or default
     if wide and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found

@@ -7,13 +7,14 @@ columns and is columnar itself; fates and reasons are worded when somebody asks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
+from scoring.decision import Decision, decide
 from scoring.errors import Fault, InvalidList, InvalidSettings
 from scoring.history import History
-from scoring.decision import Decision, decide
+from scoring.messages import Message
 from scoring.protection import REASONS, protect
 from scoring.selection import STRATEGIES, Shortening, Why
 from scoring.settings import Settings
@@ -84,6 +85,26 @@ class PrunePlan:
         """Why, in words."""
         return self._explain(position).reason
 
+    def check(self, history: History) -> None:
+        """The final check: whatever a strategy did, the promises of this module hold for this history.
+
+        Raises:
+            InvalidList: they do not; a bug, never a matter of input.
+        """
+        stays, problems = self._stays, []
+        for head, positions in history.units.members.items():
+            if any(stays[p] != stays[head] for p in positions):
+                problems.append(f"the unit at {head} would be torn apart")
+        if not all(stays[head] for head in self._causes):
+            problems.append("a protected message would go")
+        if any(not stays[p] for p in self.shortenings):
+            problems.append("a message would be shortened and go")
+        allowed = self.over_budget.protected_tokens if self.over_budget else self.max_tokens
+        if self.tokens_after > allowed:
+            problems.append(f"{self.tokens_after:,} tokens would stay, {allowed:,} are allowed")
+        if problems:
+            raise InvalidList(problems)
+
     def _explain(self, position: int) -> Why:
         head = self._head[position]
         cause = self._causes.get(head)
@@ -91,7 +112,7 @@ class PrunePlan:
 
 
 def plan_prune(
-    history: History,
+    history: History | Sequence[Message],
     settings: Settings,
     max_tokens: int,
     *,
@@ -102,6 +123,8 @@ def plan_prune(
 ) -> PrunePlan:
     """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
 
+    Bare messages are counted and analysed first; who plans more than once keeps a `History`.
+
     `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
     plan, units whole; where both name a unit it is spared. `opens_with_user` is for formats that refuse a list
     whose first message (after the system's) is not a user's.
@@ -111,6 +134,8 @@ def plan_prune(
         InvalidList: the plan would tear a unit apart (a bug, never input).
     """
     name = strategy or settings.strategy
+    if not isinstance(history, History):
+        history = History.of(history, settings=settings)
     _check_arguments(max_tokens, name)
     protection = protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
@@ -161,26 +186,5 @@ def _plan(decision: Decision, strategy: str) -> PrunePlan:
         _causes=decision.protection.causes,
         _why=decision.why,
     )
-    _verify(plan, history)
+    plan.check(history)
     return plan
-
-
-def _verify(plan: PrunePlan, history: History) -> None:
-    """The final check: whatever a strategy did, the promises of this module hold.
-
-    Raises:
-        InvalidList: they do not.
-    """
-    stays = plan._stays
-    problems: list[str] = []
-    for head, positions in history.units.members.items():
-        if any(stays[p] != stays[head] for p in positions):
-            problems.append(f"the unit at {head} would be torn apart")
-    if not all(stays[head] for head in plan._causes):
-        problems.append("a protected message would go")
-    if any(not stays[p] for p in plan.shortenings):
-        problems.append("a message would be shortened and go")
-    if plan.tokens_after > max(plan.max_tokens, plan.over_budget.protected_tokens if plan.over_budget else 0):
-        problems.append(f"{plan.tokens_after:,} tokens would stay, {plan.max_tokens:,} are allowed")
-    if problems:
-        raise InvalidList(problems)

@@ -19,5 +19,5 @@ class Table(dict[str, float]):
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("a table cannot be changed; make a new one")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse

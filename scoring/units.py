@@ -34,13 +34,20 @@ class Linked(Protocol):
     """Anything with the fields of `Links`; `Features` is one as well."""
 
     @property
-    def role(self) -> str: ...
+    def role(self) -> str:
+        """Who speaks."""
+
     @property
-    def calls(self) -> tuple[str, ...]: ...
+    def calls(self) -> tuple[str, ...]:
+        """The ids of the calls made here."""
+
     @property
-    def results(self) -> tuple[str, ...]: ...
+    def results(self) -> tuple[str, ...]:
+        """The ids of the calls answered here."""
+
     @property
-    def reasoning_only(self) -> bool: ...
+    def reasoning_only(self) -> bool:
+        """Whether this is an item of reasoning and nothing else."""
 
 
 def links_of(message: Message) -> Links:

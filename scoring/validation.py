@@ -6,6 +6,7 @@ A number is an int or a float that is finite; a bool or a numeral in a string is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -153,7 +154,7 @@ def _steps(value: object, faults: list[Fault]) -> tuple[tuple[int, float], ...]:
         rating = number(f"length_steps.{i}.1", step[1], LIMITS["length_steps.rating"], faults)
         if characters is not None and rating is not None:
             out.append((int(characters), float(rating)))
-    if any(a[0] >= b[0] for a, b in zip(out, out[1:], strict=False)):
+    if any(a[0] >= b[0] for a, b in pairwise(out)):
         faults.append(Fault("length_steps", "expected steps of rising length"))
     return tuple(out)
 

@@ -5,6 +5,8 @@ Among equal scores the newer goes first. One huge message never stops smaller on
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from scoring.selection.task import Choice, Task, Why
 
 
@@ -13,12 +15,14 @@ def choose(task: Task) -> Choice:
     scores, costs, left = task.unit_scores, task.history.unit_tokens, task.room
     kept: list[int] = []
     keep = kept.append
-    for head in sorted(reversed(task.candidates), key=scores.__getitem__, reverse=True):
+    order = list(reversed(task.candidates))
+    order.sort(key=scores.__getitem__, reverse=True)  # stable: among equals the newer stays first
+    for head in order:
         cost = costs[head]
         if cost <= left:
             left -= cost
             keep(head)
-    return Choice(kept, task.room - left, _Reasons(task, frozenset(kept), costs[:], left))
+    return Choice(kept, task.room - left, _Reasons(task, kept, costs[:], left))
 
 
 class _Reasons:
@@ -26,9 +30,10 @@ class _Reasons:
 
     __slots__ = ("_costs", "_cut", "_kept", "_left", "_scores")
 
-    def __init__(self, task: Task, kept: frozenset[int], costs: list[int], left: int) -> None:
-        self._scores, self._kept, self._costs, self._left = task.unit_scores, kept, costs, left
-        self._cut = min((self._scores[head] for head in kept), default=None)
+    def __init__(self, task: Task, kept: list[int], costs: list[int], left: int) -> None:
+        self._scores, self._costs, self._left = task.unit_scores, costs, left
+        self._kept: Collection[int] = kept
+        self._cut = self._scores[kept[-1]] if kept else None
 
     def __call__(self, head: int) -> Why:
         score, cost = self._scores[head], self._costs[head]
@@ -36,11 +41,24 @@ class _Reasons:
             return Why(
                 "no_room", f"dropped: needs {cost:,} tokens, and {self._left:,} are left beside the protected"
             )
+        if isinstance(self._kept, list):
+            self._kept = frozenset(self._kept)  # made when the first reason is asked for, not in the plan
         if head in self._kept:
-            return Why("score", f"kept: score {score:.0f}, the cut is at {self._cut:.0f}")
+            return Why(
+                "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"
+            )
         if score < self._cut:
-            return Why("below_cut", f"dropped: score {score:.0f} below the cut at {self._cut:.0f}")
+            shown, cut = _shown(score, self._cut), _shown(self._cut, score)
+            return Why("below_cut", f"dropped: score {shown} below the cut at {cut}")
         return Why(
             "too_large",
             f"dropped: score {score:.0f}, but its {cost:,} tokens did not fit beside higher scores",
         )
+
+
+def _shown(score: float, other: float) -> str:
+    """A score as people read it: whole, with as many decimals as it takes to tell it from the other."""
+    for digits in (0, 1, 2):
+        if f"{score:.{digits}f}" != f"{other:.{digits}f}":
+            return f"{score:.{digits}f}"
+    return f"{score:.3f}" if score != other else f"{score:.0f}"

@@ -1,0 +1,209 @@
+"""Pruning, summarising and measuring a plain message list, outside any store.
+
+A history is a list in any wire format; what comes back is in the same format and the same objects. By default all
+of these work as the preset *Blueprint* does: its windows, four characters a token, 80 %. Nothing is changed in
+place, and nothing raises because a list is too large: the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scoring.budget import targets
+from scoring.formats import decode, encode
+from scoring.history import History
+from scoring.messages import Message
+from scoring.models import find_model
+from scoring.plan import OverBudget, PrunePlan, plan_prune
+from scoring.score import score
+from scoring.settings import BLUEPRINT, Settings
+from scoring.tokens import TokenCounter
+from scoring.units import units_of
+
+# Formats whose lists have to begin with the user.
+OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """A pruned list. `stats` has original and final (tokens), itemsRemoved and itemsKept (messages).
+
+    `pruned` is the very list that came in where nothing had to go. `over_budget` has the numbers where what is
+    always kept takes more than the budget; `problems` says what else keeps the list from being sent as it is.
+    """
+
+    pruned: list[Any]
+    removed: list[Any]
+    stats: dict[str, int]
+    over_budget: OverBudget | None = None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResult:
+    """What stays of a list once its beginning is summed up in one line of text.
+
+    `summarized` is what stays (system messages and the newest); the summary is no message and stands beside it.
+    `stats` has summarizedItems and keptItems.
+    """
+
+    summarized: list[Any]
+    summary: str
+    stats: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextStats:
+    """How full a context is. `utilizationPercent` is neither rounded nor capped."""
+
+    items: int
+    tokens: int
+    limit: int
+    utilizationPercent: float  # noqa: N815 - the name that SPEC B11 gives
+    needsPruning: bool  # noqa: N815
+
+
+def score_context_importance(
+    history: Sequence[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+) -> list[float]:
+    """The score of each message, 0...100. The model takes no part in it; it is there for the sake of the others.
+
+    Raises:
+        UnknownFormat: nobody knows the list's format.
+        MalformedMessage: a message of it cannot be read.
+    """
+    return score(_read(history, settings, counter).columns, settings).scores
+
+
+def prune_context(
+    history: list[Any],
+    max_tokens: int | None = None,
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+) -> PruneResult:
+    """Cut a list to `max_tokens` (0 means 0), or to what the settings aim at in the model's window.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+        InvalidSettings: `max_tokens` is no whole number of at least 0.
+    """
+    if max_tokens is None:
+        max_tokens = targets(find_model(model, settings=settings), settings).aim
+    read = _read(history, settings, counter)
+    return _prune(history, read, settings, max_tokens)
+
+
+def auto_manage_context(
+    history: list[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+) -> PruneResult:
+    """Prune where the context is above its target, and only there; otherwise `pruned is history`.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    limits = targets(find_model(model, settings=settings), settings)
+    read = _read(history, settings, counter)
+    tokens = sum(read.columns.tokens)
+    if tokens <= limits.target:
+        return PruneResult(history, [], _stats(tokens, tokens, 0, len(history)))
+    return _prune(history, read, settings, limits.aim)
+
+
+def get_context_stats(
+    history: Sequence[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+) -> ContextStats:
+    """How full the model's window is with this list, and whether it is above the target.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    limits = targets(find_model(model, settings=settings), settings)
+    tokens = sum(_read(history, settings, counter).columns.tokens)
+    percent = 100 * tokens / limits.limit
+    return ContextStats(len(history), tokens, limits.limit, percent, tokens > limits.target)
+
+
+def summarize_context(history: Sequence[Any], max_items: int = 10) -> SummaryResult:
+    """Keep system messages and the newest `max_items` of the others, and count in words what went.
+
+    A tool call is never parted from its results: the unit at the edge is kept whole, so more than `max_items`
+    can stay.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    messages = decode(list(history)).messages if history else ()
+    others = [i for i, m in enumerate(messages) if m.role != "system"]
+    kept = set(others[len(others) - min(max(0, max_items), len(others)) :])
+    for unit in units_of(messages):
+        if kept.intersection(unit):
+            kept.update(unit)
+    gone = [i for i in others if i not in kept]
+    stays = [item for i, item in enumerate(history) if i in kept or messages[i].role == "system"]
+    counted = {"summarizedItems": len(gone), "keptItems": len(kept)}
+    return SummaryResult(stays, _in_words([messages[i] for i in gone]), counted)
+
+
+def _in_words(messages: Sequence[Message]) -> str:
+    if not messages:
+        return ""
+    calls = sum(len(m.calls) for m in messages)
+    counts = [
+        _count(sum(m.role == "user" for m in messages), "user message"),
+        _count(sum(m.role == "assistant" for m in messages), "model response"),
+        _count(calls, "tool call"),
+    ]
+    return f"Previous {_count(len(messages), 'turn')}: {', '.join(counts)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class _Read(NamedTuple):
+    """A list as columns and as messages, and the name of its format."""
+
+    columns: History
+    messages: Sequence[Message]
+    format: str
+
+
+def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | None) -> _Read:
+    if not history:  # an empty list is in any format
+        return _Read(History(), (), "")
+    decoded = decode(list(history))
+    return _Read(History.of(decoded.messages, counter, settings), decoded.messages, decoded.format)
+
+
+def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
+    plan = plan_prune(read.columns, settings, max_tokens, opens_with_user=read.format in OPENS_WITH_USER)
+    removed = [history[i] for i in plan.removed]
+    pruned = history
+    if removed or plan.shortened:
+        pruned = [_item(history, read, plan, i) for i in sorted((*plan.kept, *plan.shortened))]
+    stats = _stats(plan.tokens_before, plan.tokens_after, len(removed), len(pruned))
+    return PruneResult(pruned, removed, stats, plan.over_budget, plan.problems)
+
+
+def _item(history: list[Any], read: _Read, plan: PrunePlan, position: int) -> Any:
+    """The very object that came in, or a copy that says less."""
+    shortening = plan.shortenings.get(position)
+    if shortening is None:
+        return history[position]
+    return encode([shortening.apply(read.messages[position])], read.format)[0]
+
+
+def _stats(original: int, final: int, removed: int, kept: int) -> dict[str, int]:
+    return {"original": original, "final": final, "itemsRemoved": removed, "itemsKept": kept}
