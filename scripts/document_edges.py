@@ -1,0 +1,260 @@
+"""Writes docs/api.md, docs/events.md and docs/cli.md from the code: the route table, the events, the help.
+
+What these pages say is said nowhere else, so they cannot be wrong, only stale; a test fails when they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel
+
+from webapp import bodies, events
+from webapp.cli import commands
+from webapp.events import Event
+from webapp.notes import NOTES, notes_of
+from webapp.routes.api import routes
+from webapp.routes.api.documents import PARAMETER, WHY, failing
+from webapp.routes.api.routing import Route
+from webapp.routes.api.shapes import Shape
+
+ROOT = Path(__file__).resolve().parent.parent
+MARK = "<!-- Written by scripts/document_edges.py; `make docs` writes it anew. -->\n"
+HELP_WIDTH = 100
+
+# One of each, with figures made up, to see what pages are told.
+EXAMPLES: tuple[Event, ...] = (
+    events.SessionCreated("s1"),
+    events.SessionUpdated("s1"),
+    events.SessionDeleted("s1"),
+    events.MessagesAppended("s1", (41, 42), 2),
+    events.ContextPruned("s1", 7, "automatic", 100_000, 60_000, 42, ("m1",), 30.0),
+    events.ContextRestored("s1", 7, ("m1",)),
+    events.ContextSummarized("s1", "u1", 20, 10, "Previous 20 turns …"),
+    events.OperationUndone("s1", (7,)),
+    events.SettingsChanged(),
+    events.ModelsChanged(),
+    events.ProblemReported("s1", "line 212 is not JSON"),
+)
+
+# What a page may say, with the model of what it sends along.
+ASKED: tuple[tuple[str, type[BaseModel], str], ...] = (
+    (
+        "subscribe",
+        bodies.Subscribe,
+        "`room`, its `revision`, how many messages were `missed` (they come again as events), or a `snapshot`",
+    ),
+    ("unsubscribe", bodies.Subscribe, "the room"),
+    ("context:plan", bodies.SocketPlan, "as `POST /api/sessions/<id>/plan`"),
+    ("context:prune", bodies.SocketPrune, "as `POST /api/sessions/<id>/prune`"),
+    ("context:undo", bodies.SocketUndo, "as `POST /api/sessions/<id>/operations/<n>/undo`"),
+)
+
+
+def api_page() -> str:
+    """The HTTP API: every route, then every body and answer with its fields."""
+    table = routes()
+    lines = [
+        "# The HTTP API",
+        "",
+        MARK,
+        "JSON in UTF-8, keys in snake_case, times in ISO 8601 with `Z`, tokens as integers, percents as numbers.",
+        "The same as an OpenAPI 3.1 document: `GET /api/openapi.json`.",
+        "Reading changes nothing: no `GET` has an effect.",
+        "",
+        "The server answers this machine's own names only, and lets only its own pages and programs change anything:",
+        "a host that is not ours and a page from elsewhere get 403.",
+        "",
+        'Errors have one shape: `{"error": {"type", "message", "details"}}`, each detail `{"field", "message"}`.',
+        "",
+        "| status | means |",
+        "|---|---|",
+        *(f"| {status} | {words} |" for status, words in sorted(WHY.items())),
+        "",
+    ]
+    for tag in dict.fromkeys(route.tag for route in table):
+        lines += [f"## {tag.capitalize()}", ""]
+        for route in table:
+            if route.tag == tag:
+                lines += route_lines(route)
+    lines += ["## Bodies", ""]
+    for model in unique(route.body for route in table):
+        lines += model_lines(model)
+    lines += ["## Answers", ""]
+    for model in unique(route.answers for route in table):
+        lines += model_lines(model)
+    return tidy(lines)
+
+
+def route_lines(route: Route) -> list[str]:
+    """One route: what it does, takes, answers and refuses."""
+    path = PARAMETER.sub(r"<\g<name>>", route.path)
+    lines = [f"### `{route.method} /api{path}`", "", described(route.view), ""]
+    if route.query is not None:
+        names = ", ".join(f"`{name}`" for name in route.query.model_fields)
+        lines += [f"Query: {names}. {described(route.query)}", ""]
+    if route.body is not None and route.body.model_fields:
+        lines += [f"Body: [{route.body.__name__}](#{route.body.__name__.lower()}).", ""]
+    answer = f"[{route.answers.__name__}](#{route.answers.__name__.lower()})" if route.answers else "a file"
+    refused = ", ".join(str(status) for status in sorted(failing(route)))
+    return [*lines, f"Answers {route.status} with {answer}; otherwise {refused}.", ""]
+
+
+def model_lines(model: type[BaseModel]) -> list[str]:
+    """One body or answer, field by field."""
+    lines = [f"### {model.__name__}", "", described(model), ""]
+    fields = {name: field for name, field in model.model_fields.items() if name != "root"}
+    if not fields:
+        return lines
+    lines += ["| field | type |", "|---|---|"]
+    for name, field in fields.items():
+        optional = "" if field.is_required() or issubclass(model, Shape) else ", optional"
+        lines.append(f"| `{name}` | {type_words(field.annotation)}{optional} |")
+    return [*lines, ""]
+
+
+def type_words(annotation: Any) -> str:
+    """A type as a reader of JSON thinks of it."""
+    text = (
+        annotation.__name__
+        if inspect.isclass(annotation) and not hasattr(annotation, "__args__")
+        else str(annotation)
+    )
+    for old, new in (
+        ("webapp.routes.api.shapes.", ""),
+        ("typing.", ""),
+        ("Annotated[", ""),
+        ("dict[str, Any]", "object"),
+        ("Literal[", "one of ["),
+        ("NoneType", "null"),
+        ("None", "null"),
+        (" | ", " or "),
+    ):
+        text = text.replace(old, new)
+    return text.partition(", FieldInfo")[0].partition(", StringConstraints")[0].replace("'", "`")
+
+
+def events_page() -> str:
+    """What happens inside, what pages are told of it, and what they may ask for."""
+    lines = [
+        "# Events",
+        "",
+        MARK,
+        "Inside, events are values in the past tense, published after the commit that made them true.",
+        "`webapp/live.py` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
+        "",
+        "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
+        "which grows by one a message in that room and never repeats, not even after a restart.",
+        "",
+        "## What happens, and what pages are told",
+        "",
+    ]
+    for example in EXAMPLES:
+        lines += event_lines(example)
+    lines += ["## What pages are sent", "", "| message | payload |", "|---|---|", *message_rows(), ""]
+    lines += [
+        "## What pages may ask for",
+        "",
+        "The answer is the acknowledgement; a failure has the shape of the API's errors.",
+        "",
+    ]
+    lines += ["| event | sends | gets |", "|---|---|---|"]
+    for name, model, answer in ASKED:
+        lines.append(f"| `{name}` | {', '.join(f'`{field}`' for field in model.model_fields)} | {answer} |")
+    return tidy([*lines, ""])
+
+
+def event_lines(example: Event) -> list[str]:
+    """One event: its meaning in its own words, and the messages it makes."""
+    lines = [f"### {type(example).__name__}", "", described(type(example)), ""]
+    for note in notes_of(example):
+        room = {None: "every room"}.get(note.room, f"`{note.room}`").replace("s1", "<id>")
+        told = [f"`{name}`" for name in message_names(note)]
+        lines.append(f"- {room}: {', '.join(told)}")
+    return [*lines, ""]
+
+
+def message_names(note: Any) -> Iterator[str]:
+    """The messages that a note makes, in the order in which they leave."""
+    if note.row:
+        yield "session:updated"
+    if note.appended:
+        yield "messages:appended"
+    yield from (name for name, _ in note.events)
+    if note.stats:
+        yield "context:stats"
+
+
+def message_rows() -> Iterator[str]:
+    """One line a message: what it carries besides `room` and `revision`."""
+    yield "| `session:updated` | the session's row of the overview ([Session](api.md#session)) |"
+    yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
+    yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
+    told = {name: payload for one in EXAMPLES for note in notes_of(one) for name, payload in note.events}
+    read_later = {
+        "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
+        "models:changed": "`models`",
+    }
+    for name, payload in told.items():
+        yield f"| `{name}` | {read_later.get(name) or ', '.join(f'`{key}`' for key in payload)} |"
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    lines = ["# The command line", "", MARK]
+    lines += [
+        "Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unreadable input.",
+        "",
+    ]
+    root = click.Context(
+        commands, info_name="coppice", terminal_width=HELP_WIDTH, max_content_width=HELP_WIDTH
+    )
+    lines += ["```", commands.get_help(root), "```", ""]
+    for name in commands.list_commands(root):
+        command = commands.get_command(root, name)
+        assert command is not None  # noqa: S101  # it was just listed
+        context = click.Context(command, info_name=name, parent=root, **width)
+        lines += [f"## coppice {name}", "", "```", command.get_help(context), "```", ""]
+    return tidy(lines)
+
+
+def described(thing: Any) -> str:
+    """What a class or function says of itself, in one paragraph a blank line."""
+    return (
+        inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
+    )
+
+
+def unique(models: Iterable[type[BaseModel] | None]) -> list[type[BaseModel]]:
+    """The models, each once, by name."""
+    found = {model.__name__: model for model in models if model is not None and model is not bodies.Nothing}
+    return [found[name] for name in sorted(found)]
+
+
+def tidy(lines: Iterable[str]) -> str:
+    """The page as a file: no blanks at the end of a line, one newline at the end."""
+    text = "\n".join(lines)
+    return "\n".join(line.rstrip() for line in text.splitlines()).rstrip() + "\n"
+
+
+PAGES = {"docs/api.md": api_page, "docs/events.md": events_page, "docs/cli.md": cli_page}
+
+
+def main() -> int:
+    """Writes the pages; says which changed."""
+    assert set(NOTES) == {type(one) for one in EXAMPLES}, "an event lacks its example"  # noqa: S101
+    for name, make in PAGES.items():
+        path, text = ROOT / name, make()
+        if not path.is_file() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            print(f"{name} written")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

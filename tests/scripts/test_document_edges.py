@@ -1,0 +1,34 @@
+"""The generated pages say what the code says."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.document_edges import EXAMPLES, PAGES, api_page, cli_page, events_page
+from tests.shared import ROOT
+from webapp.cli import COMMANDS
+from webapp.notes import NOTES
+from webapp.routes.api import routes
+
+
+class TestThePages:
+    """docs/api.md, docs/events.md and docs/cli.md."""
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_are_not_stale(self, name: str) -> None:
+        """`make docs` writes them anew."""
+        assert (ROOT / name).read_text("utf-8") == PAGES[name](), f"{name} is stale; run `make docs`"
+
+    def test_name_every_route(self) -> None:
+        """The route table is the document."""
+        page = api_page()
+        assert all(f"`{route.method} /api" in page and route.summary in page for route in routes())
+
+    def test_name_every_event(self) -> None:
+        """And each has its example."""
+        assert {type(one) for one in EXAMPLES} == set(NOTES)
+        assert all(f"### {event.__name__}" in events_page() for event in NOTES)
+
+    def test_name_every_command(self) -> None:
+        """With its help."""
+        assert all(f"## coppice {name}\n" in cli_page() for name in COMMANDS)

@@ -1,0 +1,51 @@
+"""An application over a store of its own, and a client of its routes, for the tests of the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.servers import Server, running_server
+from webapp import create_app
+from webapp.config import Config
+from webapp.wiring import build
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Nothing followed, tokens estimated: what an edge does depends on neither."""
+    return Config(db=tmp_path / "coppice.db", follow=False, tokenizer=False, env={"HOME": str(tmp_path)})
+
+
+@pytest.fixture
+def app(config: Config) -> Iterator[Any]:
+    """The services over a fresh store."""
+    made = build(config)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def flask_app(config: Config, app: Any) -> Iterator[Flask]:
+    """The WSGI application over the services, Socket.IO included."""
+    made = create_app(config, app=app)
+    yield made
+    made.extensions["coppice.live"].close()
+
+
+@pytest.fixture
+def client(flask_app: Flask) -> FlaskClient:
+    """A client of every route, on this machine."""
+    return flask_app.test_client()
+
+
+@pytest.fixture
+def live_server(tmp_path: Path) -> Iterator[Server]:
+    """A real server on a free port."""
+    with running_server(tmp_path, tokenizer=False) as server:
+        yield server

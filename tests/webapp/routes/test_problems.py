@@ -1,0 +1,107 @@
+"""Failures leave in one shape: JSON for programs, a page for people, a trace for nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from webapp.errors import BusyStore, Conflict, FullDisk, NotFound, StalePlan
+from webapp.routes.problems import wants_json
+
+
+@pytest.fixture
+def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Makes the service behind /api/sessions fail as told, and gives a client."""
+
+    def fail_with(error: Exception) -> FlaskClient:
+        def fail(**_: Any) -> Any:
+            raise error
+
+        monkeypatch.setattr(flask_app.extensions["coppice"].sessions, "list", fail)
+        return flask_app.test_client()
+
+    return fail_with
+
+
+class TestUnderTheApi:
+    """Every failure is JSON of one shape."""
+
+    @pytest.mark.parametrize(
+        ("error", "status", "kind"),
+        [
+            (NotFound("session", "x"), 404, "not_found"),
+            (StalePlan("plan again"), 409, "stale_plan"),
+            (Conflict("exists"), 409, "conflict"),
+            (BusyStore("busy"), 503, "store_busy"),
+            (FullDisk("full"), 503, "store_full"),
+            (RuntimeError("secret inside"), 500, "internal"),
+            (RecursionError("deep"), 500, "internal"),
+        ],
+    )
+    def test_errors_have_their_status(self, failing: Any, error: Exception, status: int, kind: str) -> None:
+        """As the one table says; what nobody foresaw is 500 and says nothing of the inside."""
+        answer = failing(error).get("/api/sessions")
+        assert (answer.status_code, answer.json["error"]["type"]) == (status, kind)
+        assert set(answer.json["error"]) == {"type", "message", "details"}
+        assert b"secret" not in answer.data
+        assert b"Traceback" not in answer.data
+
+    def test_a_busy_store_says_when_to_come_back(self, failing: Any) -> None:
+        """In the header that clients know."""
+        assert failing(BusyStore("busy")).get("/api/sessions").headers["Retry-After"] == "1"
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status"),
+        [
+            ("GET", "/api/nothing", 404),
+            ("GET", "/api", 404),
+            ("GET", "/api/", 404),
+            ("POST", "/api/sessions/x/operations/notanumber/undo", 404),
+            ("POST", "/api/sessions/x/operations/99999999999999999999/undo", 404),
+            ("DELETE", "/api/settings", 405),
+            ("PUT", "/api/sessions", 405),
+        ],
+    )
+    def test_unknown_paths_and_methods_are_json_too(
+        self, client: FlaskClient, method: str, path: str, status: int
+    ) -> None:
+        """Never HTML."""
+        answer = client.open(path, method=method)
+        assert (answer.status_code, answer.mimetype) == (status, "application/json")
+
+    def test_a_wrong_method_says_the_right_ones(self, client: FlaskClient) -> None:
+        """In the header and in words."""
+        answer = client.put("/api/sessions")
+        assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
+        assert "expected one of" in answer.json["error"]["message"]
+
+    def test_too_large_a_body_is_413(self, client: FlaskClient) -> None:
+        """By its declared length, before it is read."""
+        declared = {"CONTENT_LENGTH": str(10**12)}
+        answer = client.post("/api/sessions", json={}, environ_overrides=declared)
+        assert (answer.status_code, answer.json["error"]["type"]) == (413, "too_large")
+
+
+class TestElsewhere:
+    """People read pages."""
+
+    def test_an_unknown_page_is_a_page(self, client: FlaskClient) -> None:
+        """With the status in its head and a way back."""
+        answer = client.get("/nothing")
+        assert (answer.status_code, answer.mimetype) == (404, "text/html")
+
+    def test_what_was_asked_for_is_never_html(self, client: FlaskClient) -> None:
+        """A path with markup in it is shown as text."""
+        assert b"<script>alert" not in client.get("/<script>alert(1)</script>").data
+
+    def test_a_session_that_does_not_exist_is_a_page(self, client: FlaskClient) -> None:
+        """404 in words."""
+        answer = client.get("/sessions/nobody")
+        assert (answer.status_code, answer.mimetype) == (404, "text/html")
+
+    def test_programs_are_known_by_their_path(self) -> None:
+        """Those that watch over the server are programs too."""
+        assert [wants_json(p) for p in ("/api/x", "/healthz", "/", "/apis")] == [True, True, False, False]

@@ -1,0 +1,105 @@
+"""Bodies that break readers are refused with 400, before anything is done."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask, request
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.bodies import PlanWish, SessionsQuery
+from webapp.routes.problems import RequestFault
+from webapp.routes.reading import DEPTH_LIMIT, parse_json, read_body, read_query, refuse_encoded
+
+FLASK = Flask(__name__)
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    max_leaves=20,
+)  # fmt: skip
+
+
+def fault_of(data: bytes) -> RequestFault:
+    """The fault that a body makes."""
+    with pytest.raises(RequestFault) as caught:
+        parse_json(data)
+    return caught.value
+
+
+class TestJson:
+    """UTF-8, and not too deep."""
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"",
+            b"{",
+            b"[1,]",
+            b"\xff\xfe{\x00}\x00",
+            '{"a":"ä"}'.encode("latin-1"),
+            '{"a":1}'.encode("utf-16"),
+            b'{"a": NaN}',
+            b'"\\ud800"',
+            b"\x00",
+            b"[" * 100_000,
+            b"[" * 100_000 + b"]" * 100_000,
+            b'{"a":' * 100_000,
+            b"[" * (DEPTH_LIMIT + 1) + b"]" * (DEPTH_LIMIT + 1),
+        ],
+        ids=lambda data: repr(data[:12]),
+    )
+    def test_that_cannot_be_read_is_malformed(self, data: bytes) -> None:
+        """Broken, in another encoding, or a depth bomb: 400."""
+        assert (fault_of(data).status, fault_of(data).type) == (400, "malformed")
+
+    def test_may_be_as_deep_as_the_limit(self) -> None:
+        """No real schema or argument is deeper."""
+        assert parse_json(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT)
+
+    def test_may_begin_with_a_mark(self) -> None:
+        """Editors on Windows write one."""
+        assert parse_json(b"\xef\xbb\xbf{}") == {}
+
+    @given(JSON_VALUES)
+    def test_is_read_as_what_it_says(self, value: Any) -> None:
+        """Whatever the standard library writes."""
+        assert parse_json(json.dumps(value).encode()) == value
+
+
+class TestBodies:
+    """What a route gets."""
+
+    def test_are_optional_where_nothing_has_to_be_said(self) -> None:
+        """No body and no type is an empty object."""
+        with FLASK.test_request_context("/", method="POST"):
+            assert read_body(request, PlanWish, 1000).given() == {}
+
+    @pytest.mark.parametrize(
+        "mimetype", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+    )
+    def test_of_what_a_foreign_form_may_send_are_refused(self, mimetype: str) -> None:
+        """A page elsewhere cannot send JSON without asking first."""
+        with FLASK.test_request_context("/", method="POST", data="{}", content_type=mimetype):
+            with pytest.raises(RequestFault) as caught:
+                read_body(request, PlanWish, 1000)
+            assert caught.value.status == 415
+
+    def test_that_are_compressed_are_refused(self) -> None:
+        """A small file can unfold to any size."""
+        headers = {"Content-Encoding": "gzip"}
+        with FLASK.test_request_context("/", method="POST", headers=headers), pytest.raises(RequestFault):
+            refuse_encoded(request)
+
+
+class TestQueries:
+    """The query string."""
+
+    def test_takes_the_last_of_two(self) -> None:
+        """A name given twice is no list."""
+        with FLASK.test_request_context("/?q=a&q=b"):
+            assert read_query(request, SessionsQuery).q == "b"
