@@ -1,0 +1,369 @@
+// <coppice-session session-id="…"></coppice-session>
+//
+// One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
+// beside them the panels Plan, History, Out of context, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+import "./archive-panel.js";
+import "./heavy-panel.js";
+import "./history-panel.js";
+import "./message-list.js";
+import "./plan-panel.js";
+import "./token-chart.js";
+import { api } from "../lib/api.js";
+import { CoppiceElement } from "../lib/element.js";
+import { html } from "../lib/html.js";
+import { icon } from "../lib/icons.js";
+import { shortcutsFor } from "../lib/keys.js";
+import { doesSomething, prunedSentence } from "../lib/plan.js";
+import { render } from "../lib/render.js";
+import { bars, banner, deleteDialog, header } from "../lib/session-head.js";
+import { isAboveTarget, mainGauge } from "../lib/sessions.js";
+import { live } from "../lib/socket.js";
+import { refreshTimes } from "../lib/times.js";
+import { toast, toastError } from "../lib/toast.js";
+
+/** @typedef {import("../lib/types.js").Session} Session */
+/** @typedef {import("../lib/types.js").Plan} Plan */
+/** @typedef {"plan" | "history" | "archive" | "heaviest"} Tab */
+
+/** @type {[Tab, string][]} */
+const TABS = [
+  ["plan", "Plan"],
+  ["heaviest", "Heaviest"],
+  ["history", "History"],
+  ["archive", "Out of context"],
+];
+const CALM_MS = 1000;
+
+export class CoppiceSession extends CoppiceElement {
+  /** @type {Session | null} */
+  #session = null;
+  /** @type {Plan | null} */
+  #plan = null;
+  /** @type {Tab} */
+  #tab = "heaviest";
+  /** Whether the panels' sheet is open, where the page is too narrow for two columns. */
+  #sheet = false;
+  #dismissed = false;
+  /** @type {string | null} */
+  #error = null;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #timer = null;
+
+  get #id() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
+  start() {
+    live.join(`session:${this.#id}`);
+    for (const name of ["session:updated", "context:stats"])
+      this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
+    for (const name of ["messages:appended", "context:pruned", "context:restored", "context:summarized"])
+      this.listen(live, name, (/** @type {CustomEvent} */ event) => {
+        if (event.detail?.session_id === undefined || event.detail.session_id === this.#id) this.#changed(name !== "messages:appended");
+      });
+    this.listen(live, "session:deleted", (/** @type {CustomEvent} */ event) => {
+      if ((event.detail?.session_id ?? event.detail?.id) === this.#id) location.assign("/");
+    });
+    this.listen(live, "resync", () => this.#load());
+    this.listen(live, "settings:changed", () => this.#load());
+    this.#listenToPanels();
+    this.actions({
+      "see-plan": () => this.#openTab("plan"),
+      tab: (target) => this.#openTab(/** @type {Tab} */ (target.dataset.tab)),
+      "not-now": () => {
+        this.#dismissed = true;
+        this.requestUpdate();
+      },
+      "close-sheet": () => this.#closeSheet(),
+      "ask-delete": () => /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
+      "close-delete": () => /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
+      delete: () => this.#delete(),
+      "open-export": () => {
+        const menu = this.querySelector("details.export");
+        if (menu instanceof HTMLDetailsElement) menu.open = true;
+        menu?.querySelector("summary")?.focus();
+      },
+      "retry-session": () => this.#load(),
+    });
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (field.name === "automatic") this.#setAutomatic(field.checked);
+    });
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
+    this.listen(document, "click", (/** @type {MouseEvent} */ event) => this.#closeMenus(event.target));
+    shortcutsFor(
+      [
+        { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
+        { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
+        { key: "Escape", label: "Close what is open", run: () => this.#escape() },
+      ],
+      this.life,
+    );
+    const clock = setInterval(() => refreshTimes(this), 10_000);
+    this.life.addEventListener("abort", () => clearInterval(clock));
+    this.#load();
+  }
+
+  stop() {
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #listenToPanels() {
+    this.listen(this, "plan-changed", (/** @type {CustomEvent} */ event) => {
+      this.#plan = event.detail.plan;
+      this.requestUpdate();
+    });
+    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) => this.#pruned(event.detail.applied, event.detail.plan));
+    this.listen(this, "undone", (/** @type {CustomEvent} */ event) => this.#undone(event.detail.undone));
+    this.listen(this, "message-act", (/** @type {CustomEvent} */ event) => this.#act(event.detail.id, event.detail.act));
+    this.listen(this, "show-message", (/** @type {CustomEvent} */ event) => {
+      this.#closeSheet();
+      this.#list?.reveal(event.detail.number);
+    });
+  }
+
+  /** @returns {import("./message-list.js").MessageList | null} */
+  get #list() {
+    return this.querySelector("message-list");
+  }
+
+  /** @returns {import("./plan-panel.js").PlanPanel | null} */
+  get #planPanel() {
+    return this.querySelector("plan-panel");
+  }
+
+  async #load() {
+    try {
+      const first = this.#session === null;
+      this.#session = await api.session(this.#id);
+      this.#error = null;
+      if (first) this.#firstLook(this.#session);
+      this.requestUpdate();
+      this.#changed(true);
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error);
+      this.requestUpdate();
+    }
+  }
+
+  /** @param {Session} session */
+  #firstLook(session) {
+    const asked = location.hash === "#plan";
+    this.#tab = asked || isAboveTarget(session) ? "plan" : "heaviest";
+    this.update();
+    if (asked) this.#openTab("plan");
+    else if (isAboveTarget(session)) this.#planPanel?.plan();
+    const wanted = new URLSearchParams(location.search).get("message");
+    if (wanted) setTimeout(() => this.#list?.reveal(Number(wanted)), 600);
+  }
+
+  /** @param {any} payload */
+  #receive(payload) {
+    const session = payload?.session ?? payload;
+    if (session?.id !== this.#id || !session.pruned) return;
+    const before = this.#session;
+    this.#session = session;
+    const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (this.querySelector("token-chart"));
+    chart?.push({ at: session.last_activity, number: session.messages, agent: session.agent?.tokens ?? null, pruned: session.pruned.tokens });
+    if (before && before.version !== session.version) this.#changed(before.operations !== session.operations);
+    this.requestUpdate();
+  }
+
+  /** Reads again what depends on the log; on the operations too if `deep`. @param {boolean} deep */
+  #changed(deep) {
+    this.#list?.refresh();
+    if (!deep) return this.#calmly(() => this.#refreshOpenPanel());
+    this.#readTimeline();
+    this.#refreshOpenPanel();
+  }
+
+  /** @param {() => void} run */
+  #calmly(run) {
+    if (this.#timer) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      run();
+    }, CALM_MS);
+  }
+
+  #refreshOpenPanel() {
+    const panel = this.querySelector("history-panel, archive-panel, heavy-panel");
+    /** @type {any} */ (panel)?.refresh?.();
+  }
+
+  async #readTimeline() {
+    try {
+      const timeline = await api.timeline(this.#id);
+      const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (this.querySelector("token-chart"));
+      if (chart) chart.value = timeline;
+    } catch {
+      // The chart keeps what it has; the next change reads again.
+    }
+  }
+
+  /** @param {Tab} tab */
+  #openTab(tab) {
+    this.#tab = tab;
+    this.#sheet = true;
+    this.update();
+    if (tab === "plan") this.#planPanel?.plan();
+    if (getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed")
+      /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
+  }
+
+  #closeSheet() {
+    const was = this.#sheet;
+    this.#sheet = false;
+    this.requestUpdate();
+    return was;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #tabKeys(event) {
+    if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (!step) return;
+    const here = TABS.findIndex(([name]) => name === this.#tab);
+    const next = TABS[(here + step + TABS.length) % TABS.length];
+    if (next) this.#openTab(next[0]);
+    /** @type {HTMLElement | null} */ (this.querySelector("[role=tab][aria-selected=true]"))?.focus();
+  }
+
+  #applyByKey() {
+    if (this.#tab === "plan" && doesSomething(this.#plan)) this.#planPanel?.apply();
+  }
+
+  #escape() {
+    if (this.#closeMenus(null)) return;
+    if (this.#closeSheet() && getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed") return;
+    if (this.#list?.closeRows()) return;
+    if (this.#tab === "plan") {
+      this.#tab = "heaviest";
+      this.#plan = null;
+      this.requestUpdate();
+    }
+  }
+
+  /** @param {EventTarget | null} inside */
+  #closeMenus(inside) {
+    let closed = false;
+    for (const menu of this.querySelectorAll("details.menu[open]"))
+      if (!(inside instanceof Node && menu.contains(inside)) || (inside instanceof Element && inside.closest(".menu-list a, .menu-list button"))) {
+        menu.removeAttribute("open");
+        closed = true;
+      }
+    return closed;
+  }
+
+  /** @param {import("../lib/types.js").Applied} applied @param {Plan} plan */
+  #pruned(applied, plan) {
+    this.#session = applied.session;
+    this.#plan = null;
+    this.#tab = "history";
+    this.#sheet = false;
+    toast(prunedSentence(applied.operation, plan.shortened_count), { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } });
+    this.update();
+    this.#changed(true);
+  }
+
+  /** @param {number} n */
+  async #undo(n) {
+    try {
+      this.#undone(await api.undo(this.#id, n));
+    } catch (error) {
+      toastError(error, "Could not undo");
+    }
+  }
+
+  /** @param {import("../lib/types.js").Undone} undone */
+  #undone(undone) {
+    this.#session = undone.session;
+    toast(undone.message);
+    this.requestUpdate();
+    this.#changed(true);
+  }
+
+  /** @param {string} id @param {string} act */
+  async #act(id, act) {
+    try {
+      const applied = await api.act(this.#id, id, act);
+      this.#session = applied.session;
+      toast(applied.message, applied.operation ? { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } } : {});
+      this.requestUpdate();
+      this.#changed(true);
+    } catch (error) {
+      toastError(error, `Could not ${act.replace("-", " ")} the message`);
+    }
+  }
+
+  /** @param {boolean} automatic */
+  async #setAutomatic(automatic) {
+    try {
+      this.#session = await api.patchSession(this.#id, { automatic });
+      toast(automatic ? "Automatic pruning is on for this session." : "Automatic pruning is off for this session.");
+    } catch (error) {
+      toastError(error, "Could not change automatic pruning");
+    }
+    this.requestUpdate();
+  }
+
+  async #delete() {
+    try {
+      await api.deleteSession(this.#id);
+      location.assign("/");
+    } catch (error) {
+      toastError(error, "Could not delete the session");
+    }
+  }
+
+  update() {
+    const session = this.#session;
+    if (!session)
+      return render(this, this.#error ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read this session: ${this.#error}</span><button data-act="retry-session">Try again</button></div>` : html`<p class="muted">Reading…</p>`);
+    document.title = `${session.title} · Coppice`;
+    const followed = session.kind === "followed";
+    const showsPlan = this.#tab === "plan" && this.#plan !== null;
+    render(
+      this,
+      html`${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>These figures may be old: ${this.#error}</span><button data-act="retry-session">Try again</button></div>`}
+        ${header(session)}
+        ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
+        ${bars(session)}
+        <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed` : ""}></token-chart></section>
+        <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
+        <div class="columns" data-key="columns">
+          <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>
+          ${this.#side(session)}
+        </div>
+        ${deleteDialog(session)}`,
+    );
+    this.#feedPanels(session);
+  }
+
+  /** @param {Session} session */
+  #side(session) {
+    return html`<aside class="side panel" data-key="side" data-open="${this.#sheet}" aria-label="Plan and history">
+      <header><div role="tablist" aria-label="Panels" class="tabs">${TABS.map(
+        ([name, label]) => html`<button role="tab" id="tab-${name}" data-act="tab" data-tab="${name}" aria-controls="side-panel" aria-selected="${this.#tab === name ? "true" : "false"}" tabindex="${this.#tab === name ? 0 : -1}">${label}${name === "history" && session.operations > 0 && html`<span class="count">${session.operations}</span>`}</button>`,
+      )}</div><button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close">${icon("close")}</button></header>
+      <div role="tabpanel" id="side-panel" aria-labelledby="tab-${this.#tab}" class="side-body">${
+        this.#tab === "plan"
+          ? html`<plan-panel data-key="plan"></plan-panel>`
+          : this.#tab === "history"
+            ? html`<history-panel data-key="history" session-id="${this.#id}"></history-panel>`
+            : this.#tab === "archive"
+              ? html`<archive-panel data-key="archive" session-id="${this.#id}"></archive-panel>`
+              : html`<heavy-panel data-key="heaviest" session-id="${this.#id}"></heavy-panel>`
+      }</div></aside>`;
+  }
+
+  /** @param {Session} session */
+  #feedPanels(session) {
+    const panel = this.#planPanel;
+    if (panel) panel.session = session;
+    const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (this.querySelector("heavy-panel"));
+    if (heavy) heavy.total = mainGauge(session).tokens;
+  }
+}
+
+customElements.define("coppice-session", CoppiceSession);

@@ -1,0 +1,123 @@
+// <file-drop></file-drop>
+//
+// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other; a dialog reports what
+// each became, with its problems. Emits `imported` with the results.
+import { api } from "../lib/api.js";
+import { CoppiceElement } from "../lib/element.js";
+import { counted } from "../lib/format.js";
+import { html } from "../lib/html.js";
+import { icon } from "../lib/icons.js";
+import { render } from "../lib/render.js";
+import { toast } from "../lib/toast.js";
+import { sourceName } from "../lib/words.js";
+
+/** @typedef {import("../lib/types.js").ImportResult["imported"][number]} Imported */
+/** @typedef {{ name: string, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }} Entry */
+
+/** @param {Imported["problems"][number]} problem */
+function problemText(problem) {
+  if (typeof problem === "string") return problem;
+  const text = problem.message ?? problem.reason ?? "";
+  return problem.line ? `Line ${problem.line}: ${text}` : text;
+}
+
+export class FileDrop extends CoppiceElement {
+  #over = false;
+  /** @type {Entry[]} */
+  #entries = [];
+
+  start() {
+    this.listen(window, "dragover", (/** @type {DragEvent} */ event) => this.#drag(event, true));
+    this.listen(window, "dragleave", (/** @type {DragEvent} */ event) => {
+      if (!event.relatedTarget) this.#drag(event, false);
+    });
+    this.listen(window, "drop", (/** @type {DragEvent} */ event) => {
+      const files = [...(event.dataTransfer?.files ?? [])];
+      this.#drag(event, false);
+      if (files.length) this.#read(files);
+    });
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const input = /** @type {HTMLInputElement} */ (event.target);
+      if (input.files?.length) this.#read([...input.files]);
+      input.value = "";
+    });
+    this.actions({ "close-report": () => this.querySelector("dialog")?.close() });
+  }
+
+  /** Opens the system's file picker. */
+  pick() {
+    /** @type {HTMLInputElement | null} */ (this.querySelector("input[type=file]"))?.click();
+  }
+
+  /** @param {DragEvent} event @param {boolean} over */
+  #drag(event, over) {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (this.#over === over) return;
+    this.#over = over;
+    this.requestUpdate();
+  }
+
+  /** @param {File[]} files */
+  async #read(files) {
+    this.#entries = files.map((file) => ({ name: file.name, state: "waiting" }));
+    for (const [i, file] of files.entries()) {
+      const entry = /** @type {Entry} */ (this.#entries[i]);
+      entry.state = "reading";
+      this.requestUpdate();
+      try {
+        entry.results = (await api.importFile(file)).imported;
+        entry.state = "done";
+      } catch (error) {
+        entry.state = "failed";
+        entry.error = error instanceof Error ? error.message : String(error);
+      }
+    }
+    this.update();
+    this.#report();
+  }
+
+  #report() {
+    const results = this.#entries.flatMap((entry) => entry.results ?? []);
+    const clean = this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
+    this.emit("imported", results);
+    const only = results.length === 1 ? results[0] : null;
+    if (clean && only) {
+      const known = only.added === 0 ? "Nothing new: it is all here already" : `${counted(only.added, "message")} imported`;
+      toast(`${only.title}: ${known}`, { act: { label: "Open", run: () => location.assign(`/sessions/${encodeURIComponent(only.session_id)}`) } });
+    } else this.querySelector("dialog")?.showModal();
+  }
+
+  update() {
+    const reading = this.#entries.find((entry) => entry.state === "reading");
+    render(
+      this,
+      html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
+        ${
+          (this.#over || reading) &&
+          html`<div class="drop-veil" data-key="veil" role="status"><p>${reading ? `Reading ${reading.name}` : "Drop to import"}</p>
+            <p class="small muted">Claude Code and Codex transcripts, OpenAI, Anthropic and Gemini message lists, Coppice exports. Recognised by content.</p></div>`
+        }
+        <dialog data-key="report" aria-labelledby="import-title">
+          <header><h2 id="import-title">Import</h2><button class="quiet iconic small" data-act="close-report" aria-label="Close">${icon("close")}</button></header>
+          <div class="body">${this.#entries.map((entry) => this.#entry(entry))}</div>
+        </dialog>`,
+    );
+  }
+
+  /** @param {Entry} entry */
+  #entry(entry) {
+    return html`<section class="import-file">
+      <h3>${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
+      ${entry.error && html`<p class="fault">Not imported: ${entry.error}</p>`}
+      ${(entry.results ?? []).map(
+        (r) => html`<p><a class="link" href="/sessions/${encodeURIComponent(r.session_id)}">${r.title}</a>
+            <span class="muted">${sourceName(r.source)} · ${counted(r.added, "message")} added${r.known ? ` · ${r.known} known already` : ""}${r.skipped ? ` · ${r.skipped} skipped` : ""}</span></p>
+          ${r.problems.length > 0 && html`<ul class="problems">${r.problems.slice(0, 20).map((p) => html`<li>${problemText(p)}</li>`)}
+            ${r.problems.length > 20 && html`<li class="muted">and ${counted(r.problems.length - 20, "more problem")}</li>`}</ul>`}`,
+      )}
+    </section>`;
+  }
+}
+
+customElements.define("file-drop", FileDrop);

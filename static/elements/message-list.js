@@ -1,0 +1,343 @@
+// <message-list session-id="…" plan-id="…" followed></message-list>
+//
+// The messages of a session: filters with counts, find, sort, score and fate of each, and what a row opens to.
+// Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
+// elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
+// once a second; `setFilter(name)` chooses a chip.
+import { api } from "../lib/api.js";
+import { CoppiceElement } from "../lib/element.js";
+import { counted, number } from "../lib/format.js";
+import { html } from "../lib/html.js";
+import { icon } from "../lib/icons.js";
+import { shortcutsFor } from "../lib/keys.js";
+import { messageDetail, messageRow } from "../lib/message-row.js";
+import { element, patch, render } from "../lib/render.js";
+import { brackets, merge, signalNames } from "../lib/rows.js";
+import { title } from "../lib/words.js";
+
+/** @typedef {import("../lib/types.js").Message} Message */
+/** @typedef {import("../lib/types.js").MessageFull} MessageFull */
+
+const PAGE = 100;
+/** At most this many rows are read again at once. */
+const REFRESHED = 500;
+const CALM_MS = 1000;
+
+/** @type {[import("../lib/types.js").FilterName, string][]} */
+const FILTERS = [
+  ["all", "All"],
+  ["goes", "Goes"],
+  ["shortened", "Shortened"],
+  ["protected", "Protected"],
+  ["errors", "Errors"],
+  ["out", "Out"],
+];
+const SORTS = [
+  ["newest", "Newest first"],
+  ["oldest", "Oldest first"],
+  ["tokens", "Most tokens first"],
+  ["score", "Score"],
+];
+
+export class MessageList extends CoppiceElement {
+  static observedAttributes = ["plan-id"];
+
+  /** @type {Message[]} */
+  #rows = [];
+  /** @type {import("../lib/types.js").Page | null} */
+  #page = null;
+  /** @type {string | number | null} */
+  #next = null;
+  #waiting = 0;
+  #query = { fate: "all", role: "", q: "", sort: "newest" };
+  /** @type {Map<string, MessageFull | string | null>} open rows and what was read for them */
+  #open = new Map();
+  /** @type {Set<string>} */
+  #whole = new Set();
+  /** @type {Map<string, { line: HTMLElement, drawn: string }>} */
+  #lines = new Map();
+  /** @type {AbortController | null} */
+  #reading = null;
+  #readingMore = false;
+  /** @type {string | null} */
+  #error = null;
+  #refreshedAt = 0;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #timer = null;
+  /** @type {IntersectionObserver | null} */
+  #watcher = null;
+
+  get #session() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
+  start() {
+    this.actions({
+      filter: (target) => this.setFilter(target.dataset.name ?? "all"),
+      open: (target) => this.#toggle(target.dataset.id ?? ""),
+      whole: (target) => {
+        this.#whole.add(target.dataset.id ?? "");
+        this.requestUpdate();
+      },
+      message: (target) => this.emit("message-act", { id: target.dataset.id, act: target.dataset.do }),
+      "show-new": () => this.#showNew(),
+      "retry-messages": () => this.#read(),
+      "no-filter": () => this.#change({ fate: "all", role: "", q: "" }),
+    });
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLSelectElement} */ (event.target);
+      if (field.name === "role") this.#change({ role: field.value });
+      if (field.name === "sort") this.#change({ sort: field.value });
+    });
+    this.listen(this, "input", (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (field.type === "search") this.#change({ q: field.value });
+    });
+    shortcutsFor(
+      [
+        { key: "j", label: "Next row", run: () => this.#step(1) },
+        { key: "k", label: "Previous row", run: () => this.#step(-1) },
+      ],
+      this.life,
+    );
+    this.#watcher = new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && this.#readMore(), {
+      rootMargin: "800px",
+    });
+    this.#read();
+  }
+
+  stop() {
+    this.#watcher?.disconnect();
+    this.#reading?.abort();
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  attributeChangedCallback() {
+    if (this.isConnected) this.refresh();
+  }
+
+  /** @param {string} name */
+  setFilter(name) {
+    this.#change({ fate: name });
+  }
+
+  /** @param {Partial<typeof this.#query>} change */
+  #change(change) {
+    this.#query = { ...this.#query, ...change };
+    this.#rows = [];
+    this.requestUpdate();
+    this.#read();
+  }
+
+  /** Reads afresh soon: rows change in place, new ones come in or wait. */
+  refresh() {
+    if (this.#timer) return;
+    const wait = Math.max(0, this.#refreshedAt + CALM_MS - Date.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#read();
+    }, wait);
+  }
+
+  /** @param {string | number | null} after @param {number} limit */
+  #fetch(after, limit) {
+    const { fate, ...rest } = this.#query;
+    const plan_id = this.getAttribute("plan-id") ?? undefined;
+    this.#reading ??= new AbortController();
+    return api.messages(
+      this.#session,
+      { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id },
+      this.#reading.signal,
+    );
+  }
+
+  async #read() {
+    this.#reading?.abort();
+    const mine = new AbortController();
+    this.#reading = mine;
+    this.#refreshedAt = Date.now();
+    const shown = this.#rows.length;
+    try {
+      const page = await this.#fetch(null, Math.min(REFRESHED, Math.max(PAGE, shown)));
+      if (mine.signal.aborted) return;
+      const complete = page.messages.length >= shown || page.next === null;
+      const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
+      this.#page = page;
+      if (rows.length !== shown || complete) this.#next = rows.length > page.messages.length ? this.#next : page.next;
+      this.#rows = rows;
+      this.#waiting = waiting;
+      this.#error = null;
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.#error = error instanceof Error ? error.message : String(error);
+    }
+    this.requestUpdate();
+  }
+
+  async #readMore() {
+    if (this.#readingMore || this.#next === null) return;
+    this.#readingMore = true;
+    try {
+      const page = await this.#fetch(this.#next, PAGE);
+      const known = new Set(this.#rows.map((m) => m.id));
+      this.#rows = [...this.#rows, ...page.messages.filter((m) => !known.has(m.id))];
+      this.#next = page.next;
+    } catch {
+      // The next scroll asks again.
+    }
+    this.#readingMore = false;
+    this.requestUpdate();
+  }
+
+  /** Nothing moves under the pointer, in an open row, or above what is being read. */
+  #mayInsert() {
+    if (this.#query.sort === "oldest" || this.#rows.length === 0) return true;
+    const body = this.querySelector(".rows");
+    if (!body) return true;
+    if (body.matches(":hover") || body.contains(document.activeElement) || this.#open.size > 0) return false;
+    return body.getBoundingClientRect().top > 0;
+  }
+
+  #showNew() {
+    this.#rows = [];
+    this.#lines.clear();
+    this.querySelector(".rows")?.replaceChildren();
+    this.#waiting = 0;
+    this.#read().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
+  }
+
+  /** @param {string} id */
+  async #toggle(id) {
+    if (this.#open.has(id)) {
+      this.#open.delete(id);
+      this.#whole.delete(id);
+      return this.requestUpdate();
+    }
+    this.#open.set(id, null);
+    this.requestUpdate();
+    try {
+      const full = await api.message(this.#session, id);
+      if (this.#open.has(id)) this.#open.set(id, full);
+    } catch (error) {
+      this.#open.set(id, error instanceof Error ? error.message : String(error));
+    }
+    this.requestUpdate();
+  }
+
+  /** Opens a row that may not be loaded: finds it by its number. @param {number} messageNumber */
+  async reveal(messageNumber) {
+    const found = this.#rows.find((m) => m.number === messageNumber);
+    if (!found && this.#next !== null) {
+      await this.#readMore();
+      return void this.reveal(messageNumber);
+    }
+    if (!found) return;
+    if (!this.#open.has(found.id)) await this.#toggle(found.id);
+    this.update();
+    this.#lines.get(found.id)?.line.scrollIntoView({ block: "center" });
+    this.#lines.get(found.id)?.line.querySelector("button")?.focus({ preventScroll: true });
+  }
+
+  /** Closes all open rows; tells whether there were any. */
+  closeRows() {
+    const had = this.#open.size > 0;
+    this.#open.clear();
+    this.requestUpdate();
+    return had;
+  }
+
+  /** @param {number} by */
+  #step(by) {
+    const rows = [...this.querySelectorAll(".m-open")];
+    const here = rows.findIndex((row) => row === document.activeElement);
+    const next = rows[here < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, here + by))];
+    if (next instanceof HTMLElement) next.focus();
+    next?.closest(".msg")?.scrollIntoView({ block: "nearest" });
+  }
+
+  update() {
+    const counts = this.#page?.counts;
+    const signals = signalNames(this.#rows);
+    render(
+      this,
+      html`<section class="panel messages" aria-label="Messages">
+        <header data-key="head" class="list-head"><h2>Messages</h2>
+          <div class="chips" role="group" aria-label="Show">${FILTERS.map(([name, label]) => this.#chip(name, label, counts?.[name]))}</div>
+          <div class="list-tools end">
+            <input type="search" name="q" value="${this.#query.q}" placeholder="Find in messages" aria-label="Find in messages" autocomplete="off" spellcheck="false">
+            <select name="role" aria-label="Role">${["", "user", "assistant", "tool", "system"].map((role) => html`<option value="${role}" ${this.#query.role === role ? html`selected` : ""}>${role ? title(role) : "All roles"}</option>`)}</select>
+            <select name="sort" aria-label="Sort">${SORTS.map(([name, label]) => html`<option value="${name}" ${this.#query.sort === name ? html`selected` : ""}>${label}</option>`)}</select>
+          </div></header>
+        ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${counted(this.#waiting, "new message")}</button></div>`}
+        <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
+          <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row"><span role="columnheader" class="num">#</span><span role="columnheader">Role</span><span role="columnheader">Message, and its fate under the plan</span><span role="columnheader" class="m-score">Score</span><span role="columnheader" class="num">Tokens</span></div></div>
+          <message-rows role="rowgroup" class="rows"></message-rows>
+        </div>
+        <div class="list-foot" data-key="foot">${this.#foot()}</div>
+      </section>`,
+    );
+    this.#draw(signals);
+    const foot = this.querySelector(".list-foot");
+    if (foot) this.#watcher?.observe(foot);
+  }
+
+  /** @param {string} name @param {string} label @param {number | undefined} count */
+  #chip(name, label, count) {
+    const pressed = this.#query.fate === name;
+    if (count === 0 && !pressed && name !== "all" && name !== "goes") return html``;
+    return html`<button class="chip" data-key="${name}" data-act="filter" data-name="${name}" aria-pressed="${pressed ? "true" : "false"}">${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
+  }
+
+  #foot() {
+    if (this.#error) return html`<p role="alert"><span class="fault">Could not read the messages: ${this.#error}</span> <button class="small" data-act="retry-messages">Try again</button></p>`;
+    if (!this.#page) return html`<p class="muted">Reading…</p>`;
+    if (this.#rows.length === 0) {
+      const filtered = this.#query.fate !== "all" || this.#query.role || this.#query.q;
+      return filtered ? html`<p class="muted">No message fits. <button class="small" data-act="no-filter">Show all</button></p>` : html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
+    }
+    return this.#next === null ? html`` : html`<p class="muted">${number(this.#rows.length)} of ${number(this.#page.total)}, more below…</p>`;
+  }
+
+  /** Draws the rows that differ from what is drawn, and puts all in order. @param {string[]} signals */
+  #draw(signals) {
+    const body = /** @type {HTMLElement} */ (this.querySelector(".rows"));
+    const places = brackets(this.#rows);
+    const first = this.#lines.size === 0;
+    /** @type {Set<string>} */
+    const wanted = new Set();
+    let here = body.firstElementChild;
+    /** @param {string} key @param {string} state @param {() => import("../lib/html.js").Html} content */
+    const put = (key, state, content) => {
+      wanted.add(key);
+      let known = this.#lines.get(key);
+      if (!known) {
+        known = { line: element(content()), drawn: state };
+        if (!first) known.line.classList.add("entering");
+        this.#lines.set(key, known);
+      } else if (known.drawn !== state) {
+        patch(known.line, content());
+        known.drawn = state;
+      }
+      if (known.line === here) here = here.nextElementSibling;
+      else body.insertBefore(known.line, here);
+    };
+    for (const [i, message] of this.#rows.entries()) {
+      const open = this.#open.has(message.id);
+      const view = { open, bracket: places[i] ?? "none", signals };
+      const state = JSON.stringify([message, view]);
+      put(message.id, state, () => messageRow(message, view));
+      if (!open) continue;
+      const full = this.#open.get(message.id) ?? null;
+      const whole = this.#whole.has(message.id);
+      const drawn = `${state}${whole}${full === null ? 0 : typeof full === "string" ? full : 1}`;
+      put(`${message.id} detail`, drawn, () => messageDetail(message, full, signals, whole));
+    }
+    for (const [key, { line }] of this.#lines)
+      if (!wanted.has(key)) {
+        line.remove();
+        this.#lines.delete(key);
+      }
+  }
+}
+
+customElements.define("message-list", MessageList);

@@ -1,0 +1,56 @@
+// Where everything stands in a utilization bar, in percent of the element's width. Pure.
+// The law: nothing is cut off. Above 100 % the track shrinks to 100/utilization of the width, so that what is over the
+// limit sticks out of it by exactly as much as it is.
+
+/** @typedef {import("./types.js").Gauge} Gauge */
+/** @typedef {{ name: string, tokens: number, width: number }} Segment */
+/** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number, width: number } | null }} GaugeLayout */
+/** @typedef {{ limit: number, window: number, output_reserve: number, target_tokens: number }} Limits */
+
+/**
+ * @param {{ tokens: number, regions: { name: string, tokens: number }[] }} gauge @param {Limits} limits
+ * @returns {GaugeLayout} `reserve` is in percent of the track, all else of the element
+ */
+export function layOut(gauge, limits) {
+  const limit = Math.max(1, limits.limit);
+  const filled = gauge.tokens / limit;
+  const scale = 100 / Math.max(1, filled);
+  const segments = gauge.regions
+    .filter((region) => region.tokens > 0)
+    .map((region) => ({ ...region, width: (region.tokens / limit) * scale }));
+  return {
+    track: scale,
+    segments,
+    reserve: reserveShare(limits) * 100,
+    target: (limits.target_tokens / limit) * scale,
+    over: filled > 1 ? { at: scale, width: 100 - scale } : null,
+  };
+}
+
+/** The part of the limit that is kept free for output: none where the model's input limit is apart from its output.
+ * @param {Limits} limits */
+export function reserveShare(limits) {
+  if (limits.limit < limits.window) return 0;
+  return Math.min(1, Math.max(0, limits.output_reserve / Math.max(1, limits.limit)));
+}
+
+/** fine, near (within 5 points of the target) or over. @param {number} tokens @param {Limits} limits */
+export function levelOf(tokens, limits) {
+  if (tokens > limits.target_tokens) return "over";
+  return tokens > limits.target_tokens - limits.limit * 0.05 ? "near" : "fine";
+}
+
+/**
+ * The bar as it would be after a plan: what goes is taken from the regions of its roles, what shortening frees from
+ * tool results. Null where the figures do not add up, so that nobody is shown an invented split.
+ *
+ * @param {Gauge} before @param {{ role: string, tokens: number }[]} removed @param {number} after tokens
+ */
+export function regionsAfter(before, removed, after) {
+  const left = new Map(before.regions.map((region) => [String(region.name), region.tokens]));
+  for (const message of removed) left.set(message.role, (left.get(message.role) ?? 0) - message.tokens);
+  const sum = [...left.values()].reduce((total, tokens) => total + tokens, 0);
+  left.set("tool", (left.get("tool") ?? 0) - (sum - after));
+  if ([...left.values()].some((tokens) => tokens < 0)) return null;
+  return before.regions.map((region) => ({ name: region.name, tokens: left.get(region.name) ?? 0 }));
+}

@@ -1,0 +1,46 @@
+// What a plan says in words and figures. Pure.
+import { about, counted, percentSet } from "./format.js";
+
+/** @typedef {import("./types.js").Plan} Plan */
+/** @typedef {import("./types.js").Session} Session */
+
+/** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
+export function planVerb(plan) {
+  if (plan.removed_count > 0) return `Prune ${counted(plan.removed_count, "message")}`;
+  if (plan.shortened_count > 0) return `Shorten ${counted(plan.shortened_count, "output")}`;
+  return "Nothing to prune";
+}
+
+/** Whether applying would change anything. @param {Plan | null} plan */
+export function doesSomething(plan) {
+  return plan !== null && plan.removed_count + plan.shortened_count > 0;
+}
+
+/** What has been done, for the toast. @param {{ messages: number, freed: number }} operation @param {number} [shortened] */
+export function prunedSentence(operation, shortened = 0) {
+  const what = operation.messages > 0 || shortened === 0 ? `${counted(operation.messages, "message")} pruned` : `${counted(shortened, "output")} shortened`;
+  return `${what}, ${counted(operation.freed, "token")} freed.`;
+}
+
+/** What pruning would bring, for the banner. @param {Plan} plan @param {Session} session */
+export function promise(plan, session) {
+  const aim = percentSet(Math.round((plan.max_tokens / Math.max(1, session.limit)) * 1000) / 10);
+  const back = plan.cache?.break_even_calls;
+  const pays = back === null || back === undefined ? "" : ` and pays back after ${counted(Math.max(1, Math.ceil(back)), "call")}`;
+  return `Pruning to ${aim} frees about ${about(plan.freed)} tokens${pays}.`;
+}
+
+/** The rows of a plan by cause, in the order of its groups. @param {Plan} plan */
+export function rowsByCause(plan) {
+  /** @type {Map<string, import("./types.js").Message[]>} */
+  const rows = new Map(plan.groups.map((group) => [group.cause, []]));
+  for (const message of [...plan.removed, ...plan.shortened]) rows.set(message.cause, [...(rows.get(message.cause) ?? []), message]);
+  return rows;
+}
+
+/** How many messages lie between the plan's state of the session and now. @param {number} then @param {number} now */
+export function sinceSentence(then, now) {
+  const more = now - then;
+  return more > 0 ? `${counted(more, "message")} came since this plan was made.` : "The session has changed since this plan was made.";
+}
+

@@ -1,0 +1,74 @@
+// The message list's arithmetic: which rows stand in which order, which wait, which belong to one unit. Pure.
+
+/** @typedef {import("./types.js").Message} Message */
+
+/** The place of each row in its unit's bracket, for rows as they stand: start, mid, end or none.
+ * @param {Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
+export function brackets(messages) {
+  return messages.map((message, i) => {
+    if (message.unit === null || message.unit_size < 2) return "none";
+    const before = messages[i - 1]?.unit === message.unit;
+    const after = messages[i + 1]?.unit === message.unit;
+    if (before && after) return "mid";
+    if (before) return "end";
+    return after ? "start" : "none";
+  });
+}
+
+/**
+ * What a fresh reading of the list's beginning makes of the rows that are shown. Rows that are known are replaced by
+ * their fresh state, in place; new ones are let in only if `open`, and wait otherwise.
+ *
+ * @param {Message[]} shown @param {Message[]} fresh @param {boolean} complete whether `fresh` covers all of `shown`
+ * @param {boolean} open @returns {{ rows: Message[], waiting: number }}
+ */
+export function merge(shown, fresh, complete, open) {
+  const known = new Set(shown.map((m) => m.id));
+  const waiting = fresh.filter((m) => !known.has(m.id)).length;
+  if (open || shown.length === 0) {
+    const listed = new Set(fresh.map((m) => m.id));
+    return { rows: complete ? fresh : [...fresh, ...shown.filter((m) => !listed.has(m.id))], waiting: 0 };
+  }
+  const byId = new Map(fresh.map((m) => [m.id, m]));
+  const rows = shown.map((m) => byId.get(m.id) ?? m);
+  return { rows, waiting };
+}
+
+/** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
+export function largestGap(times) {
+  const ms = times.map((t) => (t ? Date.parse(t) : Number.NaN)).filter(Number.isFinite);
+  const span = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
+  if (ms.length < 2 || span <= 0) return 0;
+  let widest = 0;
+  for (let i = 1; i < ms.length; i++) widest = Math.max(widest, (ms[i] ?? 0) - (ms[i - 1] ?? 0));
+  return widest / span;
+}
+
+/** The names of the signals in the order of their weights' table. @param {Message[]} messages */
+export function signalNames(messages) {
+  const names = new Set(["recency", "role", "keywords", "length"]);
+  for (const message of messages) for (const name of Object.keys(message.contributions ?? {})) names.add(name);
+  return [...names];
+}
+
+/**
+ * Heaviest groups among messages: by tool where there is one, else by role.
+ * @param {Message[]} messages @returns {{ name: string, mono: boolean, count: number, tokens: number, going: number, ids: string[] }[]}
+ */
+export function heaviest(messages) {
+  /** @type {Map<string, { name: string, mono: boolean, count: number, tokens: number, going: number, ids: string[] }>} */
+  const groups = new Map();
+  for (const message of messages) {
+    if (!message.in_context) continue;
+    const tool = message.tool ?? (message.role === "tool" ? "tool results" : null);
+    const call = message.calls?.[0]?.name;
+    const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : message.role);
+    const group = groups.get(name) ?? { name, mono: message.tool !== null, count: 0, tokens: 0, going: 0, ids: [] };
+    group.count += 1;
+    group.tokens += message.tokens;
+    group.going += message.fate === "goes" || message.fate === "shortened" ? 1 : 0;
+    group.ids.push(message.id);
+    groups.set(name, group);
+  }
+  return [...groups.values()].sort((a, b) => b.tokens - a.tokens);
+}

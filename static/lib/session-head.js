@@ -1,0 +1,111 @@
+// The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
+import { counted, fileName, number, percent, percentSet, tokens } from "./format.js";
+import { html } from "./html.js";
+import { icon } from "./icons.js";
+import { promise } from "./plan.js";
+import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
+import { mainGauge } from "./sessions.js";
+import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } from "./words.js";
+import { reserveShare } from "./gauge.js";
+
+/** @typedef {import("./types.js").Session} Session */
+/** @typedef {import("./types.js").Plan} Plan */
+/** @typedef {import("./types.js").Gauge} Gauge */
+
+/** @param {Session} session */
+export function header(session) {
+  const followed = session.kind === "followed";
+  return html`<header class="session-head" data-key="head">
+    <div class="session-name"><h1>${stateIcon(session)}<span>${session.title}</span></h1>
+      <p class="muted meta">${session.parent_id && html`<a class="link" href="/sessions/${encodeURIComponent(session.parent_id)}">sub-agent</a> · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
+    <div class="session-acts">
+      ${exportMenu(session)}
+      <details class="menu more"><summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary><div class="menu-list">
+        <label class="switch"><input type="checkbox" role="switch" name="automatic" ${session.automatic ? html`checked` : ""}>Automatic pruning</label>
+        <p class="note">Above ${percentSet(session.target_percent)}, prune to ${percentSet(session.aim_percent)} as soon as a message arrives. Each can be undone.</p><hr>
+        <button class="danger" data-act="ask-delete">Delete this session…</button></div></details>
+      <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
+    </div>
+  </header>
+  ${notes(session)}`;
+}
+
+/** @param {Session} session */
+function exportMenu(session) {
+  const own = session.source === "claude-code" || session.source === "codex" ? [session.source] : [];
+  return html`<details class="menu export"><summary class="button">Export ${icon("down")}</summary><div class="menu-list">
+    ${[...own, "openai", "anthropic", "gemini", "jsonl"].map((format) => html`<a href="/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}" download>${exportName(format)}</a>`)}
+    <p class="note">${own.length ? "A transcript goes beside the agent's own files; resume from it and the agent continues with the pruned view. Its own file is never touched." : "The list holds the pruned view; JSONL holds everything."}</p></div></details>`;
+}
+
+/** What has to be known before the figures are believed. @param {Session} session */
+function notes(session) {
+  const lines = [
+    ...session.notes,
+    ...(session.model_known ? [] : [`${session.model || "This model"} is not in the table of models; a window of ${number(session.window)} is assumed. Set it under Settings, Models.`]),
+    ...(session.malformed ? [`${counted(session.malformed, "line")} of the file could not be read and ${session.malformed === 1 ? "was" : "were"} skipped; all others were read.`] : []),
+    ...(session.unknown ? [`${counted(session.unknown, "line")} of a type that Coppice does not know ${session.unknown === 1 ? "was" : "were"} passed over.`] : []),
+  ];
+  return lines.length > 0 && html`<ul class="session-notes" data-key="notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+}
+
+/** @param {Session} session @param {Plan | null} plan */
+export function banner(session, plan) {
+  const gauge = mainGauge(session);
+  const followed = session.kind === "followed";
+  const helped = followed && session.pruned.tokens <= session.target_tokens;
+  return html`<div class="banner" data-key="banner" role="status">${icon("warning")}
+    <div><p><b>${followed ? "The agent's context" : "The context"} is at ${percent(gauge.utilization)}, above its target of ${percentSet(targetOf(session))}.</b>
+      ${helped ? `The pruned view is at ${percent(session.pruned.utilization)}.` : plan && plan.freed > 0 ? promise(plan, session) : ""}</p>
+      ${followed && html`<p class="muted">${helped ? "Export it and resume the agent from the copy; until then the agent keeps its own context." : "Coppice only follows this session: the agent keeps its own context until you resume it from an exported copy."}</p>`}</div>
+    <div class="banner-acts"><button class="quiet" data-act="not-now">Not now</button>${helped ? html`<button data-act="open-export">Export…</button>` : html`<button data-act="see-plan">See the plan</button>`}</div></div>`;
+}
+
+/** @param {Session} session */
+function targetOf(session) {
+  return Math.round((session.target_tokens / Math.max(1, session.limit)) * 1000) / 10;
+}
+
+/** @param {Session} session */
+export function bars(session) {
+  const { agent, pruned } = session;
+  return html`<section class="panel bars" data-key="bars" aria-label="What fills the context">
+    ${agent ? html`${bar("agent", "Agent's context", "what the agent really sends", agent, session, true)}${bar("pruned", "Pruned view", prunedWords(agent, pruned), pruned, session, false)}` : bar("pruned", "Context", "what the next call sends", pruned, session, true)}
+    ${legend(session)}
+    ${agent && html`<p class="small muted plain">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
+  </section>`;
+}
+
+/** @param {Gauge} agent @param {Gauge} pruned */
+function prunedWords(agent, pruned) {
+  const less = agent.tokens - pruned.tokens;
+  return less > 0 ? `${number(less)} tokens less` : "nothing pruned yet";
+}
+
+/** @param {string} key @param {string} name @param {string} what @param {Gauge} gauge @param {Session} session @param {boolean} big */
+function bar(key, name, what, gauge, session, big) {
+  const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
+  return html`<div class="bar" data-key="${key}" data-big="${big}"><div class="bar-head"><h2>${name}</h2><span class="muted small">${what}</span>
+      <p class="bar-figures"><b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b> <span class="muted">of <span title="${source ? `Limit from ${source}` : ""}">${number(session.limit)}</span></span> <b>${percent(gauge.utilization)}</b> <span class="muted certainty" title="${certaintyReason(gauge.certainty)}">${gauge.certainty}</span></p></div>
+    <context-gauge ${big ? html`big` : ""} label="${name}" data="${gaugeData(session, gauge)}"></context-gauge></div>`;
+}
+
+/** The regions with their numbers: of the agent's context, and of the pruned view where it differs. @param {Session} session */
+function legend(session) {
+  const main = mainGauge(session);
+  const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));
+  const ordered = [...main.regions].sort((a, b) => REGION_ORDER.indexOf(a.name) - REGION_ORDER.indexOf(b.name)).filter((r) => r.tokens > 0);
+  const reserve = reserveShare(session);
+  return html`<ul class="legend">${ordered.map((r) => {
+    const after = pruned.get(r.name) ?? 0;
+    return html`<li data-key="${r.name}" title="${certaintyReason(r.certainty)}"><i class="swatch" data-region="${r.name}"></i>${regionName(r.name)} <b>${tokens(r.tokens, r.certainty)}${r.certainty === "estimated" && html`<span class="sr"> (estimated)</span>`}</b>${session.agent && after !== r.tokens && html`<span>→ ${tokens(after, r.certainty)}</span>`}</li>`;
+  })}${reserve > 0 && html`<li data-key="reserve"><i class="swatch" data-region="reserve"></i>kept free for output <b>${number(session.output_reserve)}</b></li>`}</ul>`;
+}
+
+/** @param {Session} session */
+export function deleteDialog(session) {
+  return html`<dialog class="delete" data-key="delete" aria-labelledby="delete-title"><header><h2 id="delete-title">Delete this session?</h2></header>
+    <div class="body"><p><b>${session.title}</b></p><p>Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice. This cannot be undone.</p>
+      ${session.kind === "followed" && html`<p class="muted">The agent's own transcript is not touched. Coppice remembers not to follow it again.</p>`}</div>
+    <div class="foot"><button data-act="close-delete" autofocus>Keep it</button><button class="danger" data-act="delete">Delete</button></div></dialog>`;
+}

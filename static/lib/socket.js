@@ -1,0 +1,88 @@
+// The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen; after a
+// lost connection it is joined again, and the server sends what was missed, or `resync` tells the page to read afresh.
+import { io } from "socket.io-client";
+
+const EVENTS = [
+  "session:updated",
+  "session:created",
+  "session:deleted",
+  "messages:appended",
+  "context:stats",
+  "context:pruned",
+  "context:summarized",
+  "context:restored",
+  "settings:changed",
+  "models:changed",
+  "toast:success",
+  "toast:warning",
+  "toast:error",
+];
+
+/** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
+
+/**
+ * Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides these
+ * `state` when the connection comes or goes, and `resync` when what was missed cannot be told one by one.
+ */
+class Live extends EventTarget {
+  /** @type {LiveState} */
+  state = "connecting";
+  /** @type {import("socket.io-client").Socket | null} */
+  #socket = null;
+  /** @type {Map<string, number | null>} room -> last revision seen */
+  #rooms = new Map();
+
+  /** @param {string} room */
+  join(room) {
+    this.#connect();
+    if (this.#rooms.has(room)) return;
+    this.#rooms.set(room, null);
+    if (this.#socket?.connected) this.#subscribe(room);
+  }
+
+  #connect() {
+    if (this.#socket) return;
+    const socket = io({ transports: ["websocket", "polling"], reconnectionDelay: 300, reconnectionDelayMax: 3000 });
+    this.#socket = socket;
+    socket.on("connect", () => {
+      this.#setState("live");
+      for (const room of this.#rooms.keys()) this.#subscribe(room);
+    });
+    socket.on("disconnect", () => this.#setState("reconnecting"));
+    socket.on("connect_error", () => this.#setState("reconnecting"));
+    socket.io.on("reconnect_attempt", () => this.#setState("reconnecting"));
+    for (const name of EVENTS) socket.on(name, (payload) => this.#receive(name, payload));
+  }
+
+  /** @param {string} room */
+  #subscribe(room) {
+    const revision = this.#rooms.get(room) ?? null;
+    const known = revision !== null;
+    const request = known ? { room, revision } : { room };
+    this.#socket?.emit("subscribe", request, (/** @type {any} */ answer) => this.#caughtUp(room, known, answer));
+  }
+
+  /** @param {string} room @param {boolean} known @param {any} answer */
+  #caughtUp(room, known, answer) {
+    if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
+    if (known) this.dispatchEvent(new CustomEvent("resync", { detail: { room } }));
+  }
+
+  /** @param {string} name @param {any} payload */
+  #receive(name, payload) {
+    if (typeof payload?.revision === "number") {
+      const room = payload.room ?? (payload.session_id ? `session:${payload.session_id}` : "overview");
+      if (this.#rooms.has(room)) this.#rooms.set(room, payload.revision);
+    }
+    this.dispatchEvent(new CustomEvent(name, { detail: payload }));
+  }
+
+  /** @param {LiveState} state */
+  #setState(state) {
+    if (this.state === state) return;
+    this.state = state;
+    this.dispatchEvent(new CustomEvent("state", { detail: state }));
+  }
+}
+
+export const live = new Live();

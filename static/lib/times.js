@@ -1,0 +1,17 @@
+// Relative times on a page: <time datetime="…" data-ago> grows old without a new render.
+import { ago, moment } from "./format.js";
+import { html } from "./html.js";
+
+/** @param {string | null} iso */
+export function agoTime(iso) {
+  return iso ? html`<time datetime="${iso}" data-ago title="${moment(iso)}">${ago(iso, Date.now())}</time>` : html`–`;
+}
+
+/** Brings all relative times below `root` up to now. @param {ParentNode} root */
+export function refreshTimes(root) {
+  const now = Date.now();
+  for (const time of root.querySelectorAll("time[data-ago]")) {
+    const text = ago(time.getAttribute("datetime"), now);
+    if (time.textContent !== text) time.textContent = text;
+  }
+}

@@ -1,0 +1,283 @@
+// The JSON shapes of our API and events, as docs/api.md has them. Types only; nothing here reaches a browser.
+
+export type Certainty = "exact" | "calibrated" | "estimated";
+export type RegionName = "system" | "unseen" | "tools" | "summary" | "memory" | "user" | "assistant" | "tool";
+export type Fate = "kept" | "protected" | "goes" | "shortened" | "out";
+export type Role = "system" | "user" | "assistant" | "tool";
+
+export interface Region {
+  name: RegionName;
+  tokens: number;
+  certainty: Certainty;
+}
+
+export interface Gauge {
+  tokens: number;
+  utilization: number;
+  certainty: Certainty;
+  messages: number;
+  regions: Region[];
+}
+
+export interface Session {
+  id: string;
+  title: string;
+  source: string;
+  kind: "followed" | "managed";
+  model: string;
+  model_known: boolean;
+  parent_id: string | null;
+  agent_type: string | null;
+  file: string | null;
+  cwd: string | null;
+  state: "idle" | "active" | "warning";
+  activity: "working" | "waiting" | "idle" | "stale" | "ended";
+  window: number;
+  input_limit: number | null;
+  limit: number;
+  output_reserve: number;
+  target_percent: number;
+  target_tokens: number;
+  aim_percent: number;
+  aim_tokens: number;
+  limit_source: string;
+  limit_date: string;
+  agent: Gauge | null;
+  pruned: Gauge;
+  prunes: number;
+  operations: number;
+  messages: number;
+  turns: number;
+  created_at: string | null;
+  last_activity: string | null;
+  automatic: boolean;
+  growth_per_turn: number | null;
+  turns_left: number | null;
+  trend: number[];
+  notes: string[];
+  malformed: number;
+  unknown: number;
+  version: number;
+}
+
+export interface Message {
+  id: string;
+  number: number;
+  role: Role;
+  kind: string;
+  text: string;
+  chars: number;
+  tokens: number;
+  score: number | null;
+  signals: Record<string, number>;
+  contributions: Record<string, number>;
+  unit: number | string | null;
+  unit_size: number;
+  fate: Fate;
+  reason: string;
+  cause: string;
+  pinned: boolean;
+  drop_first: boolean;
+  in_context: boolean;
+  operation: number | null;
+  at: string | null;
+  turn: number | null;
+  calls: { name: string; summary: string }[];
+  tool: string | null;
+  is_error: boolean;
+  media: number;
+}
+
+export interface Part {
+  type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" | "file";
+  text?: string;
+  opaque_chars?: number;
+  id?: string;
+  call_id?: string;
+  name?: string;
+  arguments?: string;
+  is_error?: boolean;
+  kind?: string;
+  mime?: string;
+  digest?: string;
+  size_bytes?: number;
+  width?: number;
+  height?: number;
+  path?: string;
+  summary?: string;
+  tokens?: number;
+  media?: Part[];
+}
+
+export interface MessageFull extends Message {
+  parts: Part[];
+}
+
+export type FilterName = "all" | "kept" | "protected" | "goes" | "shortened" | "out" | "errors";
+
+export interface Page {
+  messages: Message[];
+  total: number;
+  next: string | number | null;
+  version: number;
+  counts: Record<FilterName, number>;
+}
+
+export interface Amount {
+  tokens: number;
+  utilization: number;
+  messages: number;
+}
+
+export interface Plan {
+  plan_id: string;
+  session_id: string;
+  version: number;
+  strategy: string;
+  preset: string;
+  max_tokens: number;
+  limit: number;
+  before: Amount;
+  after: Amount;
+  removed_count: number;
+  removed_units: number;
+  shortened_count: number;
+  freed: number;
+  over_budget: { protected_tokens: number; max_tokens: number; message: string } | null;
+  nothing_to_do: string | null;
+  groups: { cause: string; label: string; messages: number; tokens: number }[];
+  removed: Message[];
+  shortened: Message[];
+  kept: { id: string; number: number; fate: Fate; reason: string; tokens: number; score: number | null }[];
+  cache: {
+    saved_per_call: number;
+    rewritten_once: number;
+    break_even_calls: number | null;
+    saved_cost: number | null;
+    rewrite_cost: number | null;
+    currency: string;
+  } | null;
+  changed: number | null;
+}
+
+export interface Operation {
+  n: number;
+  kind: string;
+  actor: "user" | "automatic" | "agent" | "emergency";
+  reason: string;
+  at: string;
+  tokens_before: number | null;
+  tokens_after: number | null;
+  messages: number;
+  freed: number;
+  undone_at: string | null;
+  undoable: boolean;
+  undoes_also: number[];
+  preset: string | null;
+  strategy: string | null;
+  max_tokens: number | null;
+  items?: OperationItem[];
+}
+
+export interface OperationItem {
+  number: number;
+  id: string;
+  change: string;
+  role: Role;
+  text: string;
+  tokens: number;
+  reason: string;
+  score: number | null;
+}
+
+export interface Applied {
+  operation: Operation;
+  session: Session;
+  event?: unknown;
+  message: string;
+}
+
+export interface Undone {
+  undone: number[];
+  restored_ids: string[];
+  session: Session;
+  message: string;
+}
+
+export interface Timeline {
+  points: { at: string | null; number: number; agent: number | null; pruned: number | null }[];
+  marks: { at: string | null; number: number; kind: string; before: number | null; after: number | null; label: string }[];
+  limit: number;
+  target: number;
+}
+
+export interface KeywordGroup {
+  name: string;
+  share: number;
+  words: string[];
+}
+
+export interface Settings {
+  weights: Record<string, number>;
+  roles: Record<string, number>;
+  keywords: KeywordGroup[];
+  length_steps: [number, number][];
+  target_percent: number;
+  aim_percent: number;
+  cap_tokens: number | null;
+  fresh_tail: number;
+  user_words_tokens: number;
+  user_words_percent: number;
+  strategy: string;
+  automatic: boolean;
+  minimum_gain_percent: number;
+  [field: string]: unknown;
+}
+
+export interface SettingsDoc {
+  settings: Settings;
+  defaults: Settings;
+  presets: Record<string, Settings>;
+  preset: string;
+  limits: Record<string, { min?: number; max?: number; step?: number; choices?: string[] }>;
+}
+
+export interface Model {
+  name: string;
+  window: number;
+  input_limit: number | null;
+  output_limit: number | null;
+  source: string;
+  date: string;
+  overridden?: boolean;
+}
+
+export interface Fault {
+  field: string;
+  message: string;
+}
+
+export interface ImportResult {
+  imported: {
+    session_id: string;
+    title: string;
+    source: string;
+    added: number;
+    known: number;
+    skipped: number;
+    problems: (string | { line?: number | null; reason?: string; message?: string })[];
+  }[];
+}
+
+export interface Hit {
+  session_id: string;
+  session_title?: string;
+  title?: string;
+  message_id?: string;
+  id?: string;
+  number: number;
+  role: Role;
+  snippet: string;
+  at: string | null;
+  in_context?: boolean;
+}

@@ -1,0 +1,111 @@
+// One word for one thing: the names that codes of the API carry on the page, and the sentences that explain them.
+
+/** @type {Record<string, string>} */
+const REGIONS = {
+  system: "system",
+  unseen: "not in the transcript",
+  tools: "tool definitions",
+  summary: "summary",
+  memory: "memory",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool results",
+};
+
+/** @param {string} name */
+export const regionName = (name) => REGIONS[name] ?? name;
+
+/** The regions in the order in which they stand in a bar. */
+export const REGION_ORDER = Object.keys(REGIONS);
+
+/** @type {Record<string, string>} */
+const SOURCES = {
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  "gemini-cli": "Gemini CLI",
+  opencode: "OpenCode",
+  api: "API",
+  import: "import",
+  demo: "demo",
+};
+
+/** @param {string} source */
+export const sourceName = (source) => SOURCES[source] ?? source;
+
+/** @type {Record<string, string>} */
+const CERTAINTIES = {
+  exact: "Exact: from the provider's own usage report.",
+  calibrated: "Calibrated: our estimate times the factor learned from this session's real usage.",
+  estimated: "Estimated: counted from the text; no usage report says otherwise yet.",
+};
+
+/** @param {string} certainty */
+export const certaintyReason = (certainty) => CERTAINTIES[certainty] ?? certainty;
+
+/** @type {Record<string, string>} */
+const ACTIVITIES = {
+  working: "Working: the agent is writing",
+  waiting: "Waiting for the user",
+  idle: "Idle",
+  stale: "No news for a while",
+  ended: "Ended",
+};
+
+/** @param {string} activity */
+export const activityName = (activity) => ACTIVITIES[activity] ?? activity;
+
+/** @type {Record<string, string>} */
+const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "shortened", out: "out" };
+
+/** @param {string} fate */
+export const fateName = (fate) => FATES[fate] ?? fate;
+
+/** @type {Record<string, string>} */
+const OPERATIONS = {
+  prune: "Pruned",
+  pin: "Pinned",
+  unpin: "Unpinned",
+  drop: "Dropped",
+  drop_first: "Marked to drop first",
+  restore: "Restored",
+  summary: "Summarised",
+  compaction: "Compacted by the agent",
+  rewind: "Rewound by the agent",
+};
+
+/** @param {string} kind */
+export const operationName = (kind) => OPERATIONS[kind] ?? kind;
+
+/** @type {Record<string, string>} */
+const STRATEGIES = {
+  score: "Lowest score first",
+  lowest_score: "Lowest score first",
+  importance: "Lowest score first",
+  newest_first: "Newest first",
+  tool_outputs_first: "Tool outputs first",
+  half_of_turns: "Half of the turns",
+  half_of_the_turns: "Half of the turns",
+};
+
+/** @param {string} name */
+export const strategyName = (name) => STRATEGIES[name] ?? title(name);
+
+/** @type {Record<string, string>} */
+const EXPORTS = {
+  openai: "OpenAI messages",
+  anthropic: "Anthropic messages",
+  gemini: "Gemini contents",
+  responses: "OpenAI Responses items",
+  jsonl: "Coppice JSONL, with the full log",
+  "claude-code": "Claude Code transcript, to resume from",
+  codex: "Codex transcript, to resume from",
+};
+
+/** @param {string} format */
+export const exportName = (format) => EXPORTS[format] ?? format;
+
+/** "minimum_gain_percent" as "Minimum gain percent". @param {string} name */
+export function title(name) {
+  const words = name.replaceAll("_", " ").replaceAll("-", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
