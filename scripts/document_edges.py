@@ -173,7 +173,7 @@ def event_lines(example: Event) -> list[str]:
     """One event: its meaning in its own words, and the messages it makes."""
     lines = [f"### {type(example).__name__}", "", described(type(example)), ""]
     for note in notes_of(example):
-        room = {None: "every room"}.get(note.room, f"`{note.room}`").replace("s1", "<id>")
+        room = f"`{note.room}`".replace("s1", "<id>") if note.room else "every room"
         told = [f"`{name}`" for name in message_names(note)]
         lines.append(f"- {room}: {', '.join(told)}")
     return [*lines, ""]
@@ -211,16 +211,26 @@ def cli_page() -> str:
         "Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unreadable input.",
         "",
     ]
-    root = click.Context(
-        commands, info_name="coppice", terminal_width=HELP_WIDTH, max_content_width=HELP_WIDTH
-    )
+    root = looked_at(commands, "coppice")
     lines += ["```", commands.get_help(root), "```", ""]
     for name in commands.list_commands(root):
         command = commands.get_command(root, name)
         assert command is not None  # noqa: S101  # it was just listed
-        context = click.Context(command, info_name=name, parent=root, **width)
+        context = looked_at(command, name, root)
         lines += [f"## coppice {name}", "", "```", command.get_help(context), "```", ""]
     return tidy(lines)
+
+
+def looked_at(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
+    """A command as someone looks at it in a terminal of fixed width."""
+    return click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=HELP_WIDTH,
+        max_content_width=HELP_WIDTH,
+        help_option_names=["-h", "--help"],
+    )
 
 
 def described(thing: Any) -> str:
