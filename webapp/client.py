@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
@@ -89,12 +89,12 @@ class Coppice:
                 raise
         return self._call("GET", f"/sessions/{self._quoted}")
 
-    def context(self, format: str | None = None) -> list[Any]:  # noqa: A002
+    def context(self, format: str | None = None) -> list[Any]:
         """The message list for the next call, pruned, in `format` or the one the messages came in."""
         messages: list[Any] = self.context_with_figures(format)["messages"]
         return messages
 
-    def context_with_figures(self, format: str | None = None) -> Json:  # noqa: A002
+    def context_with_figures(self, format: str | None = None) -> Json:
         """The context with its estimate, its budget, and what was done to make it valid."""
         return self._get("context", {"format": format} if format else None)
 
@@ -141,7 +141,7 @@ class Coppice:
         """Closes the connections."""
         self._http.close()
 
-    def __enter__(self) -> Coppice:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

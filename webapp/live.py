@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from webapp.auth import Gate
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
-from webapp.errors import Conflict, Malformed, NotFound, StoreError, status_of, to_json
+from webapp.errors import Malformed, NotFound, StoreError, status_of, to_json
 from webapp.events import Event
 from webapp.notes import Payload, notes_of
 from webapp.pending import Pending
@@ -169,7 +169,7 @@ class Gateway:
         if taken.row:
             made.append(("session:updated", self.app.sessions.get(subject)))
         if taken.appended:
-            rows = self.app.messages.rows(subject, sorted(set(taken.numbers)))
+            rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)))
             made.append(
                 ("messages:appended", {"session_id": subject, "messages": rows, "count": taken.appended})
             )
@@ -278,15 +278,7 @@ class Gateway:
 
     def undo(self, wish: SocketUndo) -> Payload:
         """As POST …/operations/<n>/undo; without `n`, the newest operation that can be undone."""
-        n = wish.n
-        if n is None:
-            undoable = [
-                one["n"] for one in self.app.operations.list(wish.session_id, None) if one["undoable"]
-            ]
-            if not undoable:
-                raise Conflict("there is nothing to undo in this session")
-            n = max(undoable)
-        return dict(self.app.operations.undo(wish.session_id, n))
+        return dict(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:
         """Stops telling and lets every page go; quick, and safe to call twice."""

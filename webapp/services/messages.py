@@ -71,6 +71,16 @@ class Messages:
         left = self._store.operations.items_of(row.key, gone)
         return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
 
+    def by_number(self, session_id: str, nos: Sequence[int]) -> list[dict[str, Any]]:
+        """JSON rows of these messages, with the fates of the plan that would be made now.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            return self.rows(row, self._planning.make(row), nos)
+
     def one(self, session_id: str, mid: str) -> dict[str, Any]:
         """One message with all its parts.
 
