@@ -66,7 +66,7 @@ def _message(item: Mapping[str, Any], last: bool) -> Iterator[str]:
         if kind == "text" and not string(block.get("text")).strip() and not (last and role == "assistant"):
             yield "a text block is empty; expected text that is more than white space"
         if kind in _SPEAKERS and role != _SPEAKERS[kind]:
-            yield f"a {kind} block stands in a message of role {role}; expected {_SPEAKERS[kind]}"
+            yield f"a block of type {kind} stands in a message of role {role}; expected {_SPEAKERS[kind]}"
         if kind == "tool_use" and not isinstance(block.get("input"), Mapping):
             yield "a tool_use block's input is no object"
         if kind in ("tool_use", "tool_result") and not _ID.fullmatch(
