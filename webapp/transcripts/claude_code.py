@@ -27,6 +27,7 @@ from webapp.transcripts.claude_content import (
     is_users_own,
     title_words,
 )
+from webapp.transcripts.claude_rows import OWN_ROWS, call_key, dropped, is_notification, usage_of
 from webapp.transcripts.records import (
     REMINDER,
     Compaction,
@@ -38,7 +39,6 @@ from webapp.transcripts.records import (
     Rewind,
     TranscriptFile,
     Unknown,
-    Usage,
 )
 from webapp.transcripts.rows import (
     count_of,
@@ -56,14 +56,6 @@ SOURCE = claude_files.SOURCE
 roots = claude_files.roots
 discover = claude_files.discover
 
-# Rows the agent keeps for itself: known, never sent, without a place in the tree.
-_OWN_ROWS = frozenset({
-    "agent-color", "agent-name", "agent-setting", "atis-latch", "attribution-snapshot", "bridge-session",
-    "content-replacement", "context-collapse-commit", "context-collapse-snapshot", "file-history-delta",
-    "file-history-snapshot", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link",
-    "queue-operation", "relocated", "result", "speculation-accept", "started", "tag", "task-summary",
-    "worktree-state",
-})  # fmt: skip
 _SKIP_STARTS = (b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"')
 _TYPE = b'"type":"'
 _PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
@@ -129,7 +121,7 @@ class Decoder:
 
     def _row(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
         kind = text_of(row.get("type"))
-        if kind in _OWN_ROWS:
+        if kind in OWN_ROWS:
             return
         if kind in ("summary", "custom-title", "ai-title"):
             yield from self._title_row(kind, row)
@@ -222,7 +214,7 @@ class Decoder:
     def _message_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
         message = row["message"]
         content = message.get("content")
-        if row["type"] == "assistant" and (reason := self._dropped(row, message, name)):
+        if row["type"] == "assistant" and (reason := dropped(row, message, self._stream(name).groups)):
             self._link(row, name)
             yield Unknown(line_no, reason)
             return
@@ -242,25 +234,11 @@ class Decoder:
             return
         parts = self._tie_results(row, name, decoded.parts)
         only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
-        own = row.get("isMeta") is not True and not _is_notification(row)
+        own = row.get("isMeta") is not True and not is_notification(row)
         speaker = "" if own or any(isinstance(p, ToolResult) for p in parts) else REMINDER
         yield from self._entry(line_no, line, row, name, "tool" if only_results else "user", parts, speaker)
         if own and not only_results:
             yield from self._words(row, name, content)
-
-    def _dropped(self, row: dict[str, Any], message: dict[str, Any], name: str) -> str | None:
-        if row.get("isApiErrorMessage") is True:
-            return "API error message"
-        usage = message.get("usage")
-        if not isinstance(usage, dict) or _usage(usage) is not None:
-            return None
-        model = text_of(message.get("model"))
-        blocks = [b for b in list_of(message.get("content")) if isinstance(b, dict)]
-        calls = any(text_of(b.get("type")).endswith("tool_use") for b in blocks)
-        foreign = bool(model) and not model.startswith(("claude", "<"))
-        if calls or foreign or _call_key(row, message) in self._stream(name).groups:
-            return None
-        return "assistant row without usage"
 
     def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
         """Gives results without a call id the one the row names, or that of the oldest open call of its parent."""
@@ -301,7 +279,7 @@ class Decoder:
         stream.seen[uuid] = hash(message)
         yield from self._facts(row, name)
         call = object_of(row.get("message")) if role == "assistant" else {}
-        key = _call_key(row, call) if call else None
+        key = call_key(row, call) if call else None
         group = key if text_of(call.get("id")) else None
         self._remember_calls(stream, uuid, parts, group)
         parent = optional(row.get("parentUuid")) if "parentUuid" in row else "?"
@@ -310,7 +288,7 @@ class Decoder:
         before = stream.tree.parent_of(uuid)
         if live is not None:
             yield Rewind(before, uuid, at, name, live)
-        usage = _usage(object_of(call.get("usage")))
+        usage = usage_of(object_of(call.get("usage")))
         yield Entry(
             message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
             line, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
@@ -399,30 +377,10 @@ class Decoder:
         uuid = optional(row.get("uuid"))
         if not stream.compacting and uuid not in stream.seen:  # older versions write no boundary
             stream.tree.cut(None)
-            yield Compaction(when(row.get("timestamp")), "unknown", None, None, None, name)
+            yield Compaction(
+                when(row.get("timestamp")), "unknown", None, uuid or f"line {line_no}", None, name
+            )
         stream.compacting = False
         if stream.tree.tip is None:
             row = row | {"parentUuid": None}  # it begins the new context, whatever it hangs on
         yield from self._entry(line_no, line, row, name, "user", parts, REMINDER, "compaction_summary")
-
-
-def _is_notification(row: dict[str, Any]) -> bool:
-    return object_of(row.get("origin")).get("kind") == "task-notification"
-
-
-def _call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
-    """What names one API call: message.id and requestId; a row without either is a call by itself."""
-    ids = [optional(message.get("id")), optional(row.get("requestId"))]
-    if ids[0] is None:
-        return text_of(row.get("uuid"))
-    return ":".join(i for i in ids if i)
-
-
-def _usage(usage: dict[str, Any]) -> Usage | None:
-    """The call's usage; None if nothing was used."""
-    read = count_of(usage.get("cache_read_input_tokens"))
-    written = count_of(usage.get("cache_creation_input_tokens"))
-    total = count_of(usage.get("input_tokens")) + read + written
-    output = count_of(usage.get("output_tokens"))
-    thought = count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens"))
-    return Usage(total, output, read, written, thought) if total or output else None

@@ -83,7 +83,7 @@ class Decoder:
         if kind == "response_item":
             yield from self._item(line_no, line, payload, at)
         elif kind == "event_msg":
-            yield from self._event(payload, at)
+            yield from self._event(f"{line_no}-{digest(line, 6)}", payload, at)
         elif kind == "turn_context":
             yield from self._turn(payload)
         elif kind == "session_meta":
@@ -129,7 +129,7 @@ class Decoder:
             self._model = model
             yield Meta(model=model)
 
-    def _event(self, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+    def _event(self, source_id: str, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         kind = payload.get("type")
         if kind == "token_count":
             yield from self._usage(object_of(payload.get("info")), at)
@@ -141,7 +141,7 @@ class Decoder:
                 self._titled = True
                 yield Meta(title=name)
         elif kind == "thread_rolled_back":
-            yield from self._rolled_back(count_of(payload.get("num_turns")), at)
+            yield from self._rolled_back(source_id, count_of(payload.get("num_turns")), at)
 
     def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
         last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
@@ -212,7 +212,7 @@ class Decoder:
 
     # What changes the context
 
-    def _rolled_back(self, turns: int, at: datetime | None) -> Iterator[Record]:
+    def _rolled_back(self, source_id: str, turns: int, at: datetime | None) -> Iterator[Record]:
         starts = [n for n, (_, message) in enumerate(self._live) if user_words(message) is not None]
         if not turns or not starts:
             return
@@ -220,7 +220,7 @@ class Decoder:
         self._group = None
         self._input_end = next((i for i, m in reversed(self._live) if m.role != "assistant"), None)
         to = self._live[-1][0] if self._live else None
-        yield Rewind(to, None, at, "", tuple(source_id for source_id, _ in self._live))
+        yield Rewind(to, source_id, at, "", tuple(i for i, _ in self._live))
 
     def _compacted(
         self, line_no: int, line: bytes, payload: dict[str, Any], at: datetime | None

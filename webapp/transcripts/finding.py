@@ -32,7 +32,7 @@ def home_of(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
-def list_files(root: Path, ending: str) -> list[Found]:
+def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
     """All files below `root` whose names end with `ending`, newest first; empty if there is no such folder."""
     found = [
         Found(Path(entry.path), stat.st_mtime, stat.st_size)

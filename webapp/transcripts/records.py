@@ -88,7 +88,8 @@ class Rewind:
 
     `live` is the agent's whole context from here on, as source ids in order: what is not in it leaves, what left
     before and is in it (another branch, or what a compaction took) comes back. `to_source_id` is the point gone
-    back to (None: the very beginning). `source_id` is the entry that shows it (it follows as an Entry), if any.
+    back to (None: the very beginning). `source_id` names the rewind: the entry that shows it (it follows as an
+    Entry), or, where no entry does, a name that nothing else has.
     """
 
     to_source_id: str | None

@@ -1,0 +1,63 @@
+"""Databases of other programs: read, never written, not even a lock file beside them.
+
+A database whose write-ahead log is empty or missing is opened as immutable, so that SQLite creates nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+_BUSY_SECONDS = 2.0
+
+
+class ForeignTables:
+    """The tables of a database that belongs to somebody else."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of a table whose columns equal `where`, in the order of their ids; none without such a table.
+
+        Raises:
+            OSError: the database is damaged, locked for too long, or lacks a column.
+        """
+        wanted = where or {}
+        conditions = " AND ".join(f"{_quoted(column)} = ?" for column in wanted)
+        text = f"SELECT * FROM {_quoted(table)}" + (f" WHERE {conditions}" if wanted else "") + " ORDER BY id"
+        try:
+            known = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
+            if self._connection.execute(known, [table]).fetchone() is None:
+                return
+            cursor = self._connection.execute(text, list(wanted.values()))
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+        except sqlite3.Error as error:
+            raise OSError(str(error)) from error
+
+
+@contextmanager
+def open_foreign(path: Path) -> Iterator[ForeignTables]:
+    """Opens a database for reading.
+
+    Raises:
+        OSError: it is missing or cannot be opened.
+    """
+    log = path.with_name(path.name + "-wal")
+    live = log.exists() and log.stat().st_size > 0
+    address = f"{path.resolve().as_uri()}?{'mode=ro' if live else 'immutable=1'}"
+    try:
+        connection = sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+    with closing(connection):
+        yield ForeignTables(connection)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
