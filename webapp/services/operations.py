@@ -17,6 +17,7 @@ from webapp.services.desk import Desk
 from webapp.services.gauges import session_json
 from webapp.services.history import operation_json
 from webapp.services.messages import Messages
+from webapp.services.rows import message_json
 from webapp.services.views import Views, read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, OperationRow
@@ -24,7 +25,12 @@ from webapp.store.operations import ItemRow, OperationRow
 KINDS = ("prune", "pin", "unpin", "drop", "drop_first", "restore", "summary", "compaction", "rewind")
 # A unit's messages lie at most so far apart in the log.
 UNIT_REACH = 256
-OPPOSITE = {"pinned": "unpinned", "unpinned": "pinned", "drop_first": "not_drop_first", "not_drop_first": "drop_first"}
+OPPOSITE = {
+    "pinned": "unpinned",
+    "unpinned": "pinned",
+    "drop_first": "not_drop_first",
+    "not_drop_first": "drop_first",
+}
 
 
 class Operations:
@@ -46,6 +52,24 @@ class Operations:
             operations = self._store.operations.all(row.key)
         live = [o for o in operations if o.undone_at is None]
         return [operation_json(o, live) for o in operations if kind is None or o.kind == kind]
+
+    def one(self, session_id: str, n: int) -> dict[str, Any]:
+        """One operation with `items`: each message it changed, how, and why.
+
+        Raises:
+            NotFound: there is no such session or operation.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            operations = self._store.operations.all(row.key)
+            found = next((o for o in operations if o.n == n), None)
+            if found is None:
+                raise NotFound("operation", n)
+            items = self._store.operations.items(row.key, n)
+            messages = self._store.log.messages(row.key, [item.no for item in items])
+        live = [o for o in operations if o.undone_at is None]
+        shown = [_item_json(messages[item.no], item) for item in items if item.no in messages]
+        return operation_json(found, live) | {"items": shown}
 
     # -- undo
 
@@ -217,7 +241,9 @@ class Operations:
 
     def _unit(self, session: int, message: MessageRow) -> list[MessageRow]:
         """The unit of a message, in the context or not: itself, and what its calls and results tie to it."""
-        near = self._store.log.messages(session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH))
+        near = self._store.log.messages(
+            session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH)
+        )
         rows = [near[no] for no in sorted(near)]
         units = Units()
         for features in read_features([row.features for row in rows]):
@@ -239,3 +265,8 @@ def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
     if not restored:
         return what.replace("_", " ")
     return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
+
+
+def _item_json(message: MessageRow, item: ItemRow) -> dict[str, Any]:
+    """One message as an operation changed it."""
+    return message_json(message, None, item) | {"change": item.change}

@@ -43,6 +43,12 @@ def list_operations(app: Any, session_id: str, query: OperationsQuery) -> Any:
     return {"operations": app.operations.list(session_id, query.kind)}
 
 
+@table.get(f"/sessions/<session_id>/operations/{NUMBER}", answers=shapes.OperationFull, errors=(404,))
+def get_operation(app: Any, session_id: str, n: int) -> Any:
+    """One operation with the messages it changed, how and why."""
+    return app.operations.one(session_id, n)
+
+
 @table.post(
     f"/sessions/<session_id>/operations/{NUMBER}/undo", body=Nothing, answers=shapes.Undone, errors=(404, 409)
 )

@@ -167,6 +167,12 @@ class Operation(Shape):
     undoes_also: list[int]
 
 
+class OperationFull(Operation):
+    """One operation with each message that it changed."""
+
+    items: list[Json]
+
+
 class Operations(Shape):
     """The history of a session's context."""
 
