@@ -81,7 +81,10 @@ def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bo
 
 
 def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
-    """Each call answered once, somewhere behind it, and no result without an earlier call."""
+    """Each call answered once, somewhere behind it, and no result without an earlier call.
+
+    Unless the list is `ready`, calls behind the last user message may still be open.
+    """
     problems: list[str] = []
     waiting: dict[str, int] = {}
     answered: set[str] = set()
@@ -99,8 +102,11 @@ def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
                 problems.append(f"message {n}: call {result.call_id!r} has a second result; expected one")
             else:
                 problems.append(f"message {n}: result for {result.call_id!r} without a call before it")
+    last_asked = max((n for n, m in enumerate(messages) if m.role == "user"), default=-1)
     return problems + [
-        f"message {n}: call {call_id!r} has no result; expected one" for call_id, n in waiting.items()
+        f"message {n}: call {call_id!r} has no result; expected one"
+        for call_id, n in waiting.items()
+        if ready or n < last_asked
     ]
 
 

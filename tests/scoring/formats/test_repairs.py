@@ -1,0 +1,124 @@
+"""What a list needs before it can be sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.formats import FORMATS, OPENING, decode, encode, repair, validate
+from scoring.formats.repairs import NO_RESULT
+from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult, Wire, message
+from tests.scoring.formats.lists import conversations
+
+ASKED = message("user", "go")
+
+
+def calls(*ids: str) -> Message:
+    """An assistant message that calls."""
+    return Message("assistant", tuple(ToolCall(i, "f", "{}") for i in ids))
+
+
+def answers(*ids: str, text: str = "r") -> Message:
+    """A message that answers."""
+    return Message("tool", tuple(ToolResult(i, text) for i in ids))
+
+
+class TestRepair:
+    """Orphans, open calls, duplicates and strays (conformance example 18)."""
+
+    def test_leaves_a_sound_list_alone(self) -> None:
+        """The same messages come back, without a note."""
+        messages = [ASKED, calls("a", "b"), answers("b"), answers("a"), message("assistant", "so")]
+        repaired, notes = repair(messages)
+        assert all(a is b for a, b in zip(repaired, messages, strict=True))
+        assert notes == []
+
+    def test_leaves_out_a_result_without_a_call(self) -> None:  # P4
+        """An orphan result goes, and with it the message that held nothing else."""
+        mixed = Message("user", (ToolResult("x", "r"), Text("and?")))
+        repaired, notes = repair([ASKED, answers("x"), mixed])
+        assert repaired == [ASKED, message("user", "and?")]
+        assert notes == [
+            "message 1: a result without call 'x'; left out",
+            "message 2: a result without call 'x'; left out",
+        ]
+
+    def test_answers_an_open_call_with_a_placeholder(self) -> None:  # P4
+        """The call stays; a result that says there is none stands behind it."""
+        repaired, notes = repair([ASKED, calls("a", "b"), answers("a"), message("user", "well?")])
+        assert repaired[3] == Message("tool", (ToolResult("b", NO_RESULT, "f"),))
+        assert len(repaired) == 5
+        assert notes == ["message 1: call 'b' has no result; a placeholder stands for it"]
+
+    def test_keeps_the_first_of_two_results(self) -> None:  # P4
+        """A second answer to one call is left out."""
+        repaired, notes = repair([ASKED, calls("a"), answers("a"), answers("a", text="again")])
+        assert repaired == [ASKED, calls("a"), answers("a")]
+        assert notes == ["message 3: a second result for call 'a'; left out"]
+
+    def test_binds_a_reused_id_to_the_latest_open_call(self) -> None:  # P4
+        """The same id in a later round is a call of its own."""
+        messages = [ASKED, calls("a"), answers("a"), calls("a"), answers("a", text="2")]
+        assert repair(messages) == (messages, [])
+        repaired, _ = repair([ASKED, calls("a"), ASKED, calls("a"), answers("a", text="2")])
+        assert [m.text for m in repaired] == ["go", "", NO_RESULT, "go", "", "2"]
+
+    def test_moves_a_stray_result_behind_its_call(self) -> None:
+        """A result behind the user's next words stands behind its call again."""
+        repaired, notes = repair([ASKED, calls("a"), message("user", "hm"), answers("a")])
+        assert [m.role for m in repaired] == ["user", "assistant", "tool", "user"]
+        assert notes == ["message 3: the result of call 'a' stood apart from it; moved behind it"]
+
+    def test_does_not_touch_what_it_was_given(self) -> None:
+        """Messages and wire objects are as before."""
+        item = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x", "content": "r"}]}
+        (decoded,) = decode([item]).messages
+        assert repair([decoded])[0] == []
+        assert decoded.results[0].call_id == "x"
+        assert item["content"]
+
+    def test_leaves_calls_of_the_provider_open(self) -> None:
+        """A search that is still running has no result that we could stand in for."""
+        assert repair([ASKED, calls("srvtoolu_1")])[1] == []
+
+    def test_drops_reasoning_whose_item_is_gone(self) -> None:
+        """A reasoning item directly before the user is refused, so it goes."""
+        item = {"type": "reasoning", "summary": []}
+        bare = Message("assistant", (Reasoning(""),), wire=Wire("responses", item))
+        repaired, notes = repair([ASKED, bare, ASKED])
+        assert repaired == [ASKED, ASKED]
+        assert notes == ["message 1: a reasoning item without the item that followed it; left out"]
+
+    @pytest.mark.parametrize("name", ["anthropic", "gemini"])
+    def test_begins_with_the_user(self, name: str) -> None:
+        """A pruned list that begins with the assistant gets an opening line."""
+        written = encode([ASKED, message("assistant", "so"), ASKED], name)
+        rest = decode(written, name).messages[1:]
+        repaired, notes = repair(rest)
+        assert repaired[0].text == OPENING
+        assert len(notes) == 1
+        assert validate(repaired, name) == []
+
+    def test_lets_gemini_take_turns(self) -> None:
+        """Neighbouring contents of one speaker become one, the originals untouched."""
+        items: list[Any] = [{"role": "user", "parts": [{"text": t}]} for t in ("a", "b")]
+        repaired, notes = repair(decode(items).messages)
+        assert encode(repaired, "gemini") == [{"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}]
+        assert len(notes) == 1
+        assert len(items[0]["parts"]) == 1
+
+
+@given(st.data(), conversations(), st.sampled_from(sorted(FORMATS)))
+@settings(max_examples=150, deadline=None)
+def test_any_selection_can_be_repaired(data: st.DataObject, messages: list[Message], name: str) -> None:  # P4
+    """Whatever is dropped from a list, and whatever is said twice, the repaired list is valid in its format."""
+    decoded = decode(encode(messages, name, {}), name).messages
+    kept = data.draw(st.lists(st.sampled_from(range(len(decoded))), unique=True).map(sorted))
+    chosen = [decoded[n] for n in kept]
+    repeated = data.draw(st.lists(st.sampled_from(chosen), max_size=2)) if chosen else []
+    calls_again = any(m.calls for m in repeated)
+    repaired, _ = repair([*chosen, *([] if calls_again else repeated), message("user", "go on")])
+    assert validate(encode(repaired, name, {}), name, ready=False) == []

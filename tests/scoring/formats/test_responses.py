@@ -1,0 +1,332 @@
+"""OpenAI responses: what each item says, how turns are written, how changes go back, what the API refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from openai.types.responses import ResponseInputParam
+from pydantic import TypeAdapter
+
+from scoring.errors import MalformedMessage
+from scoring.formats import decode, encode, validate
+from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult, message
+from tests.scoring.formats.lists import PNG, conversations
+from tests.shared import shared_files
+
+PARAMS: TypeAdapter[Any] = TypeAdapter(ResponseInputParam)
+USER = {"role": "user", "content": "hi"}
+
+
+def item(kind: str, **fields: Any) -> dict[str, Any]:
+    """An item of a type."""
+    return {"type": kind, **fields}
+
+
+def read(value: Any) -> Message:
+    """The one message of a list of one."""
+    return decode([value], "responses").messages[0]
+
+
+def call(call_id: str = "c") -> dict[str, Any]:
+    """A call of a function."""
+    return item("function_call", call_id=call_id, name="f", arguments="{}")
+
+
+def output(call_id: str = "c", text: Any = "r") -> dict[str, Any]:
+    """What a function gave back."""
+    return item("function_call_output", call_id=call_id, output=text)
+
+
+def problems(*items: Any, ready: bool = True) -> str:
+    """What is wrong with a list that begins with the user."""
+    return "\n".join(validate([USER, *items], "responses", ready=ready))
+
+
+class TestReading:
+    """What an item says."""
+
+    @pytest.mark.parametrize(
+        ("value", "role", "parts"),
+        [
+            (USER, "user", (Text("hi"),)),
+            (item("message", role="developer", content="x"), "system", (Text("x"),)),
+            (
+                item(
+                    "message",
+                    role="assistant",
+                    id="m",
+                    content=[{"type": "output_text", "text": "x", "annotations": []}],
+                ),
+                "assistant",
+                (Text("x"),),
+            ),
+            (
+                item(
+                    "reasoning",
+                    id="rs",
+                    summary=[{"type": "summary_text", "text": "hm"}],
+                    encrypted_content="abcd",
+                ),
+                "assistant",
+                (Reasoning("hm", 4),),
+            ),
+            (item("reasoning", summary=[], content=None), "assistant", (Reasoning(""),)),
+            (item("compaction", encrypted_content="abc"), "assistant", (Reasoning("", 3),)),
+            (call(), "assistant", (ToolCall("c", "f", "{}"),)),
+            (
+                item("custom_tool_call", call_id="c", name="patch", input="*** x"),
+                "assistant",
+                (ToolCall("c", "patch", "*** x"),),
+            ),
+            (
+                item("local_shell_call", id="l", call_id="c", action={"type": "exec", "command": ["ls"]}),
+                "assistant",
+                (ToolCall("c", "local_shell", '{"type": "exec", "command": ["ls"]}'),),
+            ),
+            (output(), "tool", (ToolResult("c", "r"),)),
+            (output(text=[{"type": "input_text", "text": "a"}]), "tool", (ToolResult("c", "a"),)),
+            (item("custom_tool_call_output", call_id="c", output="r"), "tool", (ToolResult("c", "r"),)),
+            (
+                item(
+                    "shell_call_output",
+                    call_id="c",
+                    output=[{"stdout": "out", "stderr": "err", "outcome": {"type": "exit"}}],
+                ),
+                "tool",
+                (ToolResult("c", "out\nerr"),),
+            ),
+            (
+                item("apply_patch_call_output", call_id="c", status="failed"),
+                "tool",
+                (ToolResult("c", "", is_error=True),),
+            ),
+            (item("item_reference", id="x"), "assistant", ()),
+            ({"id": "x"}, "assistant", ()),
+            (item("new_kind", words="seen"), "assistant", (Text("seen"),)),
+        ],
+    )
+    def test_gives_role_and_parts(self, value: Any, role: Role, parts: tuple[Part, ...]) -> None:
+        """Every item is one message."""
+        assert (read(value).role, read(value).parts) == (role, parts)
+
+    @pytest.mark.parametrize(
+        ("value", "text", "failed"),
+        [
+            (
+                item("web_search_call", id="w", status="completed", action={"type": "search", "query": "q"}),
+                "",
+                False,
+            ),
+            (
+                item("file_search_call", id="w", queries=["q"], results=[{"filename": "a", "text": "b"}]),
+                "a\nb",
+                False,
+            ),
+            (item("mcp_call", id="w", name="t", arguments="{}", output="r"), "r", False),
+            (item("mcp_call", id="w", name="t", arguments="{}", error="no", output=None), "no", True),
+            (
+                item("code_interpreter_call", id="w", code="1", outputs=[{"type": "logs", "logs": "l"}]),
+                "l",
+                False,
+            ),
+        ],
+    )
+    def test_pairs_what_the_provider_ran_within_the_item(self, value: Any, text: str, failed: bool) -> None:
+        """Call and result of a built-in tool are one item, so that none is an orphan."""
+        call, result = read(value).parts
+        assert isinstance(call, ToolCall)
+        assert isinstance(result, ToolResult)
+        assert (call.id, result.call_id, result.text, result.is_error) == ("w", "w", text, failed)
+
+    def test_measures_images(self) -> None:
+        """In messages, outputs, screenshots and what was generated."""
+        url = f"data:image/png;base64,{PNG}"
+        places = [
+            item("message", role="user", content=[{"type": "input_image", "image_url": url}]),
+            output(text=[{"type": "input_image", "image_url": url}]),
+            item(
+                "computer_call_output", call_id="c", output={"type": "computer_screenshot", "image_url": url}
+            ),
+            item("image_generation_call", id="c", status="completed", result=PNG),
+        ]
+        assert len({read(p).media[0].digest for p in places}) == 1
+        assert [(m.width, m.height) for p in places for m in read(p).media] == [(2, 3)] * 4
+
+    @pytest.mark.parametrize(
+        ("value", "said"),
+        [
+            (item("message", role="boss", content="x"), "expected role"),
+            (item("message", role="user", content=5), "expected content"),
+            (item("reasoning", summary="x"), "expected summary to be a list"),
+            (output(text=5), "expected an output to be a string, a list or an object, got a number"),
+            ({"type": 5}, "expected an item's type to be a string"),
+            (item("function_call", call_id=[], name=5), "a string"),
+        ],
+    )
+    def test_refuses_what_it_cannot_read(self, value: Any, said: str) -> None:
+        """The error names what was expected and what came."""
+        with pytest.raises(MalformedMessage, match=said):
+            read(value)
+
+
+class TestWriting:
+    """New items."""
+
+    def test_gives_an_item_for_each_call_and_result(self) -> None:
+        """Text, calls and outputs stand one behind the other."""
+        messages = [
+            Message("assistant", (Text("x"), ToolCall("a", "f", "{}"), ToolCall("b", "g", ""))),
+            Message("tool", (ToolResult("a", "1"), ToolResult("b", "2"))),
+        ]
+        assert [i["type"] for i in encode(messages, "responses")] == [
+            "message",
+            "function_call",
+            "function_call",
+            "function_call_output",
+            "function_call_output",
+        ]
+
+    def test_carries_images_and_files_over(self) -> None:
+        """Bytes become data URLs, in outputs too."""
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+        pdf = {
+            "type": "document",
+            "title": "a.pdf",
+            "source": {"type": "base64", "media_type": "application/pdf", "data": "AAAA"},
+        }
+        items = [
+            {"role": "user", "content": [image, pdf]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": [image]}]},
+        ]
+        written = encode(decode(items).messages, "responses")
+        shown = {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", "detail": "auto"}
+        assert written[0]["content"][0] == shown
+        assert written[0]["content"][1]["filename"] == "a.pdf"
+        assert written[2]["output"] == [shown]
+
+    @given(conversations())
+    @settings(max_examples=50, deadline=None)
+    def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
+        """What is written is what the provider's own types describe."""
+        PARAMS.validate_python(encode(messages, "responses"))
+
+
+class TestPatching:
+    """Changes written back."""
+
+    @pytest.mark.parametrize(
+        ("value", "expected"),
+        [
+            (output(text="long"), output(text="x")),
+            (
+                output(
+                    text=[{"type": "input_text", "text": "long", "a": 1}, {"type": "input_text", "text": "b"}]
+                ),
+                output(text=[{"type": "input_text", "text": "x", "a": 1}]),
+            ),
+            (
+                item(
+                    "shell_call_output",
+                    call_id="c",
+                    output=[{"stdout": "long", "stderr": "e", "outcome": {"type": "timeout"}}],
+                ),
+                item(
+                    "shell_call_output",
+                    call_id="c",
+                    output=[{"stdout": "x", "stderr": "", "outcome": {"type": "timeout"}}],
+                ),
+            ),
+            (
+                item("local_shell_call_output", id="c", output="long", status="completed"),
+                item("local_shell_call_output", id="c", output="x", status="completed"),
+            ),
+            (
+                item("mcp_call", id="c", name="t", arguments="{}", output="long"),
+                item("mcp_call", id="c", name="t", arguments="{}", output="x"),
+            ),
+        ],
+    )
+    def test_replaces_just_the_text(self, value: Any, expected: Any) -> None:
+        """Each kind of output keeps its shape."""
+        assert encode([read(value).with_result_text("c", "x")], "responses") == [expected]
+
+    def test_cuts_a_message(self) -> None:
+        """The changed block is a copy, the other the same object."""
+        image = {"type": "input_image", "image_url": "https://example.org/a.png"}
+        decoded = read(item("message", role="user", content=[{"type": "input_text", "text": "long"}, image]))
+        cut = Message("user", (Text("lo"), decoded.parts[1]), wire=decoded.wire)
+        content = encode([cut], "responses")[0]["content"]
+        assert content == [{"type": "input_text", "text": "lo"}, image]
+        assert content[1] is image
+        plain = Message("user", (Text("ho"),), wire=read(USER).wire)
+        assert encode([plain], "responses") == [{"role": "user", "content": "ho"}]
+
+    def test_changes_arguments(self) -> None:
+        """A call keeps its own id and status."""
+        decoded = read({**call(), "id": "fc_1"})
+        changed = Message("assistant", (ToolCall("c", "f", '{"a": 1}'),), wire=decoded.wire)
+        assert encode([changed], "responses") == [{**call(), "id": "fc_1", "arguments": '{"a": 1}'}]
+
+
+class TestRules:
+    """What the API refuses."""
+
+    def test_accepts_outputs_at_any_later_place(self) -> None:
+        """Calls may overlap with words and with each other."""
+        assert problems(call("a"), call("b"), USER, output("b"), output("a")) == ""
+        assert problems(call("a"), output("a"), call("a"), output("a")) == ""
+
+    @pytest.mark.parametrize(
+        ("items", "said"),
+        [
+            ([call()], "message 1: call 'c' has no result"),
+            ([output()], "message 1: result for 'c' without a call before it"),
+            ([output(), call()], "without a call before it"),
+            ([call(), output(), output()], "has a second result"),
+            ([call(), call(), output()], "has no result before it is used again"),
+            ([item("reasoning", summary=[])], "message 1: a reasoning item without its following item"),
+            ([item("reasoning", summary=[]), USER], "a reasoning item without its following item"),
+            (
+                [call(), item("reasoning", summary=[]), output()],
+                "a reasoning item without its following item",
+            ),
+            ([item("message", role="tool", content="x")], "expected a function_call_output item"),
+            ([item("message", role="user", content=[])], "content is empty"),
+            (
+                [item("function_call", name="f", arguments="{}"), item("function_call_output", output="")],
+                "needs a call_id",
+            ),
+            ([{**call(), "arguments": {}}, output()], "arguments are no JSON text"),
+        ],
+    )
+    def test_refuses(self, items: list[Any], said: str) -> None:  # X6
+        """Each rule says where and what it expected."""
+        assert said in problems(*items)
+
+    def test_lets_reasoning_lead_to_a_call(self) -> None:
+        """Reasoning, its call and the output behind are fine; open calls are at rest."""
+        assert problems(item("reasoning", summary=[]), call(), output()) == ""
+        assert problems(call(), ready=False) == ""
+
+
+class TestRealItems:
+    """Items as Codex writes them."""
+
+    @pytest.mark.parametrize(
+        "path", shared_files("**/rollout-*.jsonl", "transcripts", "codex"), ids=lambda p: p.stem[:20]
+    )
+    def test_come_back_as_they_are(self, path: Any) -> None:
+        """Every response item of a rollout decodes, comes back the same, and can be written for others."""
+        import json
+
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        items = [row["payload"] for row in rows if row.get("type") == "response_item"]
+        decoded = decode(items)
+        assert decoded.format == "responses"
+        assert all(a is b for a, b in zip(encode(decoded.messages, "responses"), items, strict=True))
+        for name in ("openai", "anthropic"):
+            written = encode([*decoded.messages, message("user", "go on")], name, {})
+            assert validate(written, name) == []
