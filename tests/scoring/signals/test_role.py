@@ -1,0 +1,20 @@
+"""The signal role."""
+
+from __future__ import annotations
+
+from scoring.settings import BLUEPRINT, Settings
+from scoring.signals.role import rate
+from tests.scoring.builders import history_of, in_letters
+
+
+class TestRole:
+    """Who speaks."""
+
+    def test_rates_as_the_preset_says(self) -> None:  # B3
+        """System 1, user 2/3, assistant 1/3, tool 1/3."""
+        assert rate(history_of(in_letters("suct")), BLUEPRINT) == [1, 2 / 3, 1 / 3, 1 / 3]
+
+    def test_rates_tool_results_as_the_settings_say(self) -> None:  # B3, B16
+        """The table is a setting."""
+        settings = Settings.from_dict({"roles": {"tool": 0.9}})
+        assert rate(history_of(in_letters("uct")), settings) == [2 / 3, 1 / 3, 0.9]

@@ -1,0 +1,78 @@
+"""What is known of one message by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+
+from scoring.features import Features, analyse, argument_values, needs_rating, rated_again, text_of
+from scoring.lexicon import KeywordGroup, lexicon_of
+from scoring.messages import Message, Reasoning, ToolCall, message
+from scoring.settings import KEYWORDS
+from tests.scoring.builders import any_messages, calls, results, thought, user
+
+LEXICON = lexicon_of(KEYWORDS)
+
+
+class TestText:
+    """The text that signals look at."""
+
+    def test_is_text_results_and_argument_values(self) -> None:  # B4
+        """Keys of arguments never count, values do, numbers too."""
+        one = message(
+            "assistant", "look", ToolCall("1", "run", '{"error": {"failed": ["ls -l", 3, true, null]}}')
+        )
+        assert text_of(one) == "look\nls -l\n3\nTrue"
+        assert text_of(results("1", text="output")) == "output"
+        assert analyse(one, 10, LEXICON).keywords == 0
+
+    def test_leaves_reasoning_out(self) -> None:
+        """What a model thought is neither words nor length."""
+        assert text_of(thought("error")) == ""
+        assert analyse(thought("error"), 10, LEXICON).chars == 0
+
+    @pytest.mark.parametrize("arguments", ["free text", "{broken", "", '["a"', "[" * 100_000])
+    def test_takes_arguments_that_are_no_json_as_they_are(self, arguments: str) -> None:
+        """Cut off, free-form or absurdly nested arguments count as their own text, without an error."""
+        assert argument_values(arguments) == [arguments]
+
+    def test_reads_deep_arguments_without_recursion(self) -> None:
+        """Values are found at any depth that JSON can be read at."""
+        assert argument_values("[" * 500 + '"x"' + "]" * 500) == ["x"]
+
+
+class TestFeatures:
+    """The stored facts."""
+
+    def test_say_who_speaks_and_what_is_tied_to_it(self) -> None:
+        """Role, tokens, call ids and whether it is the user's own word."""
+        assert analyse(calls("1", "2"), 7, LEXICON).calls == ("1", "2")
+        assert analyse(results("1"), 7, LEXICON).results == ("1",)
+        assert analyse(user(), 7, LEXICON).own_words
+        assert analyse(thought(), 7, LEXICON).reasoning_only
+
+    @given(any_messages)
+    def test_survive_json(self, messages: list[Message]) -> None:
+        """What the store keeps is read back to an equal value."""
+        for one in messages:
+            features = analyse(one, 5, LEXICON)
+            assert Features.from_dict(json.loads(json.dumps(features.to_dict()))) == features
+
+    def test_pass_over_fields_of_a_later_version(self) -> None:
+        """A field that is not known is no error."""
+        assert Features.from_dict({"role": "user", "tokens": 1, "mood": "fine"}) == Features("user", 1)
+
+    def test_know_when_the_lexicon_changed(self) -> None:  # B16
+        """Only the keyword rating is made again, and only for another lexicon."""
+        features = analyse(user("banana"), 5, LEXICON)
+        other = lexicon_of((KeywordGroup("fruit", 1.0, ("banana",)),))
+        assert not needs_rating(features, LEXICON)
+        assert needs_rating(features, other)
+        assert rated_again(features, user("banana"), other) == analyse(user("banana"), 5, other)
+
+    def test_hold_the_reasoning_out_of_length(self) -> None:
+        """Characters count what is said, not bytes and not thoughts."""
+        one = Message("assistant", (Reasoning("x" * 9_000), *message("assistant", "čaj 🍵").parts))
+        assert analyse(one, 1, LEXICON).chars == 5

@@ -1,0 +1,132 @@
+"""Turns, units, and the boundaries between them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from scoring.messages import Media, Message, Text, ToolCall, ToolResult
+from scoring.units import has_own_words, is_reasoning_only, safe_boundary, turn_starts, units_of
+from tests.scoring.builders import any_messages, calls, in_letters, model, results, system, thought, user
+
+
+class TestTurns:
+    """Where turns begin."""
+
+    def test_begin_at_user_messages(self) -> None:  # P3
+        """`[u,a,u,a]` has turns at 0 and 2."""
+        assert turn_starts(in_letters("uaua")) == [0, 2]
+
+    def test_are_none_without_a_user(self) -> None:  # P2, P3
+        """A list in which no user speaks has no turn, with or without a system message."""
+        assert turn_starts(in_letters("saca")) == []
+
+    def test_do_not_begin_where_a_user_only_hands_back_results(self) -> None:  # P3
+        """A user message of tool results alone belongs to the turn it stands in."""
+        handed_back = Message("user", (ToolResult("1", "ok"),))
+        assert turn_starts([user(), calls("1"), handed_back, model()]) == [0]
+        assert not has_own_words(handed_back)
+        assert has_own_words(Message("user", (ToolResult("1", "ok"), Text("and now this"))))
+        assert has_own_words(Message("user", (Media("image"),)))
+
+
+class TestSafeBoundary:
+    """Where a list may be cut in two."""
+
+    @pytest.mark.parametrize(
+        ("letters", "target", "boundary"),
+        [
+            ("uactau", 2, 5),  # the next turn, where none begins before
+            ("uauau", 3, 2),
+            ("uauau", 4, 4),
+            ("ua", 1, 0),  # a single turn
+            ("uctctaua", 3, 6),
+            ("uuuu", 0, 1),
+            ("aaaa", 3, 3),  # no user: the target itself
+            ("aaaa", 99, 4),
+        ],
+    )
+    def test_is_at_a_turn(self, letters: str, target: int, boundary: int) -> None:  # P3
+        """The last turn above 0 at or before the target, else the next one, else 0; without a user a unit's edge."""
+        assert safe_boundary(in_letters(letters), target) == boundary
+
+    def test_lies_before_a_turn_with_parallel_calls(self) -> None:  # P3, P4
+        """`[u,a,u,a+calls,t,t,a,u]` with target 4 is cut at 2."""
+        messages = [user(), model(), user(), calls("1", "2"), results("1"), results("2"), model(), user()]
+        assert safe_boundary(messages, 4) == 2
+
+    def test_without_a_user_never_lies_inside_a_unit(self) -> None:  # P3, P4
+        """A target between a call and its result moves back to the call."""
+        assert safe_boundary([calls("1"), results("1"), calls("2"), results("2"), model()], 3) == 2
+
+    @given(any_messages)
+    def test_never_tears_a_unit_apart_without_a_user(self, messages: list[Message]) -> None:  # P4
+        """Whatever the list, no unit reaches across the boundary."""
+        messages = [m for m in messages if not has_own_words(m)]
+        for target in range(len(messages) + 1):
+            cut = safe_boundary(messages, target)
+            assert all(unit[-1] < cut or unit[0] >= cut for unit in units_of(messages))
+
+
+class TestUnits:
+    """What is kept or dropped together."""
+
+    def test_are_single_messages_where_no_tool_is_called(self) -> None:  # P4
+        """Plain messages stand alone, also two of one speaker in a row."""
+        assert units_of([system(), user(), model(), model()]) == [(0,), (1,), (2,), (3,)]
+
+    def test_hold_the_items_of_one_api_call(self) -> None:  # P4
+        """Text and calls that come one right after the other are what one call of the model gave."""
+        assert units_of([user(), model(), calls("1"), results("1"), model()]) == [(0,), (1, 2, 3), (4,)]
+
+    def test_hold_a_call_and_all_its_results(self) -> None:  # P4
+        """Parallel calls and their results are one unit, whatever stands between them."""
+        messages = [calls("1", "2"), results("2"), user("meanwhile"), results("1"), model()]
+        assert units_of(messages) == [(0, 1, 3), (2,), (4,)]
+
+    def test_bind_a_result_to_the_latest_call_of_its_id(self) -> None:  # P4
+        """An id used again in a later round belongs to that round."""
+        messages = [calls("1"), results("1"), user(), calls("1"), results("1")]
+        assert units_of(messages) == [(0, 1), (2,), (3, 4)]
+
+    def test_take_in_a_duplicate_result(self) -> None:  # P4
+        """A second result for a call goes with it as well."""
+        assert units_of([calls("1"), results("1"), results("1")]) == [(0, 1, 2)]
+
+    def test_leave_an_orphan_result_alone(self) -> None:  # P4
+        """A result whose call is not there, or comes later, is a unit of its own."""
+        assert units_of([results("1"), calls("1"), user()]) == [(0,), (1,), (2,)]
+
+    def test_merge_when_one_message_answers_two(self) -> None:  # P4
+        """A message that carries results of two callers ties both to it."""
+        messages = [calls("1"), user(), calls("2"), results("1", "2"), user()]
+        assert units_of(messages) == [(0, 2, 3), (1,), (4,)]
+
+    def test_keep_reasoning_with_what_it_led_to(self) -> None:  # X6
+        """A reasoning item, the items behind it and their results are one unit; the next reasoning starts anew."""
+        messages = [thought(), calls("1"), calls("2"), results("1"), results("2"), thought(), model(), user()]
+        assert units_of(messages) == [(0, 1, 2, 3, 4), (5, 6), (7,)]
+        assert units_of([thought(), model(), thought(), model()]) == [(0, 1), (2, 3)]
+
+    def test_know_reasoning_that_stands_alone(self) -> None:
+        """Reasoning beside text or calls is no item of its own."""
+        assert is_reasoning_only(thought())
+        assert not is_reasoning_only(Message("assistant", (*thought().parts, Text("hello"))))
+        assert not is_reasoning_only(Message("assistant", (*thought().parts, ToolCall("1", "read", ""))))
+
+    @given(any_messages)
+    def test_hold_each_message_once(self, messages: list[Message]) -> None:  # P4
+        """Every position is in exactly one unit, in order, and units are ordered by their first message."""
+        units = units_of(messages)
+        assert sorted(p for unit in units for p in unit) == list(range(len(messages)))
+        assert all(list(unit) == sorted(unit) for unit in units)
+        assert [unit[0] for unit in units] == sorted(unit[0] for unit in units)
+
+    @given(any_messages)
+    def test_never_part_a_result_from_the_latest_call_before_it(self, messages: list[Message]) -> None:  # P4
+        """Found by looking at every pair, not by the way units are built."""
+        unit_of = {p: unit for unit in units_of(messages) for p in unit}
+        for at, one in enumerate(messages):
+            for result in one.results:
+                callers = [i for i in range(at + 1) if result.call_id in [c.id for c in messages[i].calls]]
+                assert not callers or unit_of[callers[-1]] == unit_of[at]
