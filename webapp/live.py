@@ -57,7 +57,7 @@ class Gateway:
     def __init__(
         self, app: Any, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.app = app
+        self.app, self.flask_app = app, flask_app
         self.clock = clock
         self._wake = threading.Condition()
         self._rooms: dict[str, Room] = {}
@@ -105,13 +105,13 @@ class Gateway:
                 wait = min(self._next_due(), next_look) - self.clock()
                 if wait > 0:
                     self._wake.wait(wait)
-            try:
-                self.flush()
-                if self.clock() >= next_look:
-                    next_look = self.clock() + LAG_SECONDS
+            self.flush()
+            if self.clock() >= next_look:
+                next_look = self.clock() + LAG_SECONDS
+                try:
                     self._drop_laggards()
-            except Exception:
-                log.exception("the live connection stumbled; it goes on")
+                except Exception:
+                    log.exception("cannot look after pages that lag")
 
     def _next_due(self) -> float:
         due = (pending.pace.due_at(n) for pending in self._pending.values() if (n := pending.count()))
@@ -130,7 +130,10 @@ class Gateway:
             ]
             self._forget_idle(now)
         for (room_name, subject), taken in due:
-            self._tell(room_name, subject, taken, now)
+            try:
+                self._tell(room_name, subject, taken, now)
+            except Exception:
+                log.exception("cannot tell %s what happened", room_name)
 
     def _forget_idle(self, now: float) -> None:
         idle = [key for key, one in self._pending.items() if not one.count() and one.pace.due_at(10) <= now]
@@ -204,7 +207,7 @@ class Gateway:
         for sid, client in list(engine.sockets.items()):
             if client.queue.qsize() > LAG_LIMIT:
                 log.warning("a page lags by %d messages and is disconnected", client.queue.qsize())
-                client.close(wait=False, abort=True)
+                client.close(wait=False)
                 engine.sockets.pop(sid, None)
 
     # -- what pages ask for

@@ -13,5 +13,6 @@ from webapp.routes.api.routing import EXTENSION
 def install(flask_app: Flask, app: Any) -> None:
     """Gives the Flask application every route, and the services they call."""
     flask_app.extensions[EXTENSION] = app
+    flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML
     for part in (answers, problems, assets, pages, health, api):
         part.install(flask_app)

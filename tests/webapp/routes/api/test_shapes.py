@@ -1,0 +1,93 @@
+"""The shapes of the document are those of the real answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from webapp.routes.api import routes
+from webapp.routes.api.routing import Route
+
+TALK = [
+    {"role": "user", "content": "Fix the login race."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"cmd": "ls"}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "error: not found\n" * 200},
+    {"role": "assistant", "content": "Done."},
+    {"role": "user", "content": "Now the tests."},
+]
+
+
+@pytest.fixture
+def fed(client: FlaskClient) -> tuple[FlaskClient, str]:
+    """A client, and the id of a message in session `a`, which was pruned once."""
+    client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
+    ids = client.post("/api/sessions/a/messages", json={"messages": TALK * 8}).json["ids"]
+    client.post("/api/sessions/a/prune", json={"max_tokens": 900})
+    return client, ids[-1]
+
+
+def of(method: str) -> list[Any]:
+    """The routes of a method that answer with data."""
+    found = [route for route in routes() if route.method == method and route.answers is not None]
+    return [pytest.param(route, id=route.name) for route in found]
+
+
+class TestAnswers:
+    """Held against what the document promises."""
+
+    @pytest.mark.parametrize("route", of("GET"))
+    def test_of_reading_have_their_shape(self, fed: tuple[FlaskClient, str], route: Route) -> None:
+        """Every GET, with a session in it that has something to tell."""
+        client, message_id = fed
+        path = fill(route.path, message_id)
+        query = {"q": "login"} if route.query and "q" in route.query.model_fields else {}
+        answer = client.get(f"/api{path}", query_string=query)
+        assert answer.status_code == 200, answer.text
+        assert route.answers is not None
+        route.answers.model_validate(answer.json)
+
+    def test_of_acting_have_their_shape(self, fed: tuple[FlaskClient, str]) -> None:
+        """Planning, pruning, undoing, and each act on a message."""
+        client, message_id = fed
+        by_name = {route.name: route for route in routes()}
+        sent: dict[str, dict[str, Any]] = {
+            "create_session": {"id": "b", "model": "gpt-5"},
+            "append_messages": {"messages": TALK},
+            "change_session": {"title": "t"},
+            "plan_prune": {"max_tokens": 500},
+            "apply_prune": {"max_tokens": 500},
+        }
+        for name in (
+            *sent,
+            "pin_message",
+            "unpin_message",
+            "drop_message",
+            "restore_message",
+            "drop_message_first",
+        ):
+            route = by_name[name]
+            answer = client.open(
+                f"/api{fill(route.path, message_id)}", method=route.method, json=sent.get(name, {})
+            )
+            assert answer.status_code == route.status, f"{name}: {answer.text}"
+            assert route.answers is not None
+            route.answers.model_validate(answer.json)
+
+
+def fill(path: str, message_id: str) -> str:
+    """A path with its parameters filled in."""
+    for parameter, value in (
+        ("<session_id>", "a"),
+        ("<message_id>", message_id),
+        ("<int(max=2147483647):n>", "1"),
+    ):
+        path = path.replace(parameter, value)
+    return path

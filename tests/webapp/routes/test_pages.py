@@ -1,0 +1,76 @@
+"""The pages: shells without data, under a policy that runs only our own files."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+PAGES = {
+    "/": "coppice-overview",
+    "/settings": "coppice-settings",
+    "/search?q=x": "coppice-search",
+    "/sessions/a": "coppice-session",
+}
+
+
+@pytest.fixture(autouse=True)
+def session(app: Any) -> None:
+    """A session to look at, with a title that tries to be markup."""
+    app.sessions.create({"id": "a", "model": "gpt-5", "title": "<img src=x onerror=alert(1)>"})
+
+
+class TestPages:
+    """One root element each."""
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_hold_their_element(self, client: FlaskClient, path: str) -> None:
+        """And nothing of the data: that comes from the API."""
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert f"<{PAGES[path]}" in answer.text
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_have_no_inline_code(self, client: FlaskClient, path: str) -> None:
+        """No script but the import map without a source, no handler and no style in an attribute."""
+        text = client.get(path).text
+        inline = [
+            tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag and "importmap" not in tag
+        ]
+        assert inline == []
+        assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
+
+    def test_show_a_title_as_text(self, client: FlaskClient) -> None:
+        """Whatever a session is called."""
+        assert "<img src=x" not in client.get("/sessions/a").text
+
+    def test_change_nothing_by_being_looked_at(self, client: FlaskClient, app: Any) -> None:
+        """The session is what it was."""
+        before = app.sessions.get("a")["version"]
+        for path in PAGES:
+            client.get(path)
+        assert app.sessions.get("a")["version"] == before
+
+
+class TestHeaders:
+    """Every answer is guarded."""
+
+    @pytest.mark.parametrize("path", ["/", "/api/sessions", "/api/nothing", "/static/app.js", "/nothing"])
+    def test_are_on_every_answer(self, client: FlaskClient, path: str) -> None:
+        """Nobody may frame it, guess its type, or learn where it was linked from."""
+        headers = client.get(path).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert "Access-Control-Allow-Origin" not in headers
+
+    def test_bear_another_nonce_each_time(self, client: FlaskClient) -> None:
+        """A nonce that repeats is none."""
+        policies = {client.get("/").headers["Content-Security-Policy"] for _ in range(3)}
+        assert len(policies) == 3
+
+    def test_keep_no_page(self, client: FlaskClient) -> None:
+        """Its nonce would be of before."""
+        assert client.get("/").headers["Cache-Control"] == "no-store"

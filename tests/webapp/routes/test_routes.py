@@ -1,0 +1,27 @@
+"""All routes together: what holds for each of them."""
+
+from __future__ import annotations
+
+from flask import Flask
+from flask.testing import FlaskClient
+
+from webapp.routes.api.routing import EXTENSION
+
+
+class TestTheApplication:
+    """Every part is in."""
+
+    def test_has_pages_api_files_and_figures(self, flask_app: Flask) -> None:
+        """By their endpoints."""
+        endpoints = {rule.endpoint for rule in flask_app.url_map.iter_rules()}
+        assert {"overview", "session", "settings", "search", "static", "healthz", "metrics"} <= endpoints
+        assert {"api.list_sessions", "api.openapi"} <= endpoints
+
+    def test_knows_the_services(self, flask_app: Flask, app: object) -> None:
+        """Views ask the application for them."""
+        assert flask_app.extensions[EXTENSION] is app
+
+    def test_redirects_nowhere(self, client: FlaskClient) -> None:
+        """An address has one spelling."""
+        for path in ("/api//sessions", "/api/sessions/", "/settings/", "/settings//"):
+            assert client.get(path).status_code == 404
