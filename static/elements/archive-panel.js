@@ -24,7 +24,9 @@ export class ArchivePanel extends CoppiceElement {
   #timer = null;
 
   start() {
-    this.actions({ "archive-restore": (target) => this.emit("message-act", { id: target.dataset.id, act: "restore" }) });
+    this.actions({
+      "archive-restore": (target) => this.emit("message-act", { id: target.dataset.id, act: "restore" }),
+    });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       this.#q = /** @type {HTMLInputElement} */ (event.target).value;
       if (this.#timer) clearTimeout(this.#timer);
@@ -56,9 +58,15 @@ export class ArchivePanel extends CoppiceElement {
       html`<div class="panel-body"><div class="pad find" data-key="find"><input type="search" value="${this.#q}" placeholder="Search what is out" aria-label="Search messages that are out of the context" autocomplete="off"></div>
         ${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
         ${this.#messages && messages.length === 0 && html`<p class="muted pad" data-key="none">${this.#q ? "Nothing that is out mentions this." : "Every message is in the context. What a prune or a drop takes out stands here and can be put back."}</p>`}
-        ${messages.length > 0 && html`<ul class="group-rows archive" data-key="list">${messages.slice(0, SHOWN).map(
-          (m) => html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text">${previewLine(m)}<small class="muted">${m.reason || m.role}</small></span><span class="num">${number(m.tokens)}</span><button class="small" data-act="archive-restore" data-id="${m.id}" aria-label="Restore message ${m.number}">Restore</button></li>`,
-        )}${messages.length > SHOWN && html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`}</ul>`}</div>`,
+        ${
+          messages.length > 0 &&
+          html`<ul class="group-rows archive" data-key="list">${messages
+            .slice(0, SHOWN)
+            .map(
+              (m) =>
+                html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text">${previewLine(m)}<small class="muted">${m.reason || m.role}</small></span><span class="num">${number(m.tokens)}</span><button class="small" data-act="archive-restore" data-id="${m.id}" aria-label="Restore message ${m.number}">Restore</button></li>`,
+            )}${messages.length > SHOWN && html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`}</ul>`
+        }</div>`,
     );
   }
 }

@@ -63,7 +63,8 @@ export class CoppiceOverview extends CoppiceElement {
       chip: (target) => this.#choose(target.dataset.chip ?? "all"),
       demo: () => this.#startDemo(),
       retry: () => this.#load(),
-      import: () => /** @type {import("./file-drop.js").FileDrop | null} */ (this.querySelector("file-drop"))?.pick(),
+      import: () =>
+        /** @type {import("./file-drop.js").FileDrop | null} */ (this.querySelector("file-drop"))?.pick(),
       "clear-filter": () => {
         this.#text = "";
         this.#choose("all");
@@ -134,8 +135,9 @@ export class CoppiceOverview extends CoppiceElement {
   /** @param {number} by */
   #step(by) {
     const links = [...this.querySelectorAll("tr.session-row a.title")];
-    const here = links.findIndex((link) => link === document.activeElement);
-    const next = links[here < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, here + by))];
+    const here = links.findIndex((link) => link.matches(":focus"));
+    const next =
+      links[here < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(links.length - 1, Math.max(0, here + by))];
     if (next instanceof HTMLElement) next.focus();
   }
 
@@ -177,7 +179,8 @@ export class CoppiceOverview extends CoppiceElement {
     ];
     return html`<div class="toolbar" data-key="tools"><input type="search" value="${this.#text}" placeholder="Filter sessions" aria-label="Filter sessions" autocomplete="off" spellcheck="false">
       <div class="chips" role="group" aria-label="Show">${chips.map(
-        ([name, label, count]) => html`<button class="chip" data-act="chip" data-chip="${name}" aria-pressed="${this.#chip === name ? "true" : "false"}">${label}${count !== null && html`<span class="count">${number(count)}</span>`}</button>`,
+        ([name, label, count]) =>
+          html`<button class="chip" data-act="chip" data-chip="${name}" aria-pressed="${this.#chip === name ? "true" : "false"}">${label}${count !== null && html`<span class="count">${number(count)}</span>`}</button>`,
       )}</div></div>`;
   }
 

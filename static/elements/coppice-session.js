@@ -15,7 +15,7 @@ import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
-import { bars, banner, deleteDialog, header } from "../lib/session-head.js";
+import { banner, bars, deleteDialog, header } from "../lib/session-head.js";
 import { isAboveTarget, mainGauge } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
@@ -59,7 +59,8 @@ export class CoppiceSession extends CoppiceElement {
       this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
     for (const name of ["messages:appended", "context:pruned", "context:restored", "context:summarized"])
       this.listen(live, name, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.session_id === undefined || event.detail.session_id === this.#id) this.#changed(name !== "messages:appended");
+        if (event.detail?.session_id === undefined || event.detail.session_id === this.#id)
+          this.#changed(name !== "messages:appended");
       });
     this.listen(live, "session:deleted", (/** @type {CustomEvent} */ event) => {
       if ((event.detail?.session_id ?? event.detail?.id) === this.#id) location.assign("/");
@@ -75,8 +76,10 @@ export class CoppiceSession extends CoppiceElement {
         this.requestUpdate();
       },
       "close-sheet": () => this.#closeSheet(),
-      "ask-delete": () => /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
-      "close-delete": () => /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
+      "ask-delete": () =>
+        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
+      "close-delete": () =>
+        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
       delete: () => this.#delete(),
       "open-export": () => {
         const menu = this.querySelector("details.export");
@@ -113,9 +116,13 @@ export class CoppiceSession extends CoppiceElement {
       this.#plan = event.detail.plan;
       this.requestUpdate();
     });
-    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) => this.#pruned(event.detail.applied, event.detail.plan));
+    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) =>
+      this.#pruned(event.detail.applied, event.detail.plan),
+    );
     this.listen(this, "undone", (/** @type {CustomEvent} */ event) => this.#undone(event.detail.undone));
-    this.listen(this, "message-act", (/** @type {CustomEvent} */ event) => this.#act(event.detail.id, event.detail.act));
+    this.listen(this, "message-act", (/** @type {CustomEvent} */ event) =>
+      this.#act(event.detail.id, event.detail.act),
+    );
     this.listen(this, "show-message", (/** @type {CustomEvent} */ event) => {
       this.#closeSheet();
       this.#list?.reveal(event.detail.number);
@@ -163,9 +170,16 @@ export class CoppiceSession extends CoppiceElement {
     if (session?.id !== this.#id || !session.pruned) return;
     const before = this.#session;
     this.#session = session;
-    const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (this.querySelector("token-chart"));
-    chart?.push({ at: session.last_activity, number: session.messages, agent: session.agent?.tokens ?? null, pruned: session.pruned.tokens });
-    if (before && before.version !== session.version) this.#changed(before.operations !== session.operations);
+    const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (
+      this.querySelector("token-chart")
+    );
+    chart?.push({
+      at: session.last_activity,
+      number: session.messages,
+      agent: session.agent?.tokens ?? null,
+      pruned: session.pruned.tokens,
+    });
+    if (before && before.version !== session.version) this.#changed(before.messages === session.messages);
     this.requestUpdate();
   }
 
@@ -194,7 +208,9 @@ export class CoppiceSession extends CoppiceElement {
   async #readTimeline() {
     try {
       const timeline = await api.timeline(this.#id);
-      const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (this.querySelector("token-chart"));
+      const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (
+        this.querySelector("token-chart")
+      );
       if (chart) chart.value = timeline;
     } catch {
       // The chart keeps what it has; the next change reads again.
@@ -235,7 +251,11 @@ export class CoppiceSession extends CoppiceElement {
 
   #escape() {
     if (this.#closeMenus(null)) return;
-    if (this.#closeSheet() && getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed") return;
+    if (
+      this.#closeSheet() &&
+      getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed"
+    )
+      return;
     if (this.#list?.closeRows()) return;
     if (this.#tab === "plan") {
       this.#tab = "heaviest";
@@ -248,7 +268,10 @@ export class CoppiceSession extends CoppiceElement {
   #closeMenus(inside) {
     let closed = false;
     for (const menu of this.querySelectorAll("details.menu[open]"))
-      if (!(inside instanceof Node && menu.contains(inside)) || (inside instanceof Element && inside.closest(".menu-list a, .menu-list button"))) {
+      if (
+        !(inside instanceof Node && menu.contains(inside)) ||
+        (inside instanceof Element && inside.closest(".menu-list a, .menu-list button"))
+      ) {
         menu.removeAttribute("open");
         closed = true;
       }
@@ -261,7 +284,9 @@ export class CoppiceSession extends CoppiceElement {
     this.#plan = null;
     this.#tab = "history";
     this.#sheet = false;
-    toast(prunedSentence(applied.operation, plan.shortened_count), { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } });
+    toast(prunedSentence(applied.operation, plan.shortened_count), {
+      act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
+    });
     this.update();
     this.#changed(true);
   }
@@ -288,7 +313,10 @@ export class CoppiceSession extends CoppiceElement {
     try {
       const applied = await api.act(this.#id, id, act);
       this.#session = applied.session;
-      toast(applied.message, applied.operation ? { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } } : {});
+      toast(
+        applied.message,
+        applied.operation ? { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } } : {},
+      );
       this.requestUpdate();
       this.#changed(true);
     } catch (error) {
@@ -300,7 +328,11 @@ export class CoppiceSession extends CoppiceElement {
   async #setAutomatic(automatic) {
     try {
       this.#session = await api.patchSession(this.#id, { automatic });
-      toast(automatic ? "Automatic pruning is on for this session." : "Automatic pruning is off for this session.");
+      toast(
+        automatic
+          ? "Automatic pruning is on for this session."
+          : "Automatic pruning is off for this session.",
+      );
     } catch (error) {
       toastError(error, "Could not change automatic pruning");
     }
@@ -319,7 +351,12 @@ export class CoppiceSession extends CoppiceElement {
   update() {
     const session = this.#session;
     if (!session)
-      return render(this, this.#error ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read this session: ${this.#error}</span><button data-act="retry-session">Try again</button></div>` : html`<p class="muted">Reading…</p>`);
+      return render(
+        this,
+        this.#error
+          ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read this session: ${this.#error}</span><button data-act="retry-session">Try again</button></div>`
+          : html`<p class="muted">Reading…</p>`,
+      );
     document.title = `${session.title} · Coppice`;
     const followed = session.kind === "followed";
     const showsPlan = this.#tab === "plan" && this.#plan !== null;
@@ -344,7 +381,8 @@ export class CoppiceSession extends CoppiceElement {
   #side(session) {
     return html`<aside class="side panel" data-key="side" data-open="${this.#sheet}" aria-label="Plan and history">
       <header><div role="tablist" aria-label="Panels" class="tabs">${TABS.map(
-        ([name, label]) => html`<button role="tab" id="tab-${name}" data-act="tab" data-tab="${name}" aria-controls="side-panel" aria-selected="${this.#tab === name ? "true" : "false"}" tabindex="${this.#tab === name ? 0 : -1}">${label}${name === "history" && session.operations > 0 && html`<span class="count">${session.operations}</span>`}</button>`,
+        ([name, label]) =>
+          html`<button role="tab" id="tab-${name}" data-act="tab" data-tab="${name}" aria-controls="side-panel" aria-selected="${this.#tab === name ? "true" : "false"}" tabindex="${this.#tab === name ? 0 : -1}">${label}${name === "history" && session.operations > 0 && html`<span class="count">${session.operations}</span>`}</button>`,
       )}</div><button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close">${icon("close")}</button></header>
       <div role="tabpanel" id="side-panel" aria-labelledby="tab-${this.#tab}" class="side-body">${
         this.#tab === "plan"
@@ -361,7 +399,9 @@ export class CoppiceSession extends CoppiceElement {
   #feedPanels(session) {
     const panel = this.#planPanel;
     if (panel) panel.session = session;
-    const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (this.querySelector("heavy-panel"));
+    const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (
+      this.querySelector("heavy-panel")
+    );
     if (heavy) heavy.total = mainGauge(session).tokens;
   }
 }

@@ -7,7 +7,12 @@ import { icon } from "../lib/icons.js";
 import { allShortcuts, shortcutsFor } from "../lib/keys.js";
 import { render } from "../lib/render.js";
 
-const NAMES = /** @type {Record<string, string>} */ ({ Escape: "Esc", Enter: "Enter", ArrowDown: "↓", ArrowUp: "↑" });
+const NAMES = /** @type {Record<string, string>} */ ({
+  Escape: "Esc",
+  Enter: "Enter",
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+});
 
 export class CoppiceShortcuts extends CoppiceElement {
   start() {
@@ -31,7 +36,8 @@ export class CoppiceShortcuts extends CoppiceElement {
       html`<dialog aria-labelledby="keys-title">
         <header><h2 id="keys-title">Keys</h2><button class="quiet iconic small" data-act="close" aria-label="Close">${icon("close")}</button></header>
         <dl class="keys body">${[...byLabel].map(
-          ([label, keys]) => html`<dt>${keys.map((key) => html`<kbd>${NAMES[key] ?? key}</kbd>`)}</dt><dd>${label}</dd>`,
+          ([label, keys]) =>
+            html`<dt>${keys.map((key) => html`<kbd>${NAMES[key] ?? key}</kbd>`)}</dt><dd>${label}</dd>`,
         )}</dl>
       </dialog>`,
     );

@@ -15,7 +15,10 @@ const ICONS = { system: "system", light: "sun", dark: "moon" };
 const STATES = {
   connecting: ["connecting", "Connecting to the server"],
   live: ["live", "Live: the page follows as it happens"],
-  reconnecting: ["reconnecting", "The connection is lost. Figures may be old; the page catches up when it is back."],
+  reconnecting: [
+    "reconnecting",
+    "The connection is lost. Figures may be old; the page catches up when it is back.",
+  ],
 };
 
 export class CoppiceStatus extends CoppiceElement {

@@ -65,7 +65,9 @@ export class CoppiceToasts extends CoppiceElement {
     render(
       this,
       html`${this.#toasts.map(
-        (t) => html`<div class="toast" data-key="${t.id}" data-kind="${t.kind ?? "success"}" role="${t.kind === "error" ? "alert" : "status"}">
+        (
+          t,
+        ) => html`<div class="toast" data-key="${t.id}" data-kind="${t.kind ?? "success"}" role="${t.kind === "error" ? "alert" : "status"}">
           ${t.kind && t.kind !== "success" && icon(t.kind === "error" ? "error" : "warning")}
           <span>${t.message}</span>
           ${t.act && html`<button class="act" data-act="toast-act" data-id="${t.id}">${t.act.label}</button>`}

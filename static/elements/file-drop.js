@@ -79,12 +79,21 @@ export class FileDrop extends CoppiceElement {
 
   #report() {
     const results = this.#entries.flatMap((entry) => entry.results ?? []);
-    const clean = this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
+    const clean =
+      this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
     this.emit("imported", results);
     const only = results.length === 1 ? results[0] : null;
     if (clean && only) {
-      const known = only.added === 0 ? "Nothing new: it is all here already" : `${counted(only.added, "message")} imported`;
-      toast(`${only.title}: ${known}`, { act: { label: "Open", run: () => location.assign(`/sessions/${encodeURIComponent(only.session_id)}`) } });
+      const known =
+        only.added === 0
+          ? "Nothing new: it is all here already"
+          : `${counted(only.added, "message")} imported`;
+      toast(`${only.title}: ${known}`, {
+        act: {
+          label: "Open",
+          run: () => location.assign(`/sessions/${encodeURIComponent(only.session_id)}`),
+        },
+      });
     } else this.querySelector("dialog")?.showModal();
   }
 
@@ -113,8 +122,11 @@ export class FileDrop extends CoppiceElement {
       ${(entry.results ?? []).map(
         (r) => html`<p><a class="link" href="/sessions/${encodeURIComponent(r.session_id)}">${r.title}</a>
             <span class="muted">${sourceName(r.source)} · ${counted(r.added, "message")} added${r.known ? ` · ${r.known} known already` : ""}${r.skipped ? ` · ${r.skipped} skipped` : ""}</span></p>
-          ${r.problems.length > 0 && html`<ul class="problems">${r.problems.slice(0, 20).map((p) => html`<li>${problemText(p)}</li>`)}
-            ${r.problems.length > 20 && html`<li class="muted">and ${counted(r.problems.length - 20, "more problem")}</li>`}</ul>`}`,
+          ${
+            r.problems.length > 0 &&
+            html`<ul class="problems">${r.problems.slice(0, 20).map((p) => html`<li>${problemText(p)}</li>`)}
+            ${r.problems.length > 20 && html`<li class="muted">and ${counted(r.problems.length - 20, "more problem")}</li>`}</ul>`
+          }`,
       )}
     </section>`;
   }

@@ -31,7 +31,9 @@ export class HeavyPanel extends CoppiceElement {
   }
 
   start() {
-    this.actions({ "heavy-show": (target) => this.emit("show-message", { number: Number(target.dataset.number) }) });
+    this.actions({
+      "heavy-show": (target) => this.emit("show-message", { number: Number(target.dataset.number) }),
+    });
     this.refresh();
   }
 
@@ -51,17 +53,27 @@ export class HeavyPanel extends CoppiceElement {
     const messages = (this.#messages ?? []).filter((m) => m.in_context);
     const groups = heaviest(messages).slice(0, SHOWN_GROUPS);
     const most = Math.max(1, ...groups.map((g) => g.tokens));
-    const scope = this.#all > READ ? `among the ${number(READ)} messages with the most tokens` : "all messages in the context";
+    const scope =
+      this.#all > READ
+        ? `among the ${number(READ)} messages with the most tokens`
+        : "all messages in the context";
     render(
       this,
       html`<div class="panel-body">${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
         ${this.#messages && messages.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
-        ${groups.length > 0 && html`<p class="pad small muted scope">By kind, ${scope}.</p><ul class="heavy">${groups.map(
-          (g) => html`<li data-key="${g.name}"><span class="heavy-name ${g.mono ? "mono" : ""}">${g.name}<small class="muted">${counted(g.count, "message")}${g.going > 0 && ` · ${g.going} would go`}</small></span><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(g.tokens / most) * 100}%"></i></span><span class="num">${compact(g.tokens)}</span><span class="num muted">${this.#total > 0 ? percent((g.tokens / this.#total) * 100) : ""}</span></li>`,
-        )}</ul>
-        <p class="pad small muted scope">One by one.</p><ul class="group-rows">${messages.slice(0, SHOWN_MESSAGES).map(
-          (m) => html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text"><button class="bare" data-act="heavy-show" data-number="${m.number}">${previewLine(m)}</button><small class="muted">${m.reason}</small></span><span class="num">${number(m.tokens)}</span></li>`,
-        )}</ul>`}</div>`,
+        ${
+          groups.length > 0 &&
+          html`<p class="pad small muted scope">By kind, ${scope}.</p><ul class="heavy">${groups.map(
+            (g) =>
+              html`<li data-key="${g.name}"><span class="heavy-name ${g.mono ? "mono" : ""}">${g.name}<small class="muted">${counted(g.count, "message")}${g.going > 0 && ` · ${g.going} would go`}</small></span><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(g.tokens / most) * 100}%"></i></span><span class="num">${compact(g.tokens)}</span><span class="num muted">${this.#total > 0 ? percent((g.tokens / this.#total) * 100) : ""}</span></li>`,
+          )}</ul>
+        <p class="pad small muted scope">One by one.</p><ul class="group-rows">${messages
+          .slice(0, SHOWN_MESSAGES)
+          .map(
+            (m) =>
+              html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text"><button class="bare" data-act="heavy-show" data-number="${m.number}">${previewLine(m)}</button><small class="muted">${m.reason}</small></span><span class="num">${number(m.tokens)}</span></li>`,
+          )}</ul>`
+        }</div>`,
     );
   }
 }

@@ -7,15 +7,21 @@ import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
+import { previewLine } from "../lib/message-row.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toastError } from "../lib/toast.js";
 import { operationName, strategyName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Operation} Operation */
-/** @typedef {{ number: number, text: string, tokens: number, reason: string }} Item */
+/** @typedef {import("../lib/types.js").Message} Item */
 
-const ACTORS = /** @type {Record<string, string>} */ ({ user: "by you", automatic: "automatically", agent: "by the agent", emergency: "in an emergency" });
+const ACTORS = /** @type {Record<string, string>} */ ({
+  user: "by you",
+  automatic: "automatically",
+  agent: "by the agent",
+  emergency: "in an emergency",
+});
 const SHOWN_ITEMS = 60;
 
 export class HistoryPanel extends CoppiceElement {
@@ -69,8 +75,8 @@ export class HistoryPanel extends CoppiceElement {
 
   /** What an operation took or changed. @param {number} n @returns {Promise<Item[]>} */
   async #items(n) {
-    const { items } = await api.operation(this.#session, n);
-    return items ?? [];
+    const out = await api.archive(this.#session, "");
+    return out.filter((message) => message.operation === n);
   }
 
   /** Undoing takes later operations along: that is asked first. @param {number | null} n */
@@ -116,15 +122,24 @@ export class HistoryPanel extends CoppiceElement {
   #entry(o) {
     const open = this.#open.has(o.n);
     const figures = o.tokens_before !== null && o.tokens_after !== null && o.tokens_before !== o.tokens_after;
-    const detail = [o.reason && o.reason !== "manual" ? o.reason : "", o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "", o.preset ?? ""].filter(Boolean).join(" · ");
+    const detail = [
+      o.reason && o.reason !== "manual" ? o.reason : "",
+      o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
+      o.preset ?? "",
+    ]
+      .filter(Boolean)
+      .join(" · ");
     return html`<li data-key="${o.n}" data-undone="${o.undone_at !== null}">
       <div class="operation"><span class="op-mark" data-kind="${o.kind}" aria-hidden="true">${o.kind === "compaction" ? "◆" : o.kind === "prune" ? "▼" : "·"}</span>
         <div><b>${operationName(o.kind)}</b> <span class="muted">${o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor)} ${agoTime(o.at)}${o.undone_at && " · undone"}</span>
           <p class="small muted">${o.messages > 0 && counted(o.messages, "message")}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
         <div class="op-acts">${o.messages > 0 && html`<button class="small quiet" data-act="inside" data-n="${o.n}" aria-expanded="${open ? "true" : "false"}">${open ? "Close" : "Look inside"}</button>`}
           ${o.undoable && !o.undone_at && html`<button class="small" data-act="undo" data-n="${o.n}">Undo</button>`}</div></div>
-      ${this.#asking === o.n && html`<div class="note-box" role="alert"><span>This also undoes ${counted(o.undoes_also.length, "later operation")}: ${o.undoes_also.map((n) => this.#nameOf(n)).join(", ")}.</span>
-        <span class="row"><button class="small" data-act="undo-yes" data-n="${o.n}">Undo ${number(o.undoes_also.length + 1)}</button><button class="small quiet" data-act="undo-no">Leave it</button></span></div>`}
+      ${
+        this.#asking === o.n &&
+        html`<div class="note-box" role="alert"><span>This also undoes ${counted(o.undoes_also.length, "later operation")}: ${o.undoes_also.map((n) => this.#nameOf(n)).join(", ")}.</span>
+        <span class="row"><button class="small" data-act="undo-yes" data-n="${o.n}">Undo ${number(o.undoes_also.length + 1)}</button><button class="small quiet" data-act="undo-no">Leave it</button></span></div>`
+      }
       ${open && this.#inside(this.#open.get(o.n) ?? null)}</li>`;
   }
 
@@ -138,10 +153,14 @@ export class HistoryPanel extends CoppiceElement {
   #inside(items) {
     if (items === null) return html`<p class="small muted">Reading…</p>`;
     if (typeof items === "string") return html`<p class="small fault">${items}</p>`;
-    if (items.length === 0) return html`<p class="small muted">No message of it is out of the context now.</p>`;
-    return html`<ul class="group-rows">${items.slice(0, SHOWN_ITEMS).map(
-      (i) => html`<li><span class="num muted">${number(i.number)}</span><span class="group-text"><span class="what">${i.text}</span><small class="muted">${i.reason}</small></span><span class="num">${number(i.tokens)}</span></li>`,
-    )}${items.length > SHOWN_ITEMS && html`<li class="muted small">and ${counted(items.length - SHOWN_ITEMS, "more message")}</li>`}</ul>`;
+    if (items.length === 0)
+      return html`<p class="small muted">No message of it is out of the context now.</p>`;
+    return html`<ul class="group-rows">${items
+      .slice(0, SHOWN_ITEMS)
+      .map(
+        (i) =>
+          html`<li><span class="num muted">${number(i.number)}</span><span class="group-text">${previewLine(i)}<small class="muted">${i.reason}</small></span><span class="num">${number(i.tokens)}</span></li>`,
+      )}${items.length > SHOWN_ITEMS && html`<li class="muted small">and ${counted(items.length - SHOWN_ITEMS, "more message")}</li>`}</ul>`;
   }
 }
 

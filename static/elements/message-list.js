@@ -4,7 +4,7 @@
 // Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
 // elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
 // once a second; `setFilter(name)` chooses a chip.
-import { api } from "../lib/api.js";
+import { ApiError, api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
@@ -100,9 +100,12 @@ export class MessageList extends CoppiceElement {
       ],
       this.life,
     );
-    this.#watcher = new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && this.#readMore(), {
-      rootMargin: "800px",
-    });
+    this.#watcher = new IntersectionObserver(
+      (entries) => entries.some((e) => e.isIntersecting) && this.#readMore(),
+      {
+        rootMargin: "800px",
+      },
+    );
     this.#read();
   }
 
@@ -121,7 +124,7 @@ export class MessageList extends CoppiceElement {
     this.#change({ fate: name });
   }
 
-  /** @param {Partial<typeof this.#query>} change */
+  /** @param {Partial<{ fate: string, role: string, q: string, sort: string }>} change */
   #change(change) {
     this.#query = { ...this.#query, ...change };
     this.#rows = [];
@@ -144,11 +147,14 @@ export class MessageList extends CoppiceElement {
     const { fate, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
     this.#reading ??= new AbortController();
-    return api.messages(
-      this.#session,
-      { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id },
-      this.#reading.signal,
-    );
+    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit };
+    const signal = this.#reading.signal;
+    return api.messages(this.#session, { ...query, plan_id }, signal).catch((error) => {
+      // The plan is stale: its fates hold no longer, those of a plan made now do.
+      if (plan_id && error instanceof ApiError && error.status === 409)
+        return api.messages(this.#session, query, signal);
+      throw error;
+    });
   }
 
   async #read() {
@@ -163,7 +169,8 @@ export class MessageList extends CoppiceElement {
       const complete = page.messages.length >= shown || page.next === null;
       const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
       this.#page = page;
-      if (rows.length !== shown || complete) this.#next = rows.length > page.messages.length ? this.#next : page.next;
+      if (rows.length !== shown || complete)
+        this.#next = rows.length > page.messages.length ? this.#next : page.next;
       this.#rows = rows;
       this.#waiting = waiting;
       this.#error = null;
@@ -249,7 +256,7 @@ export class MessageList extends CoppiceElement {
   /** @param {number} by */
   #step(by) {
     const rows = [...this.querySelectorAll(".m-open")];
-    const here = rows.findIndex((row) => row === document.activeElement);
+    const here = rows.findIndex((row) => row.matches(":focus"));
     const next = rows[here < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, here + by))];
     if (next instanceof HTMLElement) next.focus();
     next?.closest(".msg")?.scrollIntoView({ block: "nearest" });
@@ -289,13 +296,18 @@ export class MessageList extends CoppiceElement {
   }
 
   #foot() {
-    if (this.#error) return html`<p role="alert"><span class="fault">Could not read the messages: ${this.#error}</span> <button class="small" data-act="retry-messages">Try again</button></p>`;
+    if (this.#error)
+      return html`<p role="alert"><span class="fault">Could not read the messages: ${this.#error}</span> <button class="small" data-act="retry-messages">Try again</button></p>`;
     if (!this.#page) return html`<p class="muted">Reading…</p>`;
     if (this.#rows.length === 0) {
       const filtered = this.#query.fate !== "all" || this.#query.role || this.#query.q;
-      return filtered ? html`<p class="muted">No message fits. <button class="small" data-act="no-filter">Show all</button></p>` : html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
+      return filtered
+        ? html`<p class="muted">No message fits. <button class="small" data-act="no-filter">Show all</button></p>`
+        : html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
     }
-    return this.#next === null ? html`` : html`<p class="muted">${number(this.#rows.length)} of ${number(this.#page.total)}, more below…</p>`;
+    return this.#next === null
+      ? html``
+      : html`<p class="muted">${number(this.#rows.length)} of ${number(this.#page.total)}, more below…</p>`;
   }
 
   /** Draws the rows that differ from what is drawn, and puts all in order. @param {string[]} signals */

@@ -3,9 +3,9 @@
 // A prune before it happens: bars before and after, what goes grouped by reason, what it costs and saves, a what-if.
 // Property `session` (a Session). Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once it
 // was applied. `plan()` makes a plan, `apply()` carries out the one that is shown, and only that one.
-import { api, ApiError } from "../lib/api.js";
+import { ApiError, api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
-import { counted, money, number, percent, percentSet } from "../lib/format.js";
+import { counted, money, number, percent, percentSet, sentence } from "../lib/format.js";
 import { regionsAfter } from "../lib/gauge.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
@@ -74,7 +74,9 @@ export class PlanPanel extends CoppiceElement {
         this.plan();
       },
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => this.#wishes(/** @type {HTMLInputElement} */ (event.target)));
+    this.listen(this, "input", (/** @type {Event} */ event) =>
+      this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
+    );
     this.listen(this, "pointerleave", () => this.#followChanges());
   }
 
@@ -129,7 +131,11 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
     try {
       const spare = [...this.#spared.keys()];
-      const plan = await api.plan(session.id, { ...this.#wish, ...(spare.length ? { spare } : {}) }, mine.signal);
+      const plan = await api.plan(
+        session.id,
+        { ...this.#wish, ...(spare.length ? { spare } : {}) },
+        mine.signal,
+      );
       if (mine.signal.aborted) return;
       this.#plan = plan;
       this.#plannedMessages = session.messages;
@@ -157,7 +163,9 @@ export class PlanPanel extends CoppiceElement {
     } catch (error) {
       this.#busy = false;
       if (error instanceof ApiError && error.status === 409)
-        await this.plan("The session had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.");
+        await this.plan(
+          "The session had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.",
+        );
       else this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
@@ -175,8 +183,11 @@ export class PlanPanel extends CoppiceElement {
         ${stale && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages)} <button class="small" data-act="plan-again">Plan again</button></p>`}
         ${plan ? this.#body(plan, session) : !this.#error && html`<p class="muted pad" data-key="busy">Planning…</p>`}
       </div>
-      ${plan && html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${planVerb(plan)} <kbd>⏎</kbd></button>
-        <span class="small muted">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`}`,
+      ${
+        plan &&
+        html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${planVerb(plan)} <kbd>⏎</kbd></button>
+        <span class="small muted">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`
+      }`,
     );
   }
 
@@ -184,8 +195,8 @@ export class PlanPanel extends CoppiceElement {
   #body(plan, session) {
     return html`<div class="plan-bars" data-key="bars">${this.#bar("Now", session, plan.before.tokens, plan.before.utilization, session.pruned.regions)}
         ${this.#bar("After", session, plan.after.tokens, plan.after.utilization, regionsAfter(session.pruned, plan.removed, plan.after.tokens) ?? [{ name: "rest", tokens: plan.after.tokens }])}</div>
-      ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>Even so it stays above the budget: ${plan.over_budget.message || html`what is protected takes ${number(plan.over_budget.protected_tokens)} tokens, more than the ${number(plan.over_budget.max_tokens)} aimed at.`}</span></p>`}
-      ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${plan.nothing_to_do}</p>`}
+      ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message) || html`What is protected takes ${number(plan.over_budget.protected_tokens)} tokens, more than the ${number(plan.over_budget.max_tokens)} aimed at.`}</span></p>`}
+      ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${sentence(plan.nothing_to_do)}</p>`}
       ${this.#groups(plan)}
       ${this.#sparedList()}
       ${this.#cache(plan)}
@@ -205,9 +216,12 @@ export class PlanPanel extends CoppiceElement {
     return html`<div class="groups" data-key="groups">${plan.groups.map((group) => {
       const open = this.#openGroups.has(group.cause);
       const list = rows.get(group.cause) ?? [];
-      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${group.label}<small class="muted">${counted(group.messages, "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
-        ${open && html`<ul class="group-rows">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}
-          ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${group.cause}">${this.#allOf.has(group.cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}</ul>`}</section>`;
+      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
+        ${
+          open &&
+          html`<ul class="group-rows">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}
+          ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${group.cause}">${this.#allOf.has(group.cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}</ul>`
+        }</section>`;
     })}<p class="total"><span>Freed</span><b class="num">−${number(plan.freed)}</b></p></div>`;
   }
 
@@ -218,8 +232,11 @@ export class PlanPanel extends CoppiceElement {
 
   #sparedList() {
     if (this.#spared.size === 0) return html``;
-    return html`<div class="spared" data-key="spared"><span class="muted">Spared by you</span><ul class="chips">${[...this.#spared].map(
-      ([id, n]) => html`<li data-key="${id}"><button class="chip" data-act="spare-not" data-id="${id}" aria-label="No longer spare message ${n}">#${number(n)}${icon("close")}</button></li>`,
+    return html`<div class="spared" data-key="spared"><span class="muted">Spared by you</span><ul class="chips">${[
+      ...this.#spared,
+    ].map(
+      ([id, n]) =>
+        html`<li data-key="${id}"><button class="chip" data-act="spare-not" data-id="${id}" aria-label="No longer spare message ${n}">#${number(n)}${icon("close")}</button></li>`,
     )}</ul></div>`;
   }
 
@@ -227,7 +244,8 @@ export class PlanPanel extends CoppiceElement {
   #cache({ cache, removed_count, shortened_count }) {
     if (!cache || removed_count + shortened_count === 0) return html``;
     /** @param {number} tokens @param {number | null} cost */
-    const both = (tokens, cost) => html`${number(tokens)}${cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`}`;
+    const both = (tokens, cost) =>
+      html`${number(tokens)}${cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`}`;
     const back = cache.break_even_calls;
     return html`<dl class="kv" data-key="cache"><dt>Saved on every next call</dt><dd>${both(cache.saved_per_call, cache.saved_cost)}</dd><dt>Cache rewritten once</dt><dd>${both(cache.rewritten_once, cache.rewrite_cost)}</dd>
       ${back !== null && html`<dt>Pays back after</dt><dd>${counted(Math.max(1, Math.ceil(back)), "call")}</dd>`}
@@ -236,7 +254,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Plan} plan @param {Session} session */
   #whatIf(plan, session) {
-    const aim = Math.round((((this.#wish.max_tokens ?? plan.max_tokens) / session.limit) * 1000)) / 10;
+    const aim = Math.round(((this.#wish.max_tokens ?? plan.max_tokens) / session.limit) * 1000) / 10;
     const strategy = this.#wish.strategy ?? plan.strategy;
     const names = STRATEGIES.includes(strategy) ? STRATEGIES : [...STRATEGIES, strategy];
     const changed = this.#wish.max_tokens !== undefined || this.#wish.strategy !== undefined;

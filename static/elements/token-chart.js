@@ -36,8 +36,12 @@ export class TokenChart extends CoppiceElement {
     if (!this.#value) return;
     const points = this.#value.points;
     const last = points.at(-1);
-    if (last && last.number === point.number && last.agent === point.agent && last.pruned === point.pruned) return;
-    this.#value = { ...this.#value, points: last?.number === point.number ? [...points.slice(0, -1), point] : [...points, point] };
+    if (last && last.number === point.number && last.agent === point.agent && last.pruned === point.pruned)
+      return;
+    this.#value = {
+      ...this.#value,
+      points: last?.number === point.number ? [...points.slice(0, -1), point] : [...points, point],
+    };
     this.requestUpdate();
   }
 
@@ -138,7 +142,10 @@ export class TokenChart extends CoppiceElement {
     const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
     /** @type {uPlot.Series} */
     const pruned = { stroke: accent, width: 1.75, fill: colour("--accent-soft"), points: { show: false } };
-    const series = [{}, ...(followed ? [{ stroke: agent, width: 1.5, points: { show: false } }, pruned] : [pruned])];
+    const series = [
+      {},
+      ...(followed ? [{ stroke: agent, width: 1.5, points: { show: false } }, pruned] : [pruned]),
+    ];
     const top = Math.max(timeline.target * 1.12, 1);
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
@@ -148,11 +155,31 @@ export class TokenChart extends CoppiceElement {
       scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
       series,
       axes: [
-        { ...axis, grid: { show: false }, space: 80, ...(time ? {} : { values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? number(t) : "")) }) },
-        { ...axis, size: 46, grid: { stroke: line, width: 1 }, ticks: { show: false }, values: (_, ticks) => ticks.map((t) => compact(t)), space: 36 },
+        {
+          ...axis,
+          grid: { show: false },
+          space: 80,
+          ...(time ? {} : { values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? number(t) : "")) }),
+        },
+        {
+          ...axis,
+          size: 46,
+          grid: { stroke: line, width: 1 },
+          ticks: { show: false },
+          values: (_, ticks) => ticks.map((t) => compact(t)),
+          space: 28,
+        },
       ],
       hooks: {
-        draw: [(plot) => this.#drawMarks(plot, timeline, time, { text: colour("--text"), warn: colour("--warn"), accent: accent ?? "", font })],
+        draw: [
+          (plot) =>
+            this.#drawMarks(plot, timeline, time, {
+              text: colour("--text"),
+              warn: colour("--warn"),
+              accent: accent ?? "",
+              font,
+            }),
+        ],
         setCursor: [(plot) => this.#tell(plot, timeline)],
       },
     };
@@ -189,9 +216,17 @@ export class TokenChart extends CoppiceElement {
   #tell(plot, timeline) {
     const place = this.querySelector(".chart-at");
     if (!place) return;
-    const point = plot.cursor.idx === null || plot.cursor.idx === undefined ? null : timeline.points[plot.cursor.idx];
+    const point =
+      plot.cursor.idx === null || plot.cursor.idx === undefined ? null : timeline.points[plot.cursor.idx];
     const words = point
-      ? [`#${number(point.number)}`, timeOfDay(point.at, Date.now()), this.hasAttribute("followed") && point.agent !== null ? `agent ${number(point.agent)}` : "", point.pruned !== null ? `${this.hasAttribute("followed") ? "pruned " : ""}${number(point.pruned)}` : ""]
+      ? [
+          `#${number(point.number)}`,
+          timeOfDay(point.at, Date.now()),
+          this.hasAttribute("followed") && point.agent !== null ? `agent ${number(point.agent)}` : "",
+          point.pruned !== null
+            ? `${this.hasAttribute("followed") ? "pruned " : ""}${number(point.pruned)}`
+            : "",
+        ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");
   }

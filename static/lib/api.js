@@ -92,8 +92,6 @@ export const api = {
     const data = await call("GET", `${at(id)}/operations`);
     return Array.isArray(data) ? data : data.operations;
   },
-  /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Operation>} */
-  operation: (id, n) => call("GET", `${at(id)}/operations/${n}`),
   /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
   undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
   /** @param {string} id @param {string} q @returns {Promise<import("./types.js").Message[]>} */

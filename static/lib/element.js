@@ -62,6 +62,8 @@ export class CoppiceElement extends HTMLElement {
 
   /** @param {string} type @param {unknown} [detail] */
   emit(type, detail) {
-    return this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }));
+    return this.dispatchEvent(
+      new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }),
+    );
   }
 }

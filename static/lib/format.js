@@ -69,13 +69,19 @@ export function ago(iso, now) {
   if (!iso) return "–";
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
   if (!Number.isFinite(seconds)) return "–";
-  for (const [size, unit] of STEPS) if (seconds >= size) return relative.format(-Math.floor(seconds / size), unit);
+  for (const [size, unit] of STEPS)
+    if (seconds >= size) return relative.format(-Math.floor(seconds / size), unit);
   return seconds < 5 ? "now" : relative.format(-seconds, "second");
 }
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayClock = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const dayClock = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
@@ -87,13 +93,26 @@ export function moment(iso) {
 export function timeOfDay(iso, now) {
   const ms = iso ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(ms)) return "";
-  return new Date(ms).toDateString() === new Date(now).toDateString() ? clock.format(ms) : dayClock.format(ms);
+  return new Date(ms).toDateString() === new Date(now).toDateString()
+    ? clock.format(ms)
+    : dayClock.format(ms);
 }
 
 /** Money with as many decimals as it needs to be more than nothing. @param {number} value @param {string} currency */
 export function money(value, currency) {
   const digits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
-  return new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: digits }).format(value);
+  return new Intl.NumberFormat(undefined, {
+    style: "currency",
+    currency,
+    maximumFractionDigits: digits,
+  }).format(value);
+}
+
+/** A remark of the server as a sentence: capital first, full stop last. @param {string | null | undefined} text */
+export function sentence(text) {
+  if (!text) return "";
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** The last part of a path. @param {string | null} path */

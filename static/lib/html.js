@@ -2,7 +2,13 @@
 // What another `html` made, and lists of it, pass as they are; null, undefined and false leave nothing behind.
 // There is no way to mark a string as safe: markup comes from templates in this code base or not at all.
 
-const ENTITIES = /** @type {const} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" });
+const ENTITIES = /** @type {const} */ ({
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+});
 
 /** Markup made by `html`. */
 export class Html {
@@ -22,7 +28,7 @@ export class Html {
 const KEY = Symbol("html");
 
 /** Text with the five characters that mean something in markup written as entities. @param {unknown} value */
-export function escape(value) {
+export function escaped(value) {
   return String(value).replace(/[&<>"']/g, (c) => ENTITIES[/** @type {keyof typeof ENTITIES} */ (c)]);
 }
 
@@ -31,7 +37,7 @@ function piece(value) {
   if (value instanceof Html) return value.toString();
   if (Array.isArray(value)) return value.map(piece).join("");
   if (value === null || value === undefined || value === false) return "";
-  return escape(value);
+  return escaped(value);
 }
 
 /** @param {TemplateStringsArray} strings @param {...unknown} values */

@@ -21,8 +21,15 @@ export function allShortcuts() {
 /** @param {EventTarget | null} target */
 export function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
-  return target instanceof HTMLInputElement && !["checkbox", "radio", "range", "button"].includes(target.type);
+  if (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  )
+    return true;
+  return (
+    target instanceof HTMLInputElement && !["checkbox", "radio", "range", "button"].includes(target.type)
+  );
 }
 
 /** @param {KeyboardEvent} event */
@@ -33,7 +40,12 @@ function press(event) {
   const found = [...shortcuts].reverse().find((shortcut) => shortcut.key === event.key);
   if (!found) return;
   // Enter and Space belong to the control that has the focus.
-  if (event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary, [role=tab]")) return;
+  if (
+    event.key === "Enter" &&
+    event.target instanceof Element &&
+    event.target.closest("a, button, summary, [role=tab]")
+  )
+    return;
   if (event.key !== "Escape") event.preventDefault();
   found.run(event);
 }

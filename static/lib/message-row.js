@@ -8,7 +8,12 @@ import { fateName } from "./words.js";
 /** @typedef {import("./types.js").MessageFull} MessageFull */
 /** @typedef {import("./types.js").Part} Part */
 
-const FATE_ICONS = /** @type {Record<string, string>} */ ({ protected: "lock", shortened: "torn", goes: "goes", out: "out" });
+const FATE_ICONS = /** @type {Record<string, string>} */ ({
+  protected: "lock",
+  shortened: "torn",
+  goes: "goes",
+  out: "out",
+});
 /** Characters of one part that are shown at first; a long output would stall the page. */
 export const SHOWN_CHARS = 12_000;
 
@@ -17,7 +22,8 @@ export function scoreBar(message, signals) {
   if (message.score === null) return html`<span class="muted">–</span>`;
   const told = signals.map((name) => `${name} ${decimal(message.contributions[name] ?? 0)}`).join(" · ");
   return html`<span class="score" title="${told}"><span class="score-number">${decimal(message.score, 0)}</span><span class="score-bar" aria-hidden="true">${signals.map(
-    (name, i) => html`<i data-css="--w:${message.contributions[name] ?? 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`,
+    (name, i) =>
+      html`<i data-css="--w:${message.contributions[name] ?? 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`,
   )}</span><span class="sr">${told}</span></span>`;
 }
 
@@ -67,19 +73,23 @@ function actions(message) {
   if (!message.in_context) return [["restore", "Restore", "restore"]];
   /** @type {[string, string, string][]} */
   const acts = [message.pinned ? ["unpin", "Unpin", "pin"] : ["pin", "Pin: never prune", "pin"]];
-  if (message.drop_first) acts.push(["undo-drop-first", "No longer drop first", "first"]);
-  else if (!message.pinned) acts.push(["drop-first", "Drop first", "first"]);
-  acts.push(["drop", "Drop now", "goes"]);
-  return acts.filter(([act]) => act !== "undo-drop-first");
+  if (message.role === "system") return acts;
+  acts.push(
+    ["drop-first", message.drop_first ? "No longer drop first" : "Drop first", "first"],
+    ["drop", "Drop now", "goes"],
+  );
+  return acts;
 }
 
 /** @param {Message} message @param {string[]} signals */
 function signalTable(message, signals) {
   if (message.score === null) return html``;
-  return html`<table class="signals"><caption class="sr">How the score came about</caption><tbody>${signals.map((name, i) => {
-    const points = message.contributions[name] ?? 0;
-    return html`<tr><th scope="row"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${name}</th><td class="num muted">${decimal(message.signals[name] ?? 0, 2)}</td><td class="num">${decimal(points)}</td><td class="bar"><i data-css="--w:${points}%;--c:var(--sig-${(i % 8) + 1})"></i></td></tr>`;
-  })}<tr class="total"><th scope="row">score</th><td></td><td class="num">${decimal(message.score)}</td><td></td></tr></tbody></table>`;
+  return html`<table class="signals"><caption class="sr">How the score came about</caption><tbody>${signals.map(
+    (name, i) => {
+      const points = message.contributions[name] ?? 0;
+      return html`<tr><th scope="row"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${name}</th><td class="num muted">${decimal(message.signals[name] ?? 0, 2)}</td><td class="num">${decimal(points)}</td><td class="bar"><i data-css="--w:${points}%;--c:var(--sig-${(i % 8) + 1})"></i></td></tr>`;
+    },
+  )}<tr class="total"><th scope="row">score</th><td></td><td class="num">${decimal(message.score)}</td><td></td></tr></tbody></table>`;
 }
 
 /** @param {MessageFull} full */
@@ -101,7 +111,7 @@ function pretty(text) {
   }
 }
 
-/** @param {Part} part @param {boolean} whole */
+/** @param {Part} part @param {boolean} whole @returns {import("./html.js").Html} */
 function partBlock(part, whole) {
   switch (part.type) {
     case "text":

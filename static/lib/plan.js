@@ -18,7 +18,10 @@ export function doesSomething(plan) {
 
 /** What has been done, for the toast. @param {{ messages: number, freed: number }} operation @param {number} [shortened] */
 export function prunedSentence(operation, shortened = 0) {
-  const what = operation.messages > 0 || shortened === 0 ? `${counted(operation.messages, "message")} pruned` : `${counted(shortened, "output")} shortened`;
+  const what =
+    operation.messages > 0 || shortened === 0
+      ? `${counted(operation.messages, "message")} pruned`
+      : `${counted(shortened, "output")} shortened`;
   return `${what}, ${counted(operation.freed, "token")} freed.`;
 }
 
@@ -26,7 +29,10 @@ export function prunedSentence(operation, shortened = 0) {
 export function promise(plan, session) {
   const aim = percentSet(Math.round((plan.max_tokens / Math.max(1, session.limit)) * 1000) / 10);
   const back = plan.cache?.break_even_calls;
-  const pays = back === null || back === undefined ? "" : ` and pays back after ${counted(Math.max(1, Math.ceil(back)), "call")}`;
+  const pays =
+    back === null || back === undefined
+      ? ""
+      : ` and pays back after ${counted(Math.max(1, Math.ceil(back)), "call")}`;
   return `Pruning to ${aim} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
@@ -34,13 +40,15 @@ export function promise(plan, session) {
 export function rowsByCause(plan) {
   /** @type {Map<string, import("./types.js").Message[]>} */
   const rows = new Map(plan.groups.map((group) => [group.cause, []]));
-  for (const message of [...plan.removed, ...plan.shortened]) rows.set(message.cause, [...(rows.get(message.cause) ?? []), message]);
+  for (const message of [...plan.removed, ...plan.shortened])
+    rows.set(message.cause, [...(rows.get(message.cause) ?? []), message]);
   return rows;
 }
 
 /** How many messages lie between the plan's state of the session and now. @param {number} then @param {number} now */
 export function sinceSentence(then, now) {
   const more = now - then;
-  return more > 0 ? `${counted(more, "message")} came since this plan was made.` : "The session has changed since this plan was made.";
+  return more > 0
+    ? `${counted(more, "message")} came since this plan was made.`
+    : "The session has changed since this plan was made.";
 }
-

@@ -58,12 +58,14 @@ function morphChildren(to, from) {
     if (wanted.has(key)) keyed.set(key, node);
     else node.parentNode?.removeChild(node);
   }
+  /** @type {ChildNode | null} */
   let here = to.firstChild;
   for (const next of [...from.childNodes]) {
     const key = keyOf(next);
-    const match = key === null ? (here && keyOf(here) === null && alike(here, next) ? here : null) : keyed.get(key);
+    /** @type {ChildNode | null} */
+    const match = key === null ? (here && keyOf(here) === null ? here : null) : (keyed.get(key) ?? null);
     if (match && alike(match, next)) {
-      if (match === here) here = here.nextSibling;
+      if (match === here) here = match.nextSibling;
       else to.insertBefore(match, here);
       morphNode(match, next);
     } else {
@@ -85,7 +87,8 @@ function morphNode(old, next) {
 
 /** @param {Element} old @param {Element} next */
 function morphElement(old, next) {
-  const ours = old instanceof HTMLDialogElement || old instanceof HTMLDetailsElement ? ["style", "open"] : ["style"];
+  const ours =
+    old instanceof HTMLDialogElement || old instanceof HTMLDetailsElement ? ["style", "open"] : ["style"];
   for (const { name } of [...old.attributes])
     if (!next.hasAttribute(name) && !ours.includes(name)) setAttribute(old, name, null);
   for (const { name, value } of next.attributes)

@@ -47,7 +47,8 @@ export function largestGap(times) {
 /** The names of the signals in the order of their weights' table. @param {Message[]} messages */
 export function signalNames(messages) {
   const names = new Set(["recency", "role", "keywords", "length"]);
-  for (const message of messages) for (const name of Object.keys(message.contributions ?? {})) names.add(name);
+  for (const message of messages)
+    for (const name of Object.keys(message.contributions ?? {})) names.add(name);
   return [...names];
 }
 
@@ -63,7 +64,14 @@ export function heaviest(messages) {
     const tool = message.tool ?? (message.role === "tool" ? "tool results" : null);
     const call = message.calls?.[0]?.name;
     const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : message.role);
-    const group = groups.get(name) ?? { name, mono: message.tool !== null, count: 0, tokens: 0, going: 0, ids: [] };
+    const group = groups.get(name) ?? {
+      name,
+      mono: message.tool !== null,
+      count: 0,
+      tokens: 0,
+      going: 0,
+      ids: [],
+    };
     group.count += 1;
     group.tokens += message.tokens;
     group.going += message.fate === "goes" || message.fate === "shortened" ? 1 : 0;

@@ -1,12 +1,12 @@
 // The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
 import { counted, fileName, number, percent, percentSet, tokens } from "./format.js";
+import { reserveShare } from "./gauge.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge } from "./sessions.js";
 import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } from "./words.js";
-import { reserveShare } from "./gauge.js";
 
 /** @typedef {import("./types.js").Session} Session */
 /** @typedef {import("./types.js").Plan} Plan */
@@ -42,11 +42,26 @@ function exportMenu(session) {
 function notes(session) {
   const lines = [
     ...session.notes,
-    ...(session.model_known ? [] : [`${session.model || "This model"} is not in the table of models; a window of ${number(session.window)} is assumed. Set it under Settings, Models.`]),
-    ...(session.malformed ? [`${counted(session.malformed, "line")} of the file could not be read and ${session.malformed === 1 ? "was" : "were"} skipped; all others were read.`] : []),
-    ...(session.unknown ? [`${counted(session.unknown, "line")} of a type that Coppice does not know ${session.unknown === 1 ? "was" : "were"} passed over.`] : []),
+    ...(session.model_known
+      ? []
+      : [
+          `${session.model || "This model"} is not in the table of models; a window of ${number(session.window)} is assumed. Set it under Settings, Models.`,
+        ]),
+    ...(session.malformed
+      ? [
+          `${counted(session.malformed, "line")} of the file could not be read and ${session.malformed === 1 ? "was" : "were"} skipped; all others were read.`,
+        ]
+      : []),
+    ...(session.unknown
+      ? [
+          `${counted(session.unknown, "line")} of a type that Coppice does not know ${session.unknown === 1 ? "was" : "were"} passed over.`,
+        ]
+      : []),
   ];
-  return lines.length > 0 && html`<ul class="session-notes" data-key="notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
+  return (
+    lines.length > 0 &&
+    html`<ul class="session-notes" data-key="notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+  );
 }
 
 /** @param {Session} session @param {Plan | null} plan */
@@ -86,7 +101,7 @@ function prunedWords(agent, pruned) {
 function bar(key, name, what, gauge, session, big) {
   const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
   return html`<div class="bar" data-key="${key}" data-big="${big}"><div class="bar-head"><h2>${name}</h2><span class="muted small">${what}</span>
-      <p class="bar-figures"><b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b> <span class="muted">of <span title="${source ? `Limit from ${source}` : ""}">${number(session.limit)}</span></span> <b>${percent(gauge.utilization)}</b> <span class="muted certainty" title="${certaintyReason(gauge.certainty)}">${gauge.certainty}</span></p></div>
+      <p class="bar-figures"><b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b><span class="muted">of <span title="${source ? `Limit from ${source}` : ""}">${number(session.limit)}</span></span><b>${percent(gauge.utilization)}</b><span class="muted certainty" title="${certaintyReason(gauge.certainty)}">${gauge.certainty}</span></p></div>
     <context-gauge ${big ? html`big` : ""} label="${name}" data="${gaugeData(session, gauge)}"></context-gauge></div>`;
 }
 
@@ -94,7 +109,9 @@ function bar(key, name, what, gauge, session, big) {
 function legend(session) {
   const main = mainGauge(session);
   const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));
-  const ordered = [...main.regions].sort((a, b) => REGION_ORDER.indexOf(a.name) - REGION_ORDER.indexOf(b.name)).filter((r) => r.tokens > 0);
+  const ordered = [...main.regions]
+    .sort((a, b) => REGION_ORDER.indexOf(a.name) - REGION_ORDER.indexOf(b.name))
+    .filter((r) => r.tokens > 0);
   const reserve = reserveShare(session);
   return html`<ul class="legend">${ordered.map((r) => {
     const after = pruned.get(r.name) ?? 0;

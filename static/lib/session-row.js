@@ -4,7 +4,7 @@ import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { isAboveTarget, mainGauge } from "./sessions.js";
 import { agoTime } from "./times.js";
-import { activityName, certaintyReason, regionName, REGION_ORDER, sourceName } from "./words.js";
+import { activityName, certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
 /** @typedef {import("./types.js").Gauge} Gauge */
@@ -12,7 +12,13 @@ import { activityName, certaintyReason, regionName, REGION_ORDER, sourceName } f
 /** @param {Session} session */
 export function limitsOf(session) {
   const { limit, window, output_reserve, target_tokens } = session;
-  return { limit, window, output_reserve, target_tokens, target_percent: (target_tokens / Math.max(1, limit)) * 100 };
+  return {
+    limit,
+    window,
+    output_reserve,
+    target_tokens,
+    target_percent: (target_tokens / Math.max(1, limit)) * 100,
+  };
 }
 
 /** The data attribute of a <context-gauge>. @param {Session} session @param {Gauge} [gauge] */
@@ -46,7 +52,9 @@ export function sessionRow(session, depth) {
   const gauge = mainGauge(session);
   const above = isAboveTarget(session);
   const href = `/sessions/${encodeURIComponent(session.id)}`;
-  const kind = session.parent_id ? `sub-agent${session.agent_type ? ` ${session.agent_type}` : ""}` : sourceName(session.source);
+  const kind = session.parent_id
+    ? `sub-agent${session.agent_type ? ` ${session.agent_type}` : ""}`
+    : sourceName(session.source);
   return html`<tr class="session-row" role="row" data-key="${session.id}" data-id="${session.id}" data-above="${above}" data-depth="${depth}">
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" data-css="--depth:${depth}">

@@ -15,8 +15,8 @@ export function isAboveTarget(session) {
 
 /** @param {Session} session @param {string} text lower-case */
 function mentions(session, text) {
-  return [session.title, session.model, session.source, session.cwd, session.id, session.agent_type].some((field) =>
-    (field ?? "").toLowerCase().includes(text),
+  return [session.title, session.model, session.source, session.cwd, session.id, session.agent_type].some(
+    (field) => (field ?? "").toLowerCase().includes(text),
   );
 }
 
@@ -37,7 +37,8 @@ export function arrange(sessions, filter = {}) {
   const shown = [...sessions].filter(
     (s) =>
       (!text || mentions(s, text)) &&
-      (chip === "all" || (chip === "above" ? isAboveTarget(s) : chip === "active" ? isBusy(s) : s.source === chip)),
+      (chip === "all" ||
+        (chip === "above" ? isAboveTarget(s) : chip === "active" ? isBusy(s) : s.source === chip)),
   );
   const ids = new Set(shown.map((s) => s.id));
   /** @type {Map<string | null, Session[]>} */

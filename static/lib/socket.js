@@ -42,7 +42,11 @@ class Live extends EventTarget {
 
   #connect() {
     if (this.#socket) return;
-    const socket = io({ transports: ["websocket", "polling"], reconnectionDelay: 300, reconnectionDelayMax: 3000 });
+    const socket = io({
+      transports: ["websocket", "polling"],
+      reconnectionDelay: 300,
+      reconnectionDelayMax: 3000,
+    });
     this.#socket = socket;
     socket.on("connect", () => {
       this.#setState("live");
@@ -59,13 +63,15 @@ class Live extends EventTarget {
     const revision = this.#rooms.get(room) ?? null;
     const known = revision !== null;
     const request = known ? { room, revision } : { room };
-    this.#socket?.emit("subscribe", request, (/** @type {any} */ answer) => this.#caughtUp(room, known, answer));
+    this.#socket?.emit("subscribe", request, (/** @type {any} */ answer) =>
+      this.#caughtUp(room, known, answer),
+    );
   }
 
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
-    if (known) this.dispatchEvent(new CustomEvent("resync", { detail: { room } }));
+    if (known && answer?.snapshot) this.dispatchEvent(new CustomEvent("resync", { detail: { room } }));
   }
 
   /** @param {string} name @param {any} payload */

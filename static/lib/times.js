@@ -4,7 +4,9 @@ import { html } from "./html.js";
 
 /** @param {string | null} iso */
 export function agoTime(iso) {
-  return iso ? html`<time datetime="${iso}" data-ago title="${moment(iso)}">${ago(iso, Date.now())}</time>` : html`–`;
+  return iso
+    ? html`<time datetime="${iso}" data-ago title="${moment(iso)}">${ago(iso, Date.now())}</time>`
+    : html`–`;
 }
 
 /** Brings all relative times below `root` up to now. @param {ParentNode} root */

@@ -1,0 +1,150 @@
+// <what-if></what-if>
+//
+// What unsaved settings would do to one session, before they are saved: tokens after a prune, and how many messages
+// would change fate. Property `settings`: the draft, or null while it equals what is saved. Emits `faults` with the
+// wrong fields when the server refuses the draft.
+import { ApiError, api } from "../lib/api.js";
+import { CoppiceElement } from "../lib/element.js";
+import { counted, number, percent } from "../lib/format.js";
+import { html } from "../lib/html.js";
+import { icon } from "../lib/icons.js";
+import { render } from "../lib/render.js";
+import { limitsOf } from "../lib/session-row.js";
+import { mainGauge } from "../lib/sessions.js";
+
+/** @typedef {import("../lib/types.js").Plan} Plan */
+/** @typedef {import("../lib/types.js").Session} Session */
+/** @typedef {import("../lib/types.js").Settings} Settings */
+
+const TYPING_MS = 250;
+
+export class WhatIf extends CoppiceElement {
+  /** @type {Session[] | null} */
+  #sessions = null;
+  /** @type {Session | null} */
+  #session = null;
+  /** @type {Settings | null} */
+  #settings = null;
+  /** @type {Plan | null} */
+  #saved = null;
+  /** @type {Plan | null} */
+  #tried = null;
+  #busy = false;
+  /** @type {string | null} */
+  #error = null;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #timer = null;
+  /** @type {AbortController | null} */
+  #asking = null;
+
+  /** @param {Settings | null} settings */
+  set settings(settings) {
+    this.#settings = settings;
+    this.#busy = settings !== null;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#try(), TYPING_MS);
+    this.requestUpdate();
+  }
+
+  start() {
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const id = /** @type {HTMLSelectElement} */ (event.target).value;
+      this.#session = this.#sessions?.find((s) => s.id === id) ?? null;
+      this.#saved = this.#tried = null;
+      this.#try();
+    });
+    this.#load();
+  }
+
+  stop() {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#asking?.abort();
+  }
+
+  async #load() {
+    try {
+      const sessions = await api.sessions();
+      this.#sessions = sessions.sort((a, b) => mainGauge(b).utilization - mainGauge(a).utilization);
+      this.#session = this.#sessions[0] ?? null;
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error);
+    }
+    await this.#try();
+  }
+
+  /** Asks anew for the plan of what is saved; after saving. */
+  async refresh() {
+    this.#saved = null;
+    await this.#try();
+  }
+
+  async #try() {
+    const session = this.#session;
+    if (!session) return this.requestUpdate();
+    this.#asking?.abort();
+    const mine = new AbortController();
+    this.#asking = mine;
+    try {
+      this.#saved ??= await api.plan(session.id, {}, mine.signal);
+      const wanted = this.#settings;
+      this.#tried = wanted
+        ? await api.plan(session.id, { settings: wanted, compare: true }, mine.signal)
+        : null;
+      if (mine.signal.aborted) return;
+      this.#error = null;
+      this.emit("faults", []);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      this.#tried = null;
+      if (error instanceof ApiError && error.faults.length) this.emit("faults", error.faults);
+      else this.#error = error instanceof Error ? error.message : String(error);
+    }
+    this.#busy = false;
+    this.requestUpdate();
+  }
+
+  update() {
+    const session = this.#session;
+    render(
+      this,
+      html`<section class="panel" aria-labelledby="what-if-title"><header><h2 id="what-if-title">What it would do</h2></header>
+        ${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+        ${this.#sessions?.length === 0 ? html`<p class="pad muted">There is no session to try settings on yet.</p>` : ""}
+        ${
+          session &&
+          html`<div class="pad what-if-body"><label class="small muted" for="what-if-session">On the session</label>
+          <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${s.title} (${percent(mainGauge(s).utilization)})</option>`)}</select>
+          <div class="plan-bars">${this.#saved && this.#bar("Now", session, this.#saved.before.tokens, this.#saved.before.utilization)}
+            ${this.#saved && this.#bar("Saved", session, this.#saved.after.tokens, this.#saved.after.utilization)}
+            ${this.#tried && this.#bar("These", session, this.#tried.after.tokens, this.#tried.after.utilization)}</div>
+          <div role="status" class="what-if-words" data-busy="${this.#busy ? "true" : "false"}">${this.#words()}</div></div>`
+        }
+      </section>`,
+    );
+  }
+
+  /** @param {string} label @param {Session} session @param {number} tokens @param {number} utilization */
+  #bar(label, session, tokens, utilization) {
+    const gauge = {
+      tokens,
+      utilization,
+      certainty: session.pruned.certainty,
+      messages: 0,
+      regions: [{ name: "rest", tokens }],
+    };
+    return html`<span class="muted">${label}</span><context-gauge label="${label}" data="${JSON.stringify({ gauge, limits: limitsOf(session) })}"></context-gauge><span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
+  }
+
+  #words() {
+    const [saved, tried] = [this.#saved, this.#tried];
+    if (!saved) return html`<p class="muted">Planning…</p>`;
+    if (!tried)
+      return html`<p class="muted">With the saved settings a prune takes ${counted(saved.removed_count, "message")} out. Change something on the left to see the difference here.</p>`;
+    const difference = tried.after.tokens - saved.after.tokens;
+    return html`<p><b>${counted(tried.changed ?? 0, "message")}</b> would change fate.</p>
+      <p>A prune would take ${counted(tried.removed_count, "message")} out instead of ${number(saved.removed_count)}, ${difference === 0 ? "to the same number of tokens" : html`and leave <b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
+      ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
+  }
+}
+
+customElements.define("what-if", WhatIf);

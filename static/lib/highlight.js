@@ -1,0 +1,17 @@
+// Which pieces of a snippet are the words that were searched for. Pure.
+
+/** @param {string} text @param {string} query @returns {{ text: string, found: boolean }[]} */
+export function highlight(text, query) {
+  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  if (words.length === 0) return [{ text, found: false }];
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}_])((?:${words.join("|")})[\\p{L}\\p{N}_]*)`, "giu");
+  const pieces = [];
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    if (match.index > end) pieces.push({ text: text.slice(end, match.index), found: false });
+    pieces.push({ text: match[0], found: true });
+    end = match.index + match[0].length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end), found: false });
+  return pieces;
+}

@@ -1,0 +1,189 @@
+// The parts of the settings form as markup. Each field carries the dotted path of what it sets in `name`, and its fault
+// beside it.
+import { faultAt, valueAt } from "./draft.js";
+import { decimal, sentence } from "./format.js";
+import { html } from "./html.js";
+import { icon } from "./icons.js";
+import { strategyName, title } from "./words.js";
+
+/** @typedef {import("./types.js").Settings} Settings */
+/** @typedef {import("./types.js").Fault} Fault */
+/** @typedef {{ settings: Settings, faults: Fault[], limits: import("./types.js").SettingsDoc["limits"] }} Form */
+
+const SIGNALS = /** @type {Record<string, string>} */ ({
+  recency: "how late in the conversation",
+  role: "who speaks, by the table below",
+  keywords: "words that tell of errors, outcomes, changes",
+  length: "long messages, by the steps below",
+});
+
+/** @type {[string, string, string, string][]} field, label, unit, help */
+export const LIMIT_FIELDS = [
+  ["target_percent", "Target", "%", "Above it a session is marked, and automatic pruning begins."],
+  ["aim_percent", "Aim", "%", "What a prune cuts to."],
+  [
+    "cap_tokens",
+    "Cap",
+    "tokens",
+    "Your own ceiling on the target; empty for none. Of use where the window is so large that 80 % never comes, but every call is dear.",
+  ],
+];
+/** @type {[string, string, string, string][]} */
+export const KEEP_FIELDS = [
+  ["fresh_tail", "Fresh tail", "messages", "The newest are never pruned."],
+  [
+    "user_words_tokens",
+    "User words, at most",
+    "tokens",
+    "What users said is kept verbatim, newest first, up to the lesser of these two.",
+  ],
+  ["user_words_percent", "and at most", "% of the budget", ""],
+];
+/** @type {[string, string, string, string][]} */
+export const AUTO_FIELDS = [
+  ["minimum_gain_percent", "Minimum gain", "% of the limit", "It waits until a prune gains this much."],
+];
+const KNOWN = new Set([
+  "weights",
+  "roles",
+  "keywords",
+  "length_steps",
+  "strategy",
+  "automatic",
+  ...[...LIMIT_FIELDS, ...KEEP_FIELDS, ...AUTO_FIELDS].map(([name]) => name),
+]);
+
+/** @param {string} message @param {string} id */
+function faultNote(message, id) {
+  return message && html`<p class="fault small" id="${id}">${sentence(message)}</p>`;
+}
+
+/** A number field with its fault. @param {Form} form @param {string} path @param {string} label @param {string} [limitName] */
+function numberField(form, path, label, limitName = path) {
+  const value = valueAt(form.settings, path);
+  const limits = form.limits[limitName] ?? {};
+  const fault = faultAt(form.faults, path);
+  return html`<input type="number" name="${path}" value="${value === null ? "" : shownNumber(value)}" step="any" min="${limits.min}" max="${limits.max}" aria-label="${label}" aria-invalid="${fault ? "true" : "false"}" ${fault ? html`aria-describedby="fault-${path}"` : ""}>`;
+}
+
+/** @param {unknown} value */
+function shownNumber(value) {
+  return typeof value === "number" ? Math.round(value * 10_000) / 10_000 : value;
+}
+
+/** @param {Form} form */
+export function weightsSection(form) {
+  const names = Object.keys(form.settings.weights);
+  const sum = names.reduce((total, name) => total + (Number(form.settings.weights[name]) || 0), 0);
+  const limits = form.limits.weights ?? {};
+  return html`<section class="panel group-box" data-key="weights"><header><h2>Weights</h2><span class="muted small">points of a score that each signal can give</span><span class="end">sum <b>${decimal(sum)}</b></span></header>
+    <div class="fields">${names.map((name, i) => {
+      const path = `weights.${name}`;
+      const value = Number(form.settings.weights[name]) || 0;
+      return html`<div class="weight" data-key="${name}"><label for="w-${name}"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${title(name)}<small class="muted">${SIGNALS[name] ?? ""}</small></label>
+        <input id="w-${name}" type="range" name="${path}" min="${limits.min ?? 0}" max="${limits.max ?? 100}" step="${limits.step ?? 1}" value="${value}">
+        ${numberField(form, path, `${title(name)}, points`, "weights")}${faultNote(faultAt(form.faults, path), `fault-${path}`)}</div>`;
+    })}
+    <div class="weight-bar" aria-hidden="true">${names.map((name, i) => html`<i data-css="--w:${sum > 0 ? ((Number(form.settings.weights[name]) || 0) / sum) * 100 : 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`)}</div>
+    ${faultNote(faultAt(form.faults, "weights"), "fault-weights")}
+    ${Math.abs(sum - 100) > 0.05 && html`<p class="muted small">The sum need not be 100; scores are cut off at 0 and 100.</p>`}</div></section>`;
+}
+
+/** @param {Form} form */
+export function rolesSection(form) {
+  const limits = form.limits.roles ?? {};
+  return html`<section class="panel group-box" data-key="roles"><header><h2>Roles</h2><span class="muted small">rating of who speaks, 0 to 1</span></header><div class="fields">${Object.keys(
+    form.settings.roles,
+  ).map((role) => {
+    const path = `roles.${role}`;
+    return html`<div class="weight" data-key="${role}"><label for="r-${role}">${title(role)}</label><input id="r-${role}" type="range" name="${path}" min="${limits.min ?? 0}" max="${limits.max ?? 1}" step="${limits.step ?? 0.01}" value="${Number(form.settings.roles[role]) || 0}">${numberField(form, path, `${title(role)}, rating`, "roles")}${faultNote(faultAt(form.faults, path), `fault-${path}`)}</div>`;
+  })}</div></section>`;
+}
+
+/** @param {Form} form */
+export function keywordsSection(form) {
+  const all = faultAt(form.faults, "keywords");
+  return html`<section class="panel group-box" data-key="keywords"><header><h2>Keywords</h2><span class="muted small">whole words, any case; shares add up to 1 at most</span></header><div class="fields">
+    ${form.settings.keywords.map((group, i) => {
+      const path = `keywords.${i}`;
+      const fault = faultAt(form.faults, path, true);
+      return html`<div class="keyword-group" data-key="${i}"><div class="keyword-head"><input type="text" name="${path}.name" value="${group.name}" aria-label="Name of the group" aria-invalid="${faultAt(form.faults, `${path}.name`) ? "true" : "false"}"><label class="muted small">share ${numberField(form, `${path}.share`, `Share of ${group.name}`, "keywords.share")}</label><button class="quiet iconic small" data-act="drop-group" data-i="${i}" aria-label="Remove ${group.name}">${icon("close")}</button></div>
+        <textarea name="${path}.words" rows="2" aria-label="Words of ${group.name}" aria-invalid="${faultAt(form.faults, `${path}.words`, true) ? "true" : "false"}" data-words="${group.words.join(", ")}"></textarea>${faultNote(fault, `fault-${path}`)}</div>`;
+    })}
+    ${faultNote(all, "fault-keywords")}<div><button class="small" data-act="add-group">${icon("plus")}Add a group</button></div></div></section>`;
+}
+
+/** @param {Form} form */
+export function lengthSection(form) {
+  return html`<section class="panel group-box" data-key="length"><header><h2>Length</h2><span class="muted small">rating from a number of characters on</span></header><div class="fields">
+    ${form.settings.length_steps.map((_, i) => {
+      const fault = faultAt(form.faults, `length_steps.${i}`, true);
+      return html`<div class="step" data-key="${i}"><span class="muted">from</span>${numberField(form, `length_steps.${i}.0`, "Characters", "length_steps.characters")}<span class="muted">characters: rating</span>${numberField(form, `length_steps.${i}.1`, "Rating", "length_steps.rating")}<button class="quiet iconic small" data-act="drop-step" data-i="${i}" aria-label="Remove this step">${icon("close")}</button>${faultNote(fault, `fault-length_steps.${i}`)}</div>`;
+    })}
+    ${faultNote(faultAt(form.faults, "length_steps"), "fault-length_steps")}<div><button class="small" data-act="add-step">${icon("plus")}Add a step</button></div></div></section>`;
+}
+
+/** @param {Form} form @param {[string, string, string, string][]} fields */
+function rows(form, fields) {
+  return fields
+    .filter(([name]) => name in form.settings)
+    .map(
+      ([name, label, unit, help]) =>
+        html`<div class="setting" data-key="${name}"><span class="setting-name">${label}</span><span class="setting-value">${numberField(form, name, label)}<span class="muted">${unit}</span></span>${help && html`<p class="muted small">${help}</p>`}${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`,
+    );
+}
+
+/** @param {Form} form */
+export function limitsSection(form) {
+  return html`<section class="panel group-box" data-key="limits"><header><h2>Target and aim</h2><span class="muted small">of a model's input limit</span></header><div class="fields">${rows(form, LIMIT_FIELDS)}</div></section>`;
+}
+
+/** @param {Form} form @param {string[]} strategies */
+export function keepSection(form, strategies) {
+  const chosen = form.settings.strategy;
+  const names = strategies.includes(chosen) ? strategies : [...strategies, chosen];
+  return html`<section class="panel group-box" data-key="keep"><header><h2>What is kept</h2><span class="muted small">besides system messages, the last unit and pins</span></header><div class="fields">${rows(form, KEEP_FIELDS)}
+    <div class="setting"><label class="setting-name" for="set-strategy">Strategy</label><span class="setting-value"><select id="set-strategy" name="strategy">${names.map((name) => html`<option value="${name}" ${name === chosen ? html`selected` : ""}>${strategyName(name)}</option>`)}</select></span>${faultNote(faultAt(form.faults, "strategy"), "fault-strategy")}</div></div></section>`;
+}
+
+/** @param {Form} form */
+export function automaticSection(form) {
+  return html`<section class="panel group-box" data-key="auto"><header><h2>Automatic pruning</h2></header><div class="fields"><label class="switch"><input type="checkbox" role="switch" name="automatic" ${form.settings.automatic ? html`checked` : ""}>Prune by itself when a session crosses its target</label><p class="muted small">The default; each session can say otherwise. Every such prune stands in the session's history and can be undone.</p>${rows(form, AUTO_FIELDS)}</div></section>`;
+}
+
+/** Fields that this page has no words for yet: numbers and switches under their own names. @param {Form} form */
+export function otherSection(form) {
+  const names = Object.keys(form.settings).filter(
+    (name) => !KNOWN.has(name) && (form.settings[name] === null || typeof form.settings[name] !== "object"),
+  );
+  if (names.length === 0) return html``;
+  return html`<section class="panel group-box" data-key="other"><header><h2>More</h2></header><div class="fields">${names.map(
+    (name) => {
+      const value = form.settings[name];
+      const choices = CHOICES[name] ?? form.limits[name]?.choices;
+      if (typeof value === "boolean")
+        return html`<label class="switch" data-key="${name}"><input type="checkbox" role="switch" name="${name}" ${value ? html`checked` : ""}>${title(name)}</label>`;
+      if (choices)
+        return html`<div class="setting" data-key="${name}"><label class="setting-name" for="set-${name}">${title(name)}</label><span class="setting-value"><select id="set-${name}" name="${name}">${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : ""}>${title(choice)}</option>`)}</select></span>${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`;
+      if (typeof value === "string")
+        return html`<div class="setting" data-key="${name}"><label class="setting-name" for="set-${name}">${title(name)}</label><span class="setting-value"><input id="set-${name}" type="text" name="${name}" value="${value}"></span>${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`;
+      return rows(form, [
+        [
+          name,
+          title(name.replace(/_(tokens|percent)$/, "")),
+          name.endsWith("_percent")
+            ? "%"
+            : name.endsWith("_tokens") || name.endsWith("_reserve")
+              ? "tokens"
+              : "",
+          "",
+        ],
+      ]);
+    },
+  )}</div></section>`;
+}
+
+const CHOICES = /** @type {Record<string, string[]>} */ ({
+  windows: ["current", "blueprint"],
+  counting: ["tokenizer", "four_characters"],
+});
