@@ -61,6 +61,10 @@ def _mark(item: Any) -> float:
     if not isinstance(item, Mapping) or item.get("role") not in ("user", "assistant", "system"):
         return 0.0
     content = item.get("content")
+    if (
+        item.get("type") == "message" and "stop_reason" in item
+    ):  # an answer of the API, put into the list as it came
+        return 0.97
     if isinstance(content, str) or content is None:
         return 0.4
     if not isinstance(content, list):
@@ -237,6 +241,8 @@ def _rewrite(block: Any, part: Part) -> Any:
 def _rewrite_result(block: Any, part: ToolResult) -> Any:
     """A tool result with new text; images that are still meant to be there stay."""
     content = block.get("content")
+    if block.get("type") not in ("tool_result", "mcp_tool_result"):
+        return _rewrite_server_result(block, part)
     out = {**block, "content": part.text}
     if isinstance(content, list):
         place = Place(0)
@@ -249,6 +255,22 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
     if part.is_error != bool(block.get("is_error")):
         out["is_error"] = part.is_error
     return out
+
+
+def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
+    """A result the provider wrote itself keeps its shape: the output takes the text, a list of finds gets empty."""
+    content = block.get("content")
+    if isinstance(content, list):
+        return {**block, "content": []}
+    key = next(
+        (
+            k
+            for k in ("stdout", "content")
+            if isinstance(content, Mapping) and isinstance(content.get(k), str)
+        ),
+        "",
+    )
+    return {**block, "content": {**content, key: part.text}} if key else block
 
 
 def join(first: Any, second: Any) -> Any | None:

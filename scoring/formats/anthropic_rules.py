@@ -41,6 +41,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
         if isinstance(item, Mapping):
             last = n == len(items) - 1
             problems += [f"message {n}: {p}" for p in _message(item, last)]
+    problems += _thinking_goes_on(items, messages)
     problems += _results_first(items)
     problems += _unique_ids(messages)
     problems += _thinking_stays(items, messages)
@@ -75,8 +76,15 @@ def _message(item: Mapping[str, Any], last: bool) -> Iterator[str]:
             yield "a call id has characters other than letters, digits, _ and -"
         if kind == "thinking" and not block.get("signature"):
             yield "a thinking block has no signature; expected it as the API gave it"
-    if role == "assistant" and blocks and blocks[-1].get("type") in _THINKING:
-        yield "the final block of an assistant message is thinking; expected text or a call behind it"
+
+
+def _thinking_goes_on(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
+    """The final block of an assistant turn, of one message or several in a row, is no thinking."""
+    for n, message in enumerate(messages):
+        ends = n + 1 == len(messages) or messages[n + 1].role != "assistant"
+        blocks = blocks_of(items[n])
+        if message.role == "assistant" and ends and blocks and blocks[-1].get("type") in _THINKING:
+            yield f"message {n}: the final block of an assistant turn is thinking; expected text or a call behind it"
 
 
 def _results_first(items: Sequence[Any]) -> Iterator[str]:

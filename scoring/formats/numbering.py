@@ -53,7 +53,7 @@ def numbered(messages: Iterable[Message]) -> Iterator[Message]:
         now = "assistant" if message.role == "assistant" else "other"
         if now != speaker:
             speaker, counts = now, Counter()
-        made_up = any(plain(p) is not p for p in (*message.calls, *message.results))
+        made_up = any(plain(p) is not p for p in message.parts)
         yield replace(message, parts=_parts(message, counts)) if made_up else message
 
 

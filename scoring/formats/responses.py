@@ -62,7 +62,9 @@ def _mark(item: Any) -> float:
     types = [b.get("type") for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
     if any(isinstance(t, str) and t.startswith(("input_", "output_")) and t != "input_audio" for t in types):
         return 0.97
-    return 0.9 if kind == "message" and "content" in item else 0.3 if kind is None else 0.0
+    if kind == "message" and "content" in item:  # an answer of Anthropic's API says so too
+        return 0.2 if "stop_reason" in item or "text" in types else 0.9
+    return 0.3 if kind is None else 0.0
 
 
 def read(place: Place, item: Any) -> Message:
@@ -194,9 +196,19 @@ def patch(value: Any, message: Message) -> Any:
     out = dict(value)
     if key is not None and message.calls:
         out[key] = message.calls[0].arguments
-    if kind in _SERVER_CALLS and message.results and isinstance(value.get(_SERVER_CALLS[kind]), str):
-        out[_SERVER_CALLS[kind]] = message.results[0].text
+    if kind in _SERVER_CALLS and message.results and message.results != read(Place(0), value).results:
+        _patch_server_result(out, kind, message.results[0].text)
     return out
+
+
+def _patch_server_result(out: dict[str, Any], kind: str, text: str) -> None:
+    """What a built-in tool gave back, in the shape its item has; a generated image has no words to change."""
+    if kind == "code_interpreter_call":
+        out["outputs"] = [{"type": "logs", "logs": text}]
+    elif kind == "file_search_call":
+        out["results"] = [{"text": text}]
+    elif isinstance(out.get(_SERVER_CALLS[kind]), str) and kind != "image_generation_call":
+        out[_SERVER_CALLS[kind]] = text
 
 
 def _patched_content(content: Any, message: Message) -> Any:

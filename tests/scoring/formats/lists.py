@@ -6,8 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scoring.formats.base import Source
-from scoring.formats.media import media_of
+from scoring.formats.media import Source, media_of
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR4nGP4z8DwHwyBNBQAAEnyB/kJ0H0PAAAAAElFTkSuQmCC"
@@ -25,8 +24,17 @@ json_values = st.recursive(
 
 # Words that wire formats use, so that made-up objects come close to real ones.
 _words = st.sampled_from(
-    ["user", "assistant", "model", "tool", "system", "text", "tool_use", "tool_result", "function_call", "ai"]
-    + [
+    [
+        "user",
+        "assistant",
+        "model",
+        "tool",
+        "system",
+        "text",
+        "tool_use",
+        "tool_result",
+        "function_call",
+        "ai",
         "human",
         "message",
         "reasoning",
@@ -38,8 +46,18 @@ _words = st.sampled_from(
     ]
 )
 _fields = st.sampled_from(
-    ["role", "type", "content", "parts", "text", "tool_calls", "id", "function", "name", "arguments", "input"]
-    + [
+    [
+        "role",
+        "type",
+        "content",
+        "parts",
+        "text",
+        "tool_calls",
+        "id",
+        "function",
+        "name",
+        "arguments",
+        "input",
         "tool_use_id",
         "tool_call_id",
         "call_id",
@@ -48,9 +66,24 @@ _fields = st.sampled_from(
         "functionResponse",
         "args",
         "response",
+        "source",
+        "image_url",
+        "data",
+        "kwargs",
+        "lc",
+        "thought",
+        "thoughtSignature",
+        "summary",
+        "signature",
+        "encrypted_content",
+        "custom",
+        "function_call",
+        "status",
+        "inlineData",
+        "media_type",
+        "url",
+        "refusal",
     ]
-    + ["source", "image_url", "data", "kwargs", "lc", "thought", "thoughtSignature", "summary", "signature"]
-    + ["encrypted_content", "custom", "function_call", "status", "inlineData", "media_type", "url", "refusal"]
 )
 near_wire = st.recursive(
     json_values | _words,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +12,10 @@ from hypothesis import given, settings
 from pydantic import TypeAdapter
 
 from scoring.errors import MalformedMessage
-from scoring.formats import decode, encode
+from scoring.formats import FORMATS, decode, encode, repair, validate
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
 from tests.scoring.formats.lists import PNG, conversations
+from tests.shared import shared_files
 
 PARAMS: TypeAdapter[list[Any]] = TypeAdapter(list[MessageParam])
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
@@ -244,6 +247,28 @@ class TestPatching:
         bare = Message("tool", (ToolResult("c", "long"),), wire=decoded.wire)
         assert encode([bare], "anthropic")[0]["content"] == [{**fields, "content": inner[:1]}]
 
+    @pytest.mark.parametrize(
+        ("kind", "content", "expected"),
+        [
+            ("web_search_tool_result", [{"type": "web_search_result", "url": "u", "title": "t"}], []),
+            (
+                "bash_code_execution_tool_result",
+                {"type": "bash_code_execution_result", "stdout": "long", "return_code": 0},
+                {"type": "bash_code_execution_result", "stdout": "[cut]", "return_code": 0},
+            ),
+            (
+                "web_fetch_tool_result",
+                {"type": "web_fetch_result", "url": "u", "content": {"type": "document"}},
+                {"type": "web_fetch_result", "url": "u", "content": {"type": "document"}},
+            ),
+        ],
+    )
+    def test_keeps_the_shape_of_what_the_provider_wrote(self, kind: str, content: Any, expected: Any) -> None:
+        """Results of server tools stay what the API takes: the output cut, finds emptied, a document left alone."""
+        decoded = read("assistant", block(type=kind, tool_use_id="srvtoolu_1", content=content))
+        written = encode([decoded.with_result_text("srvtoolu_1", "[cut]")], "anthropic")[0]["content"]
+        assert written == block(type=kind, tool_use_id="srvtoolu_1", content=expected)
+
     def test_replaces_one_of_two_results(self) -> None:
         """The block of the other result is the same object."""
         blocks = [{"type": "tool_result", "tool_use_id": i, "content": i} for i in ("a", "b")]
@@ -270,3 +295,21 @@ class TestPatching:
         assert encode([changed], "anthropic")[0]["content"] == [
             {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 2}, "caller": {"type": "direct"}}
         ]
+
+
+class TestRealMessages:
+    """Messages as Claude Code writes them."""
+
+    @pytest.mark.parametrize(
+        "path", shared_files("projects/*/*.jsonl", "transcripts", "claude-code"), ids=lambda p: p.stem[:13]
+    )
+    def test_come_back_as_they_are(self, path: Path) -> None:
+        """Every message of a transcript comes back the same, and once repaired is what the API accepts."""
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        items = [r["message"] for r in rows if r["type"] in ("user", "assistant")]
+        decoded = decode(items, "anthropic")
+        assert all(a is b for a, b in zip(encode(decoded.messages, "anthropic"), items, strict=True))
+        repaired, _ = repair([*decoded.messages, message("user", "go on")])
+        for name in FORMATS:
+            written = encode([Message(m.role, m.parts) for m in repaired], name, {})
+            assert validate(written, name) == []

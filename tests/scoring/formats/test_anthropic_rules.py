@@ -44,6 +44,7 @@ TEXT = {"type": "text", "text": "so"}
     "items",
     [
         [USER, uses("a", "b"), results("b", "a")],
+        [USER, assistant(thinking()), uses("a"), results("a")],
         [USER, uses("a"), results("a", text="and?")],
         [USER, uses("a", "b"), results("a"), results("b")],
         [USER, uses("a"), uses("b"), results("a", "b")],
@@ -88,7 +89,7 @@ def test_what_the_api_accepts(items: list[Any]) -> None:
         ([USER, {"role": "user", "content": []}], "message 1: content is empty"),
         ([USER, assistant(), USER], "message 1: content is empty"),
         ([USER, assistant({"type": "text", "text": " \n"}), USER], "a text block is empty"),
-        ([USER, assistant(thinking())], "the final block of an assistant message is thinking"),
+        ([USER, assistant(thinking())], "the final block of an assistant turn is thinking"),
         ([USER, assistant(thinking(None), TEXT)], "a thinking block has no signature"),
         (
             [USER, {"role": "user", "content": [thinking(), TEXT]}],

@@ -199,6 +199,18 @@ class TestRecognising:
             ([{"role": "user", "content": [{"type": "text", "text": "hi"}]}], "openai"),
             ([{"role": "user", "content": [{"type": "image", "source": {"type": "url"}}]}], "anthropic"),
             ([{"role": "developer", "content": "hi"}], "openai"),
+            (
+                [
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [{"type": "text", "text": "so"}],
+                        "stop_reason": None,
+                    }
+                ],
+                "anthropic",
+            ),
+            ([{"type": "message", "role": "user", "content": "hi"}], "responses"),
             ([{"lc": 1, "type": "constructor", "id": ["x", "HumanMessage"], "kwargs": {}}], "langchain"),
             ([], "openai"),
         ],

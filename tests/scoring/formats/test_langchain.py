@@ -21,7 +21,12 @@ def data(kind: str, **fields: Any) -> dict[str, Any]:
 
 def lc(class_name: str, /, **fields: Any) -> dict[str, Any]:
     """The constructor shape."""
-    return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", class_name], "kwargs": fields}
+    return {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "messages", class_name],
+        "kwargs": fields,
+    }
 
 
 def read(item: Any) -> Message:

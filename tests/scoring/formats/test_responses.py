@@ -247,6 +247,14 @@ class TestPatching:
                 item("mcp_call", id="c", name="t", arguments="{}", output="long"),
                 item("mcp_call", id="c", name="t", arguments="{}", output="x"),
             ),
+            (
+                item("code_interpreter_call", id="c", code="1", outputs=[{"type": "logs", "logs": "long"}]),
+                item("code_interpreter_call", id="c", code="1", outputs=[{"type": "logs", "logs": "x"}]),
+            ),
+            (
+                item("file_search_call", id="c", queries=["q"], results=[{"text": "long", "filename": "f"}]),
+                item("file_search_call", id="c", queries=["q"], results=[{"text": "x"}]),
+            ),
         ],
     )
     def test_replaces_just_the_text(self, value: Any, expected: Any) -> None:

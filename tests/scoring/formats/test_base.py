@@ -1,0 +1,117 @@
+"""Messages as turns, ids fit for any provider, and the place of the system prompt."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import given, settings
+
+from scoring.formats.base import MAX_ID_LENGTH, file_text, gathered_sources, place_system, turns_of
+from scoring.messages import (
+    FileReference,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    Wire,
+    message,
+)
+from tests.scoring.formats.lists import PICTURE, PNG, conversations
+
+
+class TestTurns:
+    """The order every provider accepts."""
+
+    def test_put_results_first_in_a_mixed_message(self) -> None:
+        """The user's words come behind the results they were sent with."""
+        called = Message("assistant", (ToolCall("c", "f", "{}"),))
+        mixed = Message("user", (Text("and?"), ToolResult("c", "r")))
+        assert [t.role for t in turns_of([called, mixed])] == ["assistant", "tool", "user"]
+
+    def test_split_what_the_provider_ran(self) -> None:
+        """A call and its result within one message become two turns and the words behind them a third."""
+        ran = Message("assistant", (Text("a"), ToolCall("c", "f", "{}"), ToolResult("c", "r"), Text("b")))
+        turns = turns_of([ran])
+        assert [t.role for t in turns] == ["assistant", "tool", "assistant"]
+        assert turns[1].results[0].name == "f"
+
+    def test_leave_reasoning_out_unless_it_is_wanted(self) -> None:
+        """A message of nothing else is no turn."""
+        thought = Message("assistant", (Reasoning("hm"),))
+        assert turns_of([thought]) == []
+        assert turns_of([thought], reasoning=True)[0].parts == thought.parts
+
+    def test_keep_ids_that_may_not_change(self) -> None:
+        """Ids of objects that are kept stay as they are, even twice."""
+        rounds = [
+            Message("assistant", (ToolCall("a/1", "f", "{}"),)),
+            Message("tool", (ToolResult("a/1", "r"),)),
+        ]
+        kept = turns_of(rounds * 2, frozenset({"a/1"}))
+        assert [c.id for t in kept for c in t.calls] == ["a/1", "a/1"]
+        fresh = turns_of(rounds * 2)
+        assert [c.id for t in fresh for c in t.calls] == ["a_1", "a_1-2"]
+        assert [r.call_id for t in fresh for r in t.results] == ["a_1", "a_1-2"]
+
+    @given(conversations())
+    @settings(max_examples=100, deadline=None)
+    def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
+        """Behind each turn with calls stand exactly its results, in order, under ids that are short and unique."""
+        turns = turns_of(messages)
+        ids = [c.id for t in turns for c in t.calls]
+        assert len(set(ids)) == len(ids)
+        assert all(len(i) <= MAX_ID_LENGTH for i in ids)
+        for turn, after in pairwise(turns):
+            if turn.calls:
+                assert [r.call_id for r in after.results] == [c.id for c in turn.calls]
+
+
+class TestPlaceSystem:
+    """Where the system prompt goes."""
+
+    def test_adds_to_what_is_there_in_its_shape(self) -> None:
+        """A list of blocks gets a block, a string a paragraph, a Gemini instruction a part; once each."""
+        envelopes: list[tuple[str, Any, Any]] = [
+            (
+                "system",
+                [{"type": "text", "text": "a"}],
+                [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+            ),
+            ("system", "a", "a\n\nb"),
+            ("instructions", None, "b"),
+            ("systemInstruction", {"parts": [{"text": "a"}]}, {"parts": [{"text": "a"}, {"text": "b"}]}),
+        ]
+        for key, before, after in envelopes:
+            envelope = {key: before}
+            for _ in range(2):
+                assert place_system(envelope, key, ["b"]) == []
+            assert envelope == {key: after}
+
+    def test_knows_both_spellings_of_gemini(self) -> None:
+        """The prompt stays under the key it came with."""
+        envelope: dict[str, Any] = {"system_instruction": {"parts": [{"text": "a"}]}}
+        place_system(envelope, "systemInstruction", ["b"])
+        assert envelope == {"system_instruction": {"parts": [{"text": "a"}, {"text": "b"}]}}
+
+    def test_moves_a_foreign_prompt(self) -> None:
+        """From one format's key to another's, or out into the list."""
+        envelope: dict[str, Any] = {"instructions": "a", "model": "m"}
+        assert place_system(envelope, "system", []) == []
+        assert envelope == {"model": "m", "system": "a"}
+        assert place_system(envelope, "", ["b"]) == ["a", "b"]
+        assert envelope == {"model": "m"}
+
+
+def test_sources_are_gathered_from_wire_objects() -> None:
+    """Only messages that came from somewhere have bytes."""
+    item = {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
+    shown = Message("user", (PICTURE,), wire=Wire("gemini", item))
+    assert gathered_sources([shown])[PICTURE.digest].data == PNG
+    assert gathered_sources([Message("user", (PICTURE,)), message("user", "x")]) == {}
+
+
+def test_a_file_reference_is_whole() -> None:  # C4
+    """Markers at both ends, and between them only what is known."""
+    assert file_text(FileReference("a.py")) == "[FILE: a.py]\n[/FILE]"

@@ -1,0 +1,40 @@
+"""Made-up ids of calls that have none."""
+
+from __future__ import annotations
+
+from scoring.formats.numbering import bare_id, is_made_up, made_up_id, numbered, plain
+from scoring.messages import Message, Text, ToolCall, ToolResult
+
+
+def call(*names: str) -> Message:
+    """An assistant message that calls without ids."""
+    return Message("assistant", tuple(ToolCall(made_up_id(n), n, "{}") for n in names))
+
+
+def result(*names: str) -> Message:
+    """A message that answers without ids."""
+    return Message("tool", tuple(ToolResult(made_up_id(n), "", n) for n in names))
+
+
+class TestNumbering:
+    """Name and order."""
+
+    def test_counts_each_name_within_a_round(self) -> None:
+        """Calls and results are counted apart, and anew where the speaker changes."""
+        one, two, three = numbered([call("f", "g", "f"), result("f", "f", "g"), call("f")])
+        assert [c.id for c in one.calls] == ["order:f#0", "order:g#0", "order:f#1"]
+        assert [r.call_id for r in two.results] == ["order:f#0", "order:f#1", "order:g#0"]
+        assert three.calls[0].id == "order:f#0"
+
+    def test_leaves_real_ids_alone(self) -> None:
+        """A message whose calls have ids is the same object, whatever the ids look like."""
+        real = Message("assistant", (Text("x"), ToolCall("f#0", "f", "{}")))
+        assert next(iter(numbered([real]))) is real
+        assert not is_made_up("f#0")
+
+    def test_can_be_taken_off_again(self) -> None:
+        """Two readings of one call compare equal without their numbers; the name can be had back."""
+        assert plain(ToolCall("order:f#3", "f", "{}")) == plain(ToolCall("order:f#0", "f", "{}"))
+        assert plain(ToolCall("order:f#3", "f", "{}")) != plain(ToolCall("order:g#3", "f", "{}"))
+        assert bare_id("order:get#4#7") == "get#4"
+        assert bare_id("call_1") == "call_1"
