@@ -185,9 +185,15 @@ def failure(answer: httpx.Response) -> ApiError:
 
 
 def plain(value: Any) -> Any:
-    """A message as JSON-ready data: an SDK's object by its own `model_dump`, anything else as it is."""
+    """A message as JSON-ready data: an SDK's object by its own `model_dump`, anything else as it is.
+
+    Anthropic's answers carry figures that their API takes back with no message, so only role and content are sent.
+    """
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", exclude_none=True)
+        data: Any = value.model_dump(mode="json", exclude_none=True)
+        if isinstance(data, dict) and data.get("type") == "message" and "stop_reason" in data:
+            return {"role": data["role"], "content": data["content"]}
+        return data
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -70,6 +70,7 @@ class Gateway:
             cors_allowed_origins=gate.allows_origin,
             manage_session=False,
             json=Json,
+            engineio_logger=quiet_logger(),
         )
         self._answer("subscribe", Subscribe, self.subscribe)
         self._answer("unsubscribe", Subscribe, self.unsubscribe)
@@ -300,3 +301,11 @@ def without_session(wish: Body) -> Payload:
     fields = wish.given()
     fields.pop("session_id")
     return fields
+
+
+def quiet_logger() -> logging.Logger:
+    """Engine.IO's logger without what a client's bad request makes it say; what fails on our side stays."""
+    logger = logging.getLogger("coppice.engineio")
+    logger.setLevel(logging.ERROR)
+    logger.filters = [lambda record: "further occurrences" not in record.getMessage()]
+    return logger

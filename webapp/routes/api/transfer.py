@@ -10,6 +10,7 @@ import orjson
 from flask import Response, request
 
 from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
+from webapp.errors import status_of
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
@@ -53,10 +54,25 @@ def import_uploads(app: Any) -> dict[str, Any]:
         raise RequestFault(400, "malformed", "the form holds no file; send it as a field named `file`")
     choices = {name: request.form[name] for name in ("format", "model") if request.form.get(name)}
     imported: list[Any] = []
+    failures: list[Exception] = []
     for file in files:
-        answer = app.importing.import_file(file.filename or "upload", file.stream.read(), **choices)
-        imported.extend(answer["imported"])
+        name = file.filename or "upload"
+        try:
+            imported += app.importing.import_file(name, file.stream.read(), **choices)["imported"]
+        except Exception as error:
+            if status_of(error) >= 500:  # not the file's fault
+                raise
+            failures.append(error)
+            imported.append(unreadable(name, error))
+    if len(failures) == len(files):
+        raise failures[0]
     return {"imported": imported}
+
+
+def unreadable(name: str, error: Exception) -> dict[str, Any]:
+    """What is told of a file of which nothing could be read, beside others that could."""
+    figures = {"added": 0, "known": 0, "skipped": 0}
+    return {"session_id": None, "title": name, "source": None, **figures, "problems": [str(error)]}
 
 
 def import_json(app: Any, sent: FileSent) -> Any:

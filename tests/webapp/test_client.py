@@ -1,0 +1,166 @@
+"""The client for agents, against a real server; and that it needs nothing of the server's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.servers import Server
+from tests.shared import ROOT
+from webapp.client import ApiError, Coppice, plain
+
+TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 300} for n in range(60)]
+
+
+@pytest.fixture
+def coppice(live_server: Server) -> Iterator[Coppice]:
+    """A client of a session that does not exist yet."""
+    with Coppice(live_server.url, session="my agent/1", model="gpt-5") as made:
+        yield made
+
+
+class TestAnAgent:
+    """What an agent does in a turn."""
+
+    def test_makes_its_session_by_appending(self, live_server: Server) -> None:
+        """With the model it named."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            answer = coppice.append(TALK[:2])
+        assert answer["added"] == 2
+        assert live_server.app.sessions.get("new")["model"] == "gpt-5"
+
+    def test_gets_its_context_back(self, live_server: Server) -> None:  # X13
+        """In its own format, the same messages."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK[:3])
+            assert coppice.context() == TALK[:3]
+
+    def test_prunes_what_it_was_shown_and_takes_it_back(self, live_server: Server) -> None:  # X1, X2, X13
+        """Plan, prune, undo: the context shrinks and is whole again."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK)
+            plan = coppice.plan(max_tokens=15_000)
+            applied = coppice.prune(plan["plan_id"])
+            shorter = coppice.context()
+            undone = coppice.undo()
+            assert applied["operation"]["messages"] == plan["removed_count"]
+            assert len(shorter) == len(TALK) - plan["removed_count"]
+            assert undone["undone"] == [applied["operation"]["n"]]
+            assert coppice.context() == TALK
+
+    def test_pins_a_message(self, live_server: Server) -> None:  # X5
+        """And takes the pin off."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            [first, *_] = coppice.append(TALK)["ids"]
+            coppice.pin(first)
+            assert TALK[0] in coppice.context()
+            pinned = live_server.app.messages.one("new", first)["pinned"]
+            coppice.unpin(first)
+            assert (pinned, live_server.app.messages.one("new", first)["pinned"]) == (True, False)
+
+    def test_asks_how_full_it_is(self, live_server: Server) -> None:  # X16
+        """With the time of asking."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK)
+            stats = coppice.stats()
+        assert stats["items"] == len(TALK)
+        assert stats["as_of"].endswith("Z")
+
+    def test_may_send_the_same_twice(self, live_server: Server) -> None:
+        """A key makes the second sending the first one's answer."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.create()
+            first = coppice.append(TALK[:2], idempotency_key="turn 1")
+            assert coppice.append(TALK[:2], idempotency_key="turn 1") == first
+            assert coppice.stats()["items"] == 2
+
+    def test_makes_its_session_once(self, live_server: Server) -> None:
+        """A second making gives the one there is."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            assert coppice.create()["id"] == coppice.create()["id"] == "new"
+
+
+class TestFailures:
+    """An error says what the server said."""
+
+    def test_carry_status_type_and_details(self, live_server: Server) -> None:
+        """As data."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.create()
+            with pytest.raises(ApiError) as caught:
+                coppice.plan(max_tokens=-1)
+        assert (caught.value.status, caught.value.type) == (422, "invalid")
+        assert caught.value.details[0]["field"] == "max_tokens"
+
+    def test_of_a_stale_plan_are_conflicts(self, live_server: Server) -> None:  # X1
+        """A plan made for an older state is refused, not guessed at."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK)
+            plan = coppice.plan(max_tokens=15_000)
+            coppice.append(TALK[:1])
+            with pytest.raises(ApiError) as caught:
+                coppice.prune(plan["plan_id"])
+        assert (caught.value.status, caught.value.type) == (409, "stale_plan")
+
+    def test_of_a_name_that_is_no_id_are_told(self, coppice: Coppice) -> None:
+        """A session's id has no blanks and no slashes."""
+        with pytest.raises(ApiError):
+            coppice.append(TALK[:1])
+
+    def test_without_a_server_say_so(self) -> None:
+        """With the command to start it."""
+        with Coppice("http://127.0.0.1:9", session="x") as coppice, pytest.raises(ApiError) as caught:
+            coppice.stats()
+        assert caught.value.status == 0
+        assert "coppice serve" in str(caught.value)
+
+    def test_of_something_else_at_that_address_are_no_riddle(self) -> None:
+        """Whatever answers there."""
+        http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(502, text="<html>")))
+        with Coppice(session="x", http=http) as coppice, pytest.raises(ApiError) as caught:
+            coppice.stats()
+        assert (caught.value.status, caught.value.type) == (502, "unexpected")
+
+    def test_of_nothing_to_undo_are_conflicts(self, live_server: Server) -> None:
+        """As the server would say."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.create()
+            with pytest.raises(ApiError) as caught:
+                coppice.undo()
+        assert caught.value.status == 409
+
+
+class TestTheModule:
+    """Light enough for any agent."""
+
+    def test_needs_nothing_of_the_server(self) -> None:
+        """Importing it loads neither Flask nor the store nor the scoring."""
+        heavy = ("flask", "socketio", "sqlite_utils", "tiktoken", "pydantic", "scoring")
+        code = f"import sys; import webapp.client; print([name for name in {heavy} if name in sys.modules])"
+        found = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        assert found.stdout.strip() == "[]"
+
+    def test_sends_a_token_where_one_is_set(self) -> None:
+        """As a bearer token."""
+        seen: list[str] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            seen.append(request.headers["Authorization"])
+            return httpx.Response(200, json={})
+
+        with Coppice(
+            session="x", token="secret", http=httpx.Client(transport=httpx.MockTransport(answer))
+        ) as coppice:
+            coppice.stats()
+        assert seen == ["Bearer secret"]
+
+    def test_leaves_plain_data_alone(self) -> None:
+        """Lists and dicts all the way down."""
+        value = {"role": "user", "content": [{"type": "text", "text": "x", "n": None}]}
+        assert plain(value) == value
