@@ -17,7 +17,7 @@ from scoring.features import Features
 from scoring.messages import Message, Text
 from webapp.services.cards import searchable
 from webapp.services.clock import to_ms
-from webapp.services.measure import Measure, region_of, starts_turn
+from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
 from webapp.services.state import Carried
 from webapp.store import Store
@@ -115,7 +115,7 @@ class Draft:
         message, parts = storable(entry.message)
         target = self._target(entry)
         seq = self.row.next_seq
-        raw, wire_format = (entry.raw, None) if entry.raw is not None else wire_bytes(entry.message)
+        raw, wire_format = (entry.raw, None) if entry.raw else wire_bytes(entry.message)
         replaced = self._sources.get(entry.supersedes or "")
         row = EntryRow(
             seq, b"", target.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
@@ -217,6 +217,7 @@ class Draft:
         if old is None and starts_turn(message, opened.kind):
             self.row.turns += 1
             self.carried.remember_turn(self.gauge(self.main_view))
+            self.row.title = self.row.title or title_of(message)
         self.messages[opened.no] = MessageRow(
             opened.no, opened.role, opened.kind, features.tokens, features.chars, measured.features_text, measured.card,
             int(measured.is_error), old.pinned if old else 0, old.drop_first if old else 0,

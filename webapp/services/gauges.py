@@ -83,7 +83,7 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
     growth = growth_per_turn(carried, main["tokens"])
     return {
         "id": row.id,
-        "title": row.title,
+        "title": row.title or row.id,
         "source": row.source,
         "kind": row.kind,
         "model": row.model,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from webapp.events import ContextPruned
 from webapp.services.clock import iso
 from webapp.store.operations import OperationRow
 
@@ -29,4 +30,15 @@ def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dic
         "preset": operation.plan.get("preset"),
         "strategy": operation.plan.get("strategy"),
         "max_tokens": operation.plan.get("max_tokens"),
+    }
+
+
+def applied_json(session: dict[str, Any], operation: OperationRow, event: ContextPruned) -> dict[str, Any]:
+    """A prune that was done; `session` is the session afterwards."""
+    count, freed = operation.messages, operation.tokens_before - operation.tokens_after
+    return {
+        "operation": operation_json(operation, [operation]),
+        "session": session,
+        "event": event.payload(),
+        "message": f"{count:,} {'message' if count == 1 else 'messages'} pruned, {freed:,} tokens freed",
     }

@@ -7,16 +7,30 @@ rewinds cut a batch: what comes before them is written first. Events are publish
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from scoring.messages import Message
 from webapp.errors import Conflict
-from webapp.events import Event, MessagesAppended, ProblemReported, SessionCreated, SessionUpdated
+from webapp.events import (
+    ContextPruned,
+    Event,
+    MessagesAppended,
+    ProblemReported,
+    SessionCreated,
+    SessionUpdated,
+)
 from webapp.services.clock import to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
+from webapp.services.gauges import session_json
+from webapp.services.history import applied_json
+from webapp.services.lists import entries_of, ids_of, read_list
+from webapp.services.plain import json_bytes
 from webapp.services.turning import turn, turn_id
+from webapp.services.usage import read_usage
 from webapp.services.views import Views
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -38,6 +52,7 @@ NOTES_KEPT = 20
 # A listener gets the numbers of at most so many messages at once.
 NUMBERS_TOLD = 200
 
+Batch = Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
 Automatic = Callable[[SessionRow, Draft], list[Event]]
 
 
@@ -137,15 +152,105 @@ class Ingest:
         whole.merge(self._append(session_id, run))
         return whole
 
-    def _append(self, session_id: str, records: Sequence[Record], replacing: bool = False) -> Added:
+    # -- message lists
+
+    def append_messages(
+        self,
+        session_id: str,
+        wire_messages: Any,
+        usage: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> dict[str, Any]:
+        """Appends messages in any wire format, with the usage of the call that gave the last one.
+
+        Raises:
+            NotFound: there is no such session.
+            UnknownFormat, MalformedMessage: they cannot be read; nothing is appended.
+            Conflict: the key was used for other messages, or an agent writes this session itself.
+        """
+        request = hashlib.blake2b(json_bytes([wire_messages, usage]), digest_size=16).digest()
+        with self._desk.lock(session_id):
+            row = self._store.sessions.get(session_id)
+            if row.followed:
+                raise Conflict("this session is read from the agent's own transcript; nothing can be appended to it")
+            if idempotency_key is not None and (known := self._store.small.answer(row.key, idempotency_key)):
+                if known[0] != request:
+                    raise Conflict(f"the key {idempotency_key} was used for other messages")
+                return cast("dict[str, Any]", known[1])
+            decoded = read_list(wire_messages, row.wire_format)
+            reported = read_usage(usage)
+
+            def records(row: SessionRow) -> list[Record]:
+                ids = ids_of(decoded.messages, row.tail_hash)
+                row.tail_hash = ids[-1] if ids else row.tail_hash
+                row.wire_format = row.wire_format or decoded.format
+                row.last_activity_at = self._desk.clock()
+                return entries_of(decoded.messages, ids, reported)
+
+            added = self._append(session_id, records)
+            answer = self._appended(session_id, added)
+            if idempotency_key is not None:
+                with self._store.write():
+                    now = self._desk.clock()
+                    self._store.small.put_answer(row.key, idempotency_key, request, answer, now)
+        return answer
+
+    def append_list(self, session_id: str, messages: Sequence[Message], ids: Sequence[str], model: str | None) -> Added:
+        """Appends those messages of a whole list that the session does not have yet."""
+
+        def records(row: SessionRow) -> list[Record]:
+            row.tail_hash = ids[-1]
+            row.last_activity_at = row.last_activity_at or self._desk.clock()
+            return chunk
+
+        whole = Added()
+        entries = entries_of(messages, ids, None, model)
+        with self._desk.lock(session_id):
+            row = self._store.sessions.get(session_id)
+            if self._store.log.known(row.key, [ids[-1]]):
+                return Added(known=len(entries))
+            for start in range(0, len(entries), BATCH_RECORDS):
+                chunk = entries[start : start + BATCH_RECORDS]
+                whole.merge(self._append(session_id, records))
+        return whole
+
+    def _appended(self, session_id: str, added: Added) -> dict[str, Any]:
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            rows = self._store.log.messages(row.key, added.nos)
+            session = session_json(self._desk, row, self._store.contexts.totals(row.key))
+            operation = self._store.operations.all(row.key)[0] if added.automatic else None
+        gauge = session["pruned"]
+        pruned = next((e for e in added.automatic if isinstance(e, ContextPruned)), None)
+        prune = None
+        if operation is not None and pruned is not None:
+            prune = applied_json(session, operation, pruned)
+        return {
+            "ids": [rows[no].mid for no in added.nos if no in rows],
+            "added": len(added.nos),
+            "stats": {
+                "tokens": gauge["tokens"],
+                "limit": session["limit"],
+                "utilization": gauge["utilization"],
+                "certainty": gauge["certainty"],
+                "messages": gauge["messages"],
+                "needs_pruning": gauge["tokens"] > session["target_tokens"],
+                "state": session["state"],
+            },
+            "prune": prune,
+        }
+
+    # -- one batch
+
+    def _append(self, session_id: str, records: Batch, replacing: bool = False) -> Added:
         """Prepares and writes; again if another writer came first."""
         if not records:
             return Added()
         for _ in range(8):
-            draft = self._draft(session_id, records, replacing)
-            if draft.empty and not any(isinstance(r, Meta) for r in records):
+            draft, has_meta = self._draft(session_id, records, replacing)
+            if draft.empty and not has_meta:
                 return Added(known=draft.already)
-            written = self._write(draft, records)
+            written = self._write(draft)
             if written is not None:
                 written.known = draft.already
                 return written
@@ -156,10 +261,11 @@ class Ingest:
         totals = self._store.contexts.totals(row.key)
         return Draft(self._store, row, totals, self._desk.measure(row), self._desk.clock())
 
-    def _draft(self, session_id: str, records: Sequence[Record], replacing: bool) -> Draft:
+    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[Draft, bool]:
         with self._store.read():
             row = self._store.sessions.get(session_id)
             draft = self.draft(row)
+        records = batch(row) if callable(batch) else batch
         _apply_meta(row, records)
         turns = row.turns
         for run in _runs(records):
@@ -170,7 +276,7 @@ class Ingest:
         draft.close_all()
         if replacing:
             row.turns = turns
-        return draft
+        return draft, any(isinstance(r, Meta) for r in records)
 
     def _report(self, draft: Draft, report: UsageReport) -> None:
         """Usage apart from a message: the estimate behind its last input is the one it is held against."""
@@ -182,7 +288,7 @@ class Ingest:
         draft.report(report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before))
         draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
 
-    def _write(self, draft: Draft, records: Sequence[Record]) -> Added | None:
+    def _write(self, draft: Draft) -> Added | None:
         row, events = draft.row, list[Event]()
         try:
             with self._store.write():
@@ -300,7 +406,7 @@ def _apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
 
 
 def _write_meta(store: Any, row: SessionRow, current: SessionRow) -> None:
-    names = ("title", "model", "cwd", "agent_type", "parent_id", "window")
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
     changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
     store.sessions.update(row.key, **changed)
 

@@ -14,6 +14,8 @@ from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.services.cards import card_of, is_error
 from webapp.transcripts.records import REMINDER
 
+TITLE_CHARS = 80
+
 
 class CountsTokens(Protocol):
     """Gives the counter of an encoding; `webapp.tokenizers` has the real one."""
@@ -51,6 +53,12 @@ def starts_turn(message: Message, kind: str) -> bool:
     """Whether a person speaks here, which begins a turn."""
     own = message.role == "user" and message.name != REMINDER and kind == "message"
     return own and (not message.results or bool(message.text and len(message.parts) > len(message.results)))
+
+
+def title_of(message: Message) -> str | None:
+    """A title from what a person said first: one line."""
+    line = " ".join(message.text[: TITLE_CHARS * 8].split())
+    return (line if len(line) <= TITLE_CHARS else line[: TITLE_CHARS - 1] + "…") or None
 
 
 def region_of(role: str, kind: str) -> str:

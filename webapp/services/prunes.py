@@ -19,7 +19,7 @@ from webapp.services.desk import Desk
 from webapp.services.draft import Draft
 from webapp.services.figures import cache_figures
 from webapp.services.gauges import Totals, percent, session_json
-from webapp.services.history import operation_json
+from webapp.services.history import applied_json
 from webapp.services.messages import Messages
 from webapp.services.planning import Made, Planning
 from webapp.services.rows import contributions
@@ -34,10 +34,9 @@ ROWS_SHOWN = 500
 BACK_OFF = 1.05
 
 LABELS = {
-    "score": "score below the cut",
     "below_cut": "score below the cut",
     "too_large": "too large for what was left",
-    "newest_first": "older than what fits",
+    "older": "older than what fits",
     "dropped": "taken out in this plan",
     "dropped_first": "marked to go first",
     "opening": "the list has to begin with a user message",
@@ -164,7 +163,7 @@ class Prunes:
                 operation, event = self.carry_out(row, totals, made, actor, reason)
             self._views.drop(row.key)
         self._desk.bus.publish(event, SessionUpdated(session_id))
-        return self.applied(row, totals, operation, event)
+        return applied_json(session_json(self._desk, row, totals), operation, event)
 
     def carry_out(
         self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
@@ -194,18 +193,6 @@ class Prunes:
         parts = tuple(part for entry in entries for part in entry.message.parts)
         after = shortening.apply(Message(message.role, parts))  # type: ignore[arg-type]
         return stand_in(shortening.tokens, {r.call_id: r.text for r in after.results})
-
-    def applied(
-        self, row: SessionRow, totals: Totals, operation: OperationRow, event: ContextPruned
-    ) -> dict[str, Any]:
-        """A prune that was done, as JSON."""
-        return {
-            "operation": operation_json(operation, [operation]),
-            "session": session_json(self._desk, row, totals),
-            "event": event.payload(),
-            "message": f"{operation.messages:,} {_messages(operation.messages)} pruned, "
-            f"{operation.tokens_before - operation.tokens_after:,} tokens freed",
-        }
 
     # -- by itself
 
@@ -271,6 +258,3 @@ def _changed(made: Made, saved: Made) -> int:
     here, there = made.plan, saved.plan
     return sum(here.fate(i) != there.fate(i) for i in range(size))
 
-
-def _messages(count: int) -> str:
-    return "message" if count == 1 else "messages"

@@ -47,7 +47,7 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
     at = to_ms(record.at) or now
     operation = OperationRow(
         row.next_operation, kind, "agent", reason, at, row.next_seq, before, draft.gauge(PRUNED), len(gone),
-        {"agent_before": _said_before(record) or main_before, "agent_after": draft.gauge(draft.main_view)},
+        {"number": row.next_no - 1, "agent_before": _said_before(record) or main_before, "agent_after": draft.gauge(draft.main_view)},
     )  # fmt: skip
     detail = {"fate": "goes", "reason": reason, "cause": kind}
     store.operations.add(row.key, operation, (ItemRow(no, "out", None, detail) for no in gone))

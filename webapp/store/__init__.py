@@ -6,16 +6,19 @@ the calling thread. Every method raises only errors of `webapp.errors`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from webapp.store.connection import Connections
 from webapp.store.context import Contexts
+from webapp.store.dump import Dump
 from webapp.store.figures import Figures
 from webapp.store.log import Log
 from webapp.store.operations import Operations
 from webapp.store.sessions import Sessions
 from webapp.store.settings import SmallTables
+from webapp.store.verify import faults_of
 from webapp.store.words import Words
 
 
@@ -31,6 +34,7 @@ class Store:
         self.figures = Figures(self.db)
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
+        self.dump = Dump(self.db)
 
     def write(self) -> AbstractContextManager[None]:
         """One transaction, with the write lock from its first statement."""
@@ -43,6 +47,12 @@ class Store:
     def check(self) -> None:
         """Raises unless the database answers."""
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
+
+    def verify(self) -> Iterator[str]:
+        """Every fault in the store, one line each; none where it is sound."""
+        with self.read():
+            for row in self.sessions.all():
+                yield from faults_of(self.log, self.contexts, row)
 
     def close(self) -> None:
         """Closes the database."""

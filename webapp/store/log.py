@@ -258,6 +258,13 @@ class Log:
             where += " AND is_error = 1"
         return where, values
 
+    def ours(self, session: int, message: MessageRow) -> bool:
+        """Whether an operation of ours, not the agent, took the message out of the context."""
+        if message.out_operation is None:
+            return False
+        sql = "SELECT actor FROM operations WHERE key = ?"
+        return self._db.value(sql, (key(session, message.out_operation),)) not in (None, "agent")
+
     def all_tokens(self, session: int) -> list[tuple[int, int, str, int]]:
         """(number, tokens, role, is_error) of every message in log order."""
         sql = "SELECT key, tokens, role, is_error FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"

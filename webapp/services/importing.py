@@ -1,0 +1,198 @@
+"""Files in: recognised by content, each brought to the session it belongs to.
+
+A transcript belongs to the session it names, a message list to the session it continues, our own export to the
+session it was made from. The same file twice adds nothing, a longer version adds the rest. What cannot be read is
+told with its place; the rest of the file is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import orjson
+
+from scoring.formats import FORMATS
+from webapp.errors import Invalid, Malformed
+from webapp.services.desk import Desk
+from webapp.services.ingest import Added, Ingest
+from webapp.services.lists import ids_of, read_list, session_of
+from webapp.services.own_format import OwnFormat
+from webapp.services.sessions import Sessions
+from webapp.store.sessions import SessionRow
+from webapp.transcripts import claude_files, codex_files, gemini_cli
+from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
+from webapp.transcripts.records import Problem, Record
+from webapp.transcripts.tail import Line, lines_of
+
+HEAD_BYTES = 1 << 18
+LINES = ("claude-code", "codex", "gemini-cli")
+NAMES = ("auto", *LINES, COPPICE, "jsonl", "wire", *FORMATS)
+_SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
+_CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Importing:
+    """The use case of importing one file."""
+
+    def __init__(self, desk: Desk, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
+        self._desk, self._store = desk, desk.store
+        self._ingest, self._sessions, self._own = ingest, sessions, own
+
+    def import_file(self, name: str, data: bytes, format: str = "auto", model: str | None = None) -> dict[str, Any]:
+        """Imports a file; one entry a session that it holds.
+
+        Raises:
+            Malformed: nothing of it can be read.
+            Invalid: there is no such format.
+            UnknownFormat, MalformedMessage: it is no message list that we know, or one with a broken message.
+        """
+        if format not in NAMES:
+            raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
+        base = PurePath(name).name or "upload"
+        if not data.strip():
+            raise Malformed(f"{base} is empty")
+        source = {"jsonl": COPPICE}.get(format, format)
+        if source == "auto":
+            found = recognise(data[:HEAD_BYTES], base)
+            if found is None:
+                raise Malformed(
+                    f"{base}: not recognised; expected a transcript of Claude Code, Codex or Gemini CLI, a message "
+                    "list in a provider's format, or an export of ours"
+                )
+            source = found
+        if source == COPPICE:
+            return {"imported": self._own.load(base, data)}
+        if source in LINES:
+            return {"imported": [self._transcript(name, data, source, model)]}
+        return {"imported": [self._list(base, data, None if source == "wire" else source, model)]}
+
+    # -- transcripts
+
+    def _transcript(self, name: str, data: bytes, source: str, model: str | None) -> dict[str, Any]:
+        session_id, parent, title, agent_type = describe(name, data, source)
+        self._revive(session_id)
+        row = self._ingest.ensure(
+            session_id, source, parent_id=parent, title=title, agent_type=agent_type, model=model
+        )
+        if row is None:
+            raise Malformed(f"{PurePath(name).name}: its session was deleted")
+        added = self._ingest.append_records(session_id, _records(data, source), recount=True)
+        return self._answer(session_id, added)
+
+    def _revive(self, session_id: str) -> None:
+        """Somebody asks for a session that was deleted: its marker goes."""
+        found = self._store.sessions.find(session_id)
+        if found is not None and found.deleted_at is not None:
+            with self._store.write():
+                self._store.sessions.remove(found, None)
+
+    # -- message lists
+
+    def _list(self, name: str, data: bytes, wire_format: str | None, model: str | None) -> dict[str, Any]:
+        value = _parsed(name, data)
+        if isinstance(value, Mapping) and "model" in value and isinstance(value["model"], str):
+            model = model or value["model"]
+        decoded = read_list(value, wire_format)
+        if not decoded.messages:
+            raise Malformed(f"{name}: the list is empty")
+        ids = ids_of(decoded.messages)
+        row = session_of(self._store, ids)
+        session_id = row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
+        added = self._ingest.append_list(session_id, decoded.messages, ids, model)
+        return self._answer(session_id, added)
+
+    def _new(
+        self, name: str, ids: list[str], wire_format: str, envelope: Mapping[str, Any], model: str | None
+    ) -> str:
+        digest = hashlib.blake2b(f"{ids[-1]} {name}".encode(), digest_size=6).hexdigest()
+        session_id = f"import-{digest}"
+        self._revive(session_id)
+        found = self._store.sessions.find(session_id)
+        if found is not None:
+            session_id = f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
+        tools = envelope.get("tools")
+        self._sessions.create(
+            {"id": session_id, "title": PurePath(name).stem, "model": model, "source": "import",
+             "wire_format": wire_format, "tools": tools if isinstance(tools, list) else None}
+        )  # fmt: skip
+        if envelope:
+            with self._store.write():
+                self._store.sessions.update(self._store.sessions.get(session_id).key, envelope=dict(envelope))
+        return session_id
+
+    def _answer(self, session_id: str, added: Added) -> dict[str, Any]:
+        row: SessionRow = self._store.sessions.get(session_id)
+        return {
+            "session_id": row.id,
+            "title": row.title or row.id,
+            "source": row.source,
+            "added": len(added.nos),
+            "known": added.known,
+            "skipped": added.skipped,
+            "problems": added.problems,
+        }
+
+
+def describe(name: str, data: bytes, source: str) -> tuple[str, str | None, str | None, str | None]:
+    """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows."""
+    path, head = Path(name), data[:HEAD_BYTES]
+    named = _SESSION.search(head)
+    inside = named[1].decode("utf-8", "replace") if named else None
+    first = head.partition(b"\n")[0]
+    fallback = f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
+    if source == "claude-code":
+        told = claude_files.describe(path)
+        if told is None:
+            return inside or fallback, None, None, None
+        session, parent, title, kind = told
+        if path.stem.startswith("agent-") and parent is None and inside is not None:
+            session, parent = f"{inside}.{path.stem}", inside
+        return session, parent, title, kind
+    if source == "codex":
+        ids = _UUID.findall(path.name)
+        own = _CODEX_ID.search(first) if b"session_meta" in first else None
+        session = ids[-1] if ids else own[1].decode() if own else fallback
+        parent, title, kind = codex_files._origin(head)
+        return session, None if parent == session else parent, title, kind
+    return inside or fallback, None, None, None
+
+
+def _records(data: bytes, source: str) -> Iterator[Record]:
+    """What a transcript says; its lines, or the whole document in Gemini CLI's older layout."""
+    if source == "gemini-cli" and is_document(data[:HEAD_BYTES]):
+        yield from gemini_cli.read_document(data, {})
+        return
+    decoder = decoder_of(source)
+    for item in lines_of(_blocks(data)):
+        if isinstance(item, Line):
+            yield from decoder.feed(item.number, item.data)
+        else:
+            yield item
+
+
+def _blocks(data: bytes, size: int = 1 << 20) -> Iterable[bytes]:
+    view = memoryview(data)
+    return (bytes(view[start : start + size]) for start in range(0, len(data), size))
+
+
+def _parsed(name: str, data: bytes) -> Any:
+    """A JSON document, or lines of JSON as a list."""
+    try:
+        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError as whole:
+        rows = []
+        for item in lines_of(_blocks(data)):
+            if isinstance(item, Problem):
+                raise Malformed(f"{name}: line {item.line}: {item.reason}") from whole
+            try:
+                rows.append(orjson.loads(item.data))
+            except orjson.JSONDecodeError as error:
+                first = not rows
+                place = str(whole) if first else f"line {item.number}: {error}"
+                raise Malformed(f"{name}: not JSON: {place}") from error
+        return rows

@@ -1,0 +1,93 @@
+"""Message lists as entries. A message of a list has no id; the hash of the list up to it serves as one.
+
+So the same list again adds nothing, a longer one adds its rest, and a list finds the session it belongs to: the one
+whose messages it begins with, or that begins with its messages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from scoring.formats import FORMATS, Decoded, decode, recognise, system_text
+from scoring.messages import Message, Text, Wire
+from webapp.services.plain import storable
+from webapp.store import Store
+from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import Entry, Record, Usage, UsageReport
+
+
+def read_list(value: Any, wire_format: str | None = None) -> Decoded:
+    """The messages of a list or request body; `wire_format` is what the session's other messages are in.
+
+    Raises:
+        UnknownFormat: it is no message list that we know.
+        MalformedMessage: one of its messages cannot be read.
+    """
+    if isinstance(value, list) and not value:
+        return Decoded((), wire_format or "openai", {})
+    found = recognise(value)
+    known = FORMATS.get(wire_format or "")
+    if known is not None and known.recognise(value) >= found.recognise(value):
+        found = known
+    decoded = decode(value, found.name)
+    prompt = system_text(decoded.envelope)
+    if not prompt:
+        return decoded
+    system = Message("system", (Text(prompt),), wire=Wire("envelope", None))
+    envelope = {k: v for k, v in decoded.envelope.items() if k not in PROMPTS}
+    return Decoded((system, *decoded.messages), decoded.format, envelope)
+
+
+PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
+
+
+def next_id(before: str | None, message: Message) -> str:
+    """The source id of a message behind the one with source id `before` (None: the first)."""
+    _, parts = storable(message)
+    digest = hashlib.blake2b((before or "").encode(), digest_size=16)
+    digest.update(f"\0{message.role}\0{message.name}\0{parts}".encode("utf-8", "replace"))
+    return f"list:{digest.hexdigest()}"
+
+
+def ids_of(messages: Sequence[Message], before: str | None = None) -> list[str]:
+    """The source ids of a list's messages, behind `before`."""
+    ids: list[str] = []
+    for message in messages:
+        before = next_id(before, message)
+        ids.append(before)
+    return ids
+
+
+def entries_of(
+    messages: Sequence[Message], ids: Sequence[str], usage: Usage | None = None, model: str | None = None
+) -> list[Record]:
+    """The list as records. `usage` is of the call that gave the last assistant message, or of one not in the list."""
+    last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
+    last = last if last == len(messages) - 1 else None
+    records: list[Record] = []
+    for i, (message, source_id) in enumerate(zip(messages, ids, strict=True)):
+        own = usage if i == last else None
+        if message.wire is not None and message.wire.format == "envelope":
+            message = Message(message.role, message.parts, message.name)
+        at_call = source_id if own else None
+        records.append(Entry(message, source_id, ids[i - 1] if i else None, model=model, usage=own, call_key=at_call))
+    if usage is not None and last is None:
+        records.append(UsageReport(usage, None, f"report:{ids[-1] if ids else usage}", model))
+    return records
+
+
+def session_of(store: Store, ids: Sequence[str]) -> SessionRow | None:
+    """The session that a list belongs to: it holds all of the list, or the list begins with all that it holds."""
+    if not ids:
+        return None
+    best: SessionRow | None = None
+    places = {source_id: i for i, source_id in enumerate(ids)}
+    for row in store.sessions.with_first(ids[0]):
+        if store.log.known(row.key, [ids[-1]]):
+            return row
+        at = places.get(row.tail_hash or "")
+        if at is not None and (best is None or at > places[best.tail_hash or ""]):
+            best = row
+    return best

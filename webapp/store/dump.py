@@ -1,0 +1,134 @@
+"""A whole session as plain records, and back: what our own export is made of.
+
+Records are JSON-ready, in an order in which they can be read as they come: the session, its entries, its messages,
+its context, its operations, its figures. Bytes are base64. What is loaded is held against the same proofs as the
+store itself (`faults_of`) before it is kept.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from webapp.store.connection import Connections
+from webapp.store.keys import bounds, key, number
+from webapp.store.log import pack, unpack
+from webapp.store.sessions import COLUMNS, SessionRow
+
+# table -> its columns behind the key
+KEYED: dict[str, tuple[str, ...]] = {
+    "entries": (
+        "id", "message_no", "source_id", "parent_source_id", "group_key", "kind", "role", "name", "parts", "raw",
+        "format", "at", "model", "supersedes",
+    ),
+    "messages": (
+        "role", "kind", "tokens", "chars", "features", "card", "is_error", "pinned", "drop_first", "turn", "first_seq",
+        "last_seq", "group_key", "at", "id", "out_operation",
+    ),
+    "operations": (
+        "kind", "actor", "reason", "at", "seq", "tokens_before", "tokens_after", "messages", "plan", "undone_at",
+    ),
+    "samples": ("at", "no", "agent_tokens", "view_tokens"),
+}  # fmt: skip
+OWNED: dict[str, tuple[str, ...]] = {
+    "context_items": ("view", "position", "kind", "ref", "stand_in"),
+    "totals": ("view", "region", "tokens", "messages"),
+    "calls": (
+        "call_key", "seq", "at", "model", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens",
+        "reasoning_tokens", "estimated",
+    ),
+}  # fmt: skip
+ITEMS = ("no", "change", "before", "detail")
+# Session columns that belong to a place and not to the session.
+LOCAL = frozenset({"key", "deleted_at", "path"})
+SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
+
+
+class Dump:
+    """Reads and writes all rows of one session."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def records(self, row: SessionRow, batch: int = 500) -> Iterator[dict[str, Any]]:
+        """Every row of a session as a record."""
+        yield {"type": "session", **{name: _out(getattr(row, name)) for name in SESSION_COLUMNS}}
+        low, high = bounds(row.key)
+        for table, columns in KEYED.items():
+            sql = f"SELECT key, {', '.join(columns)} FROM {table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?"
+            at = low
+            while rows := self._db.rows(sql, (at, high, batch)):
+                for found in rows:
+                    yield self._keyed(table, columns, found)
+                at = rows[-1][0] + 1
+        sql = f"SELECT operation, {', '.join(ITEMS)} FROM operation_items WHERE operation BETWEEN ? AND ?"
+        for operation, *values in self._db.rows(sql, (low, high)):
+            yield {"type": "operation_items", "n": number(operation), **_named(ITEMS, values)}
+        for table, columns in OWNED.items():
+            for values in self._db.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE session = ?", (row.key,)):
+                yield {"type": table, **_named(columns, values)}
+
+    def _keyed(self, table: str, columns: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
+        values = _named(columns, found[1:])
+        if table == "entries" and found[columns.index("raw") + 1] is not None:
+            raw = unpack(found[columns.index("raw") + 1]) or b""
+            values.pop("raw")
+            try:
+                values["raw"] = raw.decode()
+            except UnicodeDecodeError:
+                values["raw"] = _out(raw)
+        return {"type": table, "n": number(found[0]), **values}
+
+    def load(self, session: int, records: Iterable[Mapping[str, Any]]) -> None:
+        """Writes records (without the session's own) as rows of a session that has none.
+
+        Raises:
+            KeyError, TypeError, ValueError: a record is not what `records` wrote.
+        """
+        waiting: dict[str, list[tuple[Any, ...]]] = {}
+        for record in records:
+            table = record["type"]
+            waiting.setdefault(table, []).append(_row(session, table, record))
+            if len(waiting[table]) >= 500:
+                self._insert(table, waiting.pop(table))
+        for table, rows in waiting.items():
+            self._insert(table, rows)
+
+    def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
+        columns = ("operation", *ITEMS) if table == "operation_items" else ("key", *KEYED[table]) if table in KEYED else ("session", *OWNED[table])
+        marks = ", ".join("?" * len(columns))
+        self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+
+def _row(session: int, table: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    if table == "operation_items":
+        return (key(session, _number(record["n"])), *(record.get(name) for name in ITEMS))
+    if table in OWNED:
+        return (session, *(record.get(name) for name in OWNED[table]))
+    values = [_in(record.get(name)) for name in KEYED[table]]
+    if table == "entries" and record.get("raw") is not None:
+        raw = _in(record["raw"])
+        values[KEYED[table].index("raw")] = pack(raw.encode() if isinstance(raw, str) else raw)
+    return (key(session, _number(record["n"])), *values)
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or not 0 <= value < 1 << 32:
+        raise ValueError(f"expected a number of a row, got {value!r}")
+    return value
+
+
+def _named(columns: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
+    """The columns that say something."""
+    return {name: _out(value) for name, value in zip(columns, values, strict=True) if value is not None}
+
+
+def _out(value: Any) -> Any:
+    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def _in(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return base64.b64decode(value["base64"], validate=True)
+    return value
