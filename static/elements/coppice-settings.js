@@ -208,10 +208,11 @@ export class CoppiceSettings extends CoppiceElement {
         <div class="toolbar" data-key="presets"><span class="muted">Preset</span><div class="chips" role="group" aria-label="Preset">${Object.keys(doc.presets).map((name) => html`<button class="chip" data-act="preset" data-name="${name}" aria-pressed="${name === preset ? "true" : "false"}">${name}</button>`)}${preset === "custom" && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}</div><button class="small quiet" data-act="defaults">Reset to defaults</button></div>
         ${this.#elsewhere && html`<p class="note-box" data-key="elsewhere" role="status">The settings were changed elsewhere while you were editing. <button class="small" data-act="elsewhere">Show those</button></p>`}
         <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate>
-          ${weightsSection(form)}${limitsSection(form)}${keepSection(form, STRATEGIES)}${automaticSection(form)}${rolesSection(form)}${lengthSection(form)}${keywordsSection(form)}${otherSection(form)}
+          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}</div><div>${limitsSection(form)}${keepSection(form, STRATEGIES)}${automaticSection(form)}${lengthSection(form)}${otherSection(form)}</div>
         </form><div class="settings-side"><what-if></what-if></div></div>
-        <div class="save-bar" data-key="save" data-shown="${changes.length > 0 ? "true" : "false"}" ${changes.length > 0 ? "" : html`hidden`}><span role="status">${this.#faults.length > 0 ? html`<span class="fault">${counted(this.#faults.length, "field")} ${this.#faults.length === 1 ? "is" : "are"} wrong</span>` : html`Not saved: ${changes.map((name) => title(name).toLowerCase()).join(", ")}`}</span><button data-act="discard">Discard</button><button class="primary" data-act="save" ${this.#saving ? html`disabled` : ""}>Save</button></div>
-        <models-table data-key="models"></models-table>`,
+        
+        <models-table data-key="models"></models-table>
+        <div class="save-bar" data-key="save" data-shown="${changes.length > 0 ? "true" : "false"}" ${changes.length > 0 ? "" : html`hidden`}><span role="status">${this.#faults.length > 0 ? html`<span class="fault">${counted(this.#faults.length, "field")} ${this.#faults.length === 1 ? "is" : "are"} wrong</span>` : html`Not saved: ${changes.map((name) => title(name).toLowerCase()).join(", ")}`}</span><button data-act="discard">Discard</button><button class="primary" data-act="save" ${this.#saving ? html`disabled` : ""}>Save</button></div>`,
     );
   }
 }

@@ -23,6 +23,7 @@ const STATES = {
 
 export class CoppiceStatus extends CoppiceElement {
   start() {
+    live.open();
     this.listen(live, "state", () => this.requestUpdate());
     this.actions({
       theme: () => this.#nextTheme(),

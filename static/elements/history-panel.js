@@ -75,8 +75,7 @@ export class HistoryPanel extends CoppiceElement {
 
   /** What an operation took or changed. @param {number} n @returns {Promise<Item[]>} */
   async #items(n) {
-    const out = await api.archive(this.#session, "");
-    return out.filter((message) => message.operation === n);
+    return (await api.operation(this.#session, n)).items;
   }
 
   /** Undoing takes later operations along: that is asked first. @param {number | null} n */
@@ -153,8 +152,7 @@ export class HistoryPanel extends CoppiceElement {
   #inside(items) {
     if (items === null) return html`<p class="small muted">Reading…</p>`;
     if (typeof items === "string") return html`<p class="small fault">${items}</p>`;
-    if (items.length === 0)
-      return html`<p class="small muted">No message of it is out of the context now.</p>`;
+    if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
     return html`<ul class="group-rows">${items
       .slice(0, SHOWN_ITEMS)
       .map(

@@ -64,7 +64,7 @@ export class WhatIf extends CoppiceElement {
   async #load() {
     try {
       const sessions = await api.sessions();
-      this.#sessions = sessions.sort((a, b) => mainGauge(b).utilization - mainGauge(a).utilization);
+      this.#sessions = sessions.sort((a, b) => mainGauge(b).tokens - mainGauge(a).tokens);
       this.#session = this.#sessions[0] ?? null;
     } catch (error) {
       this.#error = error instanceof Error ? error.message : String(error);

@@ -4,8 +4,6 @@
 /** @typedef {import("./types.js").Session} Session */
 /** @typedef {import("./types.js").Fault} Fault */
 
-const BASE = "/api";
-
 export class ApiError extends Error {
   /** @param {number} status @param {string} message @param {Fault[]} faults @param {string} type */
   constructor(status, message, faults, type) {
@@ -28,8 +26,8 @@ function faultsOf(details) {
     }));
 }
 
-/** @param {string} method @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] @returns {Promise<any>} */
-async function call(method, path, body, signal) {
+/** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal] @returns {Promise<any>} */
+async function request(address, method, body, signal) {
   /** @type {RequestInit} */
   const init = { method, signal, headers: { Accept: "application/json" } };
   if (body instanceof FormData) init.body = body;
@@ -39,7 +37,7 @@ async function call(method, path, body, signal) {
   }
   let answer;
   try {
-    answer = await fetch(BASE + path, init);
+    answer = await fetch(address, init);
   } catch (cause) {
     if (signal?.aborted) throw cause;
     throw new ApiError(0, "the server does not answer; is coppice still running?", [], "unreachable");
@@ -63,70 +61,81 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string }} PageQuery */
 /** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], compare?: boolean }} PlanRequest */
 
-export const api = {
-  /** @returns {Promise<Session[]>} */
-  sessions: async () => {
-    const data = await call("GET", "/sessions");
-    return Array.isArray(data) ? data : data.sessions;
-  },
-  /** @param {string} id @returns {Promise<Session>} */
-  session: (id) => call("GET", at(id)),
-  /** @param {string} id @param {Record<string, unknown>} data @returns {Promise<Session>} */
-  patchSession: (id, data) => call("PATCH", at(id), data),
-  /** @param {string} id @returns {Promise<unknown>} */
-  deleteSession: (id) => call("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
-  /** @param {string} id @returns {Promise<import("./types.js").Timeline>} */
-  timeline: (id) => call("GET", `${at(id)}/timeline`),
-  /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Page>} */
-  messages: (id, query, signal) => call("GET", `${at(id)}/messages${queryOf(query)}`, undefined, signal),
-  /** @param {string} id @param {string} message @returns {Promise<import("./types.js").MessageFull>} */
-  message: (id, message) => call("GET", `${at(id)}/messages/${encodeURIComponent(message)}`),
-  /** pin, unpin, drop, drop-first or restore. @param {string} id @param {string} message @param {string} act @returns {Promise<import("./types.js").Applied>} */
-  act: (id, message, act) => call("POST", `${at(id)}/messages/${encodeURIComponent(message)}/${act}`),
-  /** @param {string} id @param {PlanRequest} request @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Plan>} */
-  plan: (id, request, signal) => call("POST", `${at(id)}/plan`, request, signal),
-  /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request @returns {Promise<import("./types.js").Applied>} */
-  prune: (id, request) => call("POST", `${at(id)}/prune`, request),
-  /** @param {string} id @returns {Promise<import("./types.js").Operation[]>} */
-  operations: async (id) => {
-    const data = await call("GET", `${at(id)}/operations`);
-    return Array.isArray(data) ? data : data.operations;
-  },
-  /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
-  undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
-  /** @param {string} id @param {string} q @returns {Promise<import("./types.js").Message[]>} */
-  archive: async (id, q) => {
-    const data = await call("GET", `${at(id)}/archive${queryOf({ q })}`);
-    return Array.isArray(data) ? data : data.messages;
-  },
-  /** @param {string} id @param {string} format */
-  exportUrl: (id, format) => `${BASE}${at(id)}/export?format=${encodeURIComponent(format)}`,
-  /** @returns {Promise<import("./types.js").SettingsDoc>} */
-  settings: () => call("GET", "/settings"),
-  /** @param {unknown} settings @returns {Promise<import("./types.js").SettingsDoc>} */
-  saveSettings: (settings) => call("PUT", "/settings", settings),
-  /** @returns {Promise<import("./types.js").SettingsDoc>} */
-  resetSettings: () => call("POST", "/settings/reset"),
-  /** @returns {Promise<import("./types.js").Model[]>} */
-  models: async () => {
-    const data = await call("GET", "/models");
-    return Array.isArray(data) ? data : data.models;
-  },
-  /** @param {string} name @param {unknown} data */
-  saveModel: (name, data) => call("PUT", `/models/${encodeURIComponent(name)}`, data),
-  /** @param {string} name */
-  deleteModel: (name) => call("DELETE", `/models/${encodeURIComponent(name)}`),
-  /** @param {string} q @param {string} [session] @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
-  search: async (q, session, signal) => {
-    const data = await call("GET", `/search${queryOf({ q, session })}`, undefined, signal);
-    return Array.isArray(data) ? data : (data.results ?? data.hits ?? data.messages);
-  },
-  /** @param {File} file @returns {Promise<import("./types.js").ImportResult>} */
-  importFile: (file) => {
-    const form = new FormData();
-    form.append("file", file, file.name);
-    return call("POST", "/import", form);
-  },
-  /** @returns {Promise<Session>} */
-  startDemo: () => call("POST", "/demo"),
-};
+/** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
+export function apiAt(base = "") {
+  /** @param {string} method @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
+  const call = (method, path, body, signal) => request(`${base}/api${path}`, method, body, signal);
+  return {
+    /** @returns {Promise<Session[]>} */
+    sessions: async () => {
+      const data = await call("GET", "/sessions");
+      return Array.isArray(data) ? data : data.sessions;
+    },
+    /** @param {string} id @returns {Promise<Session>} */
+    session: (id) => call("GET", at(id)),
+    /** @param {string} id @param {Record<string, unknown>} data @returns {Promise<Session>} */
+    patchSession: (id, data) => call("PATCH", at(id), data),
+    /** @param {string} id @returns {Promise<unknown>} */
+    deleteSession: (id) => call("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
+    /** @param {string} id @returns {Promise<import("./types.js").Stats>} */
+    stats: (id) => call("GET", `${at(id)}/stats`),
+    /** @param {string} id @returns {Promise<import("./types.js").Timeline>} */
+    timeline: (id) => call("GET", `${at(id)}/timeline`),
+    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Page>} */
+    messages: (id, query, signal) => call("GET", `${at(id)}/messages${queryOf(query)}`, undefined, signal),
+    /** @param {string} id @param {string} message @returns {Promise<import("./types.js").MessageFull>} */
+    message: (id, message) => call("GET", `${at(id)}/messages/${encodeURIComponent(message)}`),
+    /** pin, unpin, drop, drop-first or restore. @param {string} id @param {string} message @param {string} act @returns {Promise<import("./types.js").Applied>} */
+    act: (id, message, act) => call("POST", `${at(id)}/messages/${encodeURIComponent(message)}/${act}`),
+    /** @param {string} id @param {PlanRequest} request @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Plan>} */
+    plan: (id, request, signal) => call("POST", `${at(id)}/plan`, request, signal),
+    /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request @returns {Promise<import("./types.js").Applied>} */
+    prune: (id, request) => call("POST", `${at(id)}/prune`, request),
+    /** @param {string} id @returns {Promise<import("./types.js").Operation[]>} */
+    operations: async (id) => {
+      const data = await call("GET", `${at(id)}/operations`);
+      return Array.isArray(data) ? data : data.operations;
+    },
+    /** @param {string} id @param {number} n @returns {Promise<import("./types.js").OperationFull>} */
+    operation: (id, n) => call("GET", `${at(id)}/operations/${n}`),
+    /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
+    undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
+    /** @param {string} id @param {string} q @returns {Promise<import("./types.js").Message[]>} */
+    archive: async (id, q) => {
+      const data = await call("GET", `${at(id)}/archive${queryOf({ q })}`);
+      return Array.isArray(data) ? data : data.messages;
+    },
+    /** @param {string} id @param {string} format */
+    exportUrl: (id, format) => `${base}/api${at(id)}/export?format=${encodeURIComponent(format)}`,
+    /** @returns {Promise<import("./types.js").SettingsDoc>} */
+    settings: () => call("GET", "/settings"),
+    /** @param {unknown} settings @returns {Promise<import("./types.js").SettingsDoc>} */
+    saveSettings: (settings) => call("PUT", "/settings", settings),
+    /** @returns {Promise<import("./types.js").SettingsDoc>} */
+    resetSettings: () => call("POST", "/settings/reset"),
+    /** @returns {Promise<import("./types.js").Model[]>} */
+    models: async () => {
+      const data = await call("GET", "/models");
+      return Array.isArray(data) ? data : data.models;
+    },
+    /** @param {string} name @param {unknown} data */
+    saveModel: (name, data) => call("PUT", `/models/${encodeURIComponent(name)}`, data),
+    /** @param {string} name */
+    deleteModel: (name) => call("DELETE", `/models/${encodeURIComponent(name)}`),
+    /** @param {string} q @param {string} [session] @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
+    search: async (q, session, signal) => {
+      const data = await call("GET", `/search${queryOf({ q, session })}`, undefined, signal);
+      return Array.isArray(data) ? data : (data.results ?? data.hits ?? data.messages);
+    },
+    /** @param {File} file @returns {Promise<import("./types.js").ImportResult>} */
+    importFile: (file) => {
+      const form = new FormData();
+      form.append("file", file, file.name);
+      return call("POST", "/import", form);
+    },
+    /** @returns {Promise<Session>} */
+    startDemo: () => call("POST", "/demo"),
+  };
+}
+
+export const api = apiAt();

@@ -27,7 +27,7 @@ export function scoreBar(message, signals) {
   )}</span><span class="sr">${told}</span></span>`;
 }
 
-/** @param {{ fate: string, reason: string }} message */
+/** @param {{ fate: string, reason: string | null }} message */
 export function fateLine(message) {
   const name = FATE_ICONS[message.fate];
   return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${message.reason}`}</span>`;

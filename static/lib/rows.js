@@ -44,9 +44,12 @@ export function largestGap(times) {
   return widest / span;
 }
 
+/** The signals that every score has, in the order in which they stand. */
+export const SIGNAL_ORDER = ["recency", "role", "keywords", "length"];
+
 /** The names of the signals in the order of their weights' table. @param {Message[]} messages */
 export function signalNames(messages) {
-  const names = new Set(["recency", "role", "keywords", "length"]);
+  const names = new Set(SIGNAL_ORDER);
   for (const message of messages)
     for (const name of Object.keys(message.contributions ?? {})) names.add(name);
   return [...names];

@@ -4,6 +4,7 @@ import { faultAt, valueAt } from "./draft.js";
 import { decimal, sentence } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
+import { SIGNAL_ORDER } from "./rows.js";
 import { strategyName, title } from "./words.js";
 
 /** @typedef {import("./types.js").Settings} Settings */
@@ -37,11 +38,11 @@ export const KEEP_FIELDS = [
     "tokens",
     "What users said is kept verbatim, newest first, up to the lesser of these two.",
   ],
-  ["user_words_percent", "and at most", "% of the budget", ""],
+  ["user_words_percent", "and at most", "% of budget", ""],
 ];
 /** @type {[string, string, string, string][]} */
 export const AUTO_FIELDS = [
-  ["minimum_gain_percent", "Minimum gain", "% of the limit", "It waits until a prune gains this much."],
+  ["minimum_gain_percent", "Minimum gain", "% of limit", "It waits until a prune gains this much."],
 ];
 const KNOWN = new Set([
   "weights",
@@ -52,6 +53,11 @@ const KNOWN = new Set([
   "automatic",
   ...[...LIMIT_FIELDS, ...KEEP_FIELDS, ...AUTO_FIELDS].map(([name]) => name),
 ]);
+
+/** Names with the known ones first, in their order. @param {string[]} names @param {string[]} known */
+function inOrder(names, known) {
+  return [...known.filter((name) => names.includes(name)), ...names.filter((name) => !known.includes(name))];
+}
 
 /** @param {string} message @param {string} id */
 function faultNote(message, id) {
@@ -68,15 +74,15 @@ function numberField(form, path, label, limitName = path) {
 
 /** @param {unknown} value */
 function shownNumber(value) {
-  return typeof value === "number" ? Math.round(value * 10_000) / 10_000 : value;
+  return typeof value === "number" ? Math.round(value * 1000) / 1000 : value;
 }
 
 /** @param {Form} form */
 export function weightsSection(form) {
-  const names = Object.keys(form.settings.weights);
+  const names = inOrder(Object.keys(form.settings.weights), SIGNAL_ORDER);
   const sum = names.reduce((total, name) => total + (Number(form.settings.weights[name]) || 0), 0);
   const limits = form.limits.weights ?? {};
-  return html`<section class="panel group-box" data-key="weights"><header><h2>Weights</h2><span class="muted small">points of a score that each signal can give</span><span class="end">sum <b>${decimal(sum)}</b></span></header>
+  return html`<section class="panel group-box" data-key="weights"><header><h2>Weights</h2><span class="muted small">points each signal can give</span><span class="end">sum <b>${decimal(sum)}</b></span></header>
     <div class="fields">${names.map((name, i) => {
       const path = `weights.${name}`;
       const value = Number(form.settings.weights[name]) || 0;
@@ -92,8 +98,9 @@ export function weightsSection(form) {
 /** @param {Form} form */
 export function rolesSection(form) {
   const limits = form.limits.roles ?? {};
-  return html`<section class="panel group-box" data-key="roles"><header><h2>Roles</h2><span class="muted small">rating of who speaks, 0 to 1</span></header><div class="fields">${Object.keys(
-    form.settings.roles,
+  return html`<section class="panel group-box" data-key="roles"><header><h2>Roles</h2><span class="muted small">rating of who speaks, 0 to 1</span></header><div class="fields">${inOrder(
+    Object.keys(form.settings.roles),
+    ["system", "user", "assistant", "tool"],
   ).map((role) => {
     const path = `roles.${role}`;
     return html`<div class="weight" data-key="${role}"><label for="r-${role}">${title(role)}</label><input id="r-${role}" type="range" name="${path}" min="${limits.min ?? 0}" max="${limits.max ?? 1}" step="${limits.step ?? 0.01}" value="${Number(form.settings.roles[role]) || 0}">${numberField(form, path, `${title(role)}, rating`, "roles")}${faultNote(faultAt(form.faults, path), `fault-${path}`)}</div>`;
@@ -103,7 +110,7 @@ export function rolesSection(form) {
 /** @param {Form} form */
 export function keywordsSection(form) {
   const all = faultAt(form.faults, "keywords");
-  return html`<section class="panel group-box" data-key="keywords"><header><h2>Keywords</h2><span class="muted small">whole words, any case; shares add up to 1 at most</span></header><div class="fields">
+  return html`<section class="panel group-box" data-key="keywords"><header><h2>Keywords</h2><span class="muted small">whole words, any case</span></header><div class="fields">
     ${form.settings.keywords.map((group, i) => {
       const path = `keywords.${i}`;
       const fault = faultAt(form.faults, path, true);
@@ -142,7 +149,7 @@ export function limitsSection(form) {
 export function keepSection(form, strategies) {
   const chosen = form.settings.strategy;
   const names = strategies.includes(chosen) ? strategies : [...strategies, chosen];
-  return html`<section class="panel group-box" data-key="keep"><header><h2>What is kept</h2><span class="muted small">besides system messages, the last unit and pins</span></header><div class="fields">${rows(form, KEEP_FIELDS)}
+  return html`<section class="panel group-box" data-key="keep"><header><h2>What is kept</h2><span class="muted small">besides system, last unit, pins</span></header><div class="fields">${rows(form, KEEP_FIELDS)}
     <div class="setting"><label class="setting-name" for="set-strategy">Strategy</label><span class="setting-value"><select id="set-strategy" name="strategy">${names.map((name) => html`<option value="${name}" ${name === chosen ? html`selected` : ""}>${strategyName(name)}</option>`)}</select></span>${faultNote(faultAt(form.faults, "strategy"), "fault-strategy")}</div></div></section>`;
 }
 

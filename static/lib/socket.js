@@ -32,6 +32,11 @@ class Live extends EventTarget {
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
 
+  /** Starts the connection; joining a room does so too. */
+  open() {
+    this.#connect();
+  }
+
   /** @param {string} room */
   join(room) {
     this.#connect();

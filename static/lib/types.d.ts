@@ -21,10 +21,10 @@ export interface Gauge {
 
 export interface Session {
   id: string;
-  title: string;
+  title: string | null;
   source: string;
   kind: "followed" | "managed";
-  model: string;
+  model: string | null;
   model_known: boolean;
   parent_id: string | null;
   agent_type: string | null;
@@ -74,7 +74,7 @@ export interface Message {
   unit: number | string | null;
   unit_size: number;
   fate: Fate;
-  reason: string;
+  reason: string | null;
   cause: string;
   pinned: boolean;
   drop_first: boolean;
@@ -176,18 +176,20 @@ export interface Operation {
   preset: string | null;
   strategy: string | null;
   max_tokens: number | null;
-  items?: OperationItem[];
 }
 
-export interface OperationItem {
-  number: number;
-  id: string;
-  change: string;
-  role: Role;
-  text: string;
+export interface OperationFull extends Operation {
+  items: (Message & { change: string })[];
+}
+
+export interface Stats {
+  session: Session;
+  items: number;
   tokens: number;
-  reason: string;
-  score: number | null;
+  limit: number;
+  utilizationPercent: number;
+  needsPruning: boolean;
+  as_of: string;
 }
 
 export interface Applied {
