@@ -11,13 +11,13 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from scoring.errors import InvalidList, MalformedMessage, UnknownFormat
+from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
-from scoring.formats.base import Decoded, Format, Turn, gathered_sources, place_system, system_text, turns_of
+from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.numbering import numbered, plain
 from scoring.formats.reading import Place, kind_of
 from scoring.formats.repairs import OPENING, repair
-from scoring.messages import Message, Part, Text, ToolCall, ToolResult, Wire
+from scoring.messages import Message, Text, Wire
 
 FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
@@ -181,11 +181,6 @@ __all__ = [
     "OPENING",
     "Decoded",
     "Format",
-    "InvalidList",
-    "Part",
-    "ToolCall",
-    "ToolResult",
-    "Turn",
     "decode",
     "encode",
     "recognise",

@@ -55,6 +55,15 @@ class TestTurns:
         assert [c.id for t in fresh for c in t.calls] == ["a_1", "a_1-2"]
         assert [r.call_id for t in fresh for r in t.results] == ["a_1", "a_1-2"]
 
+    def test_bind_a_result_to_the_latest_open_call(self) -> None:  # P4
+        """Where an id is used again before its first call was answered, the result is the newer call's."""
+        called = [Message("assistant", (ToolCall("c", name, "{}"),)) for name in ("old", "new")]
+        turns = turns_of(
+            [called[0], message("user", "x"), called[1], Message("tool", (ToolResult("c", "r"),))]
+        )
+        (answer,) = (r for t in turns for r in t.results)
+        assert (answer.call_id, answer.name) == (turns[2].calls[0].id, "new")
+
     @given(conversations())
     @settings(max_examples=100, deadline=None)
     def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
