@@ -10,13 +10,14 @@ import "./plan-panel.js";
 import "./token-chart.js";
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
+import { sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { banner, bars, deleteDialog, header } from "../lib/session-head.js";
-import { isAboveTarget, mainGauge } from "../lib/sessions.js";
+import { isAboveTarget, mainGauge, titleOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
@@ -223,8 +224,15 @@ export class CoppiceSession extends CoppiceElement {
     this.#sheet = true;
     this.update();
     if (tab === "plan") this.#planPanel?.plan();
+    this.#showSide();
+  }
+
+  /** Brings the panel that was asked for into view, and into focus where it is a sheet. */
+  #showSide() {
     if (getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed")
       /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
+    else if ((this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
+      this.querySelector(".columns")?.scrollIntoView({ block: "start", behavior: "smooth" });
   }
 
   #closeSheet() {
@@ -303,7 +311,7 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {import("../lib/types.js").Undone} undone */
   #undone(undone) {
     this.#session = undone.session;
-    toast(undone.message);
+    toast(sentence(undone.message));
     this.requestUpdate();
     this.#changed(true);
   }
@@ -357,7 +365,7 @@ export class CoppiceSession extends CoppiceElement {
           ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read this session: ${this.#error}</span><button data-act="retry-session">Try again</button></div>`
           : html`<p class="muted">Reading…</p>`,
       );
-    document.title = `${session.title} · Coppice`;
+    document.title = `${titleOf(session)} · Coppice`;
     const followed = session.kind === "followed";
     const showsPlan = this.#tab === "plan" && this.#plan !== null;
     render(

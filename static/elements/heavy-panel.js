@@ -9,6 +9,7 @@ import { html } from "../lib/html.js";
 import { previewLine } from "../lib/message-row.js";
 import { render } from "../lib/render.js";
 import { heaviest } from "../lib/rows.js";
+import { plainReason } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 
@@ -71,7 +72,7 @@ export class HeavyPanel extends CoppiceElement {
           .slice(0, SHOWN_MESSAGES)
           .map(
             (m) =>
-              html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text"><button class="bare" data-act="heavy-show" data-number="${m.number}">${previewLine(m)}</button><small class="muted">${m.reason}</small></span><span class="num">${number(m.tokens)}</span></li>`,
+              html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text"><button class="bare" data-act="heavy-show" data-number="${m.number}">${previewLine(m)}</button><small class="muted">${plainReason(m.reason)}</small></span><span class="num">${number(m.tokens)}</span></li>`,
           )}</ul>`
         }</div>`,
     );

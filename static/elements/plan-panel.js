@@ -13,7 +13,7 @@ import { previewLine } from "../lib/message-row.js";
 import { doesSomething, planVerb, rowsByCause, sinceSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
-import { strategyName } from "../lib/words.js";
+import { plainReason, strategyName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
 /** @typedef {import("../lib/types.js").Session} Session */
@@ -186,7 +186,7 @@ export class PlanPanel extends CoppiceElement {
       ${
         plan &&
         html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${planVerb(plan)} <kbd>⏎</kbd></button>
-        <span class="small muted">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`
+        <span class="small muted nowrap">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`
       }`,
     );
   }
@@ -197,8 +197,8 @@ export class PlanPanel extends CoppiceElement {
         ${this.#bar("After", session, plan.after.tokens, plan.after.utilization, regionsAfter(session.pruned, plan.removed, plan.after.tokens) ?? [{ name: "rest", tokens: plan.after.tokens }])}</div>
       ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message) || html`What is protected takes ${number(plan.over_budget.protected_tokens)} tokens, more than the ${number(plan.over_budget.max_tokens)} aimed at.`}</span></p>`}
       ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${sentence(plan.nothing_to_do)}</p>`}
-      ${this.#groups(plan)}
       ${this.#sparedList()}
+      ${this.#groups(plan)}
       ${this.#cache(plan)}
       ${this.#whatIf(plan, session)}`;
   }
@@ -227,7 +227,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Message} message */
   #row(message) {
-    return html`<li data-key="${message.id}"><span class="num muted">${number(message.number)}</span><span class="group-text">${previewLine(message)}<small class="muted">${message.reason}</small></span><span class="num">${number(message.tokens)}</span><button class="small" data-act="spare" data-id="${message.id}" data-number="${message.number}" aria-label="Spare message ${message.number}">Spare</button></li>`;
+    return html`<li data-key="${message.id}"><span class="num muted">${number(message.number)}</span><span class="group-text" title="${plainReason(message.reason)}">${previewLine(message)}<small class="muted">${plainReason(message.reason)}</small></span><span class="num">${number(message.tokens)}</span><button class="small" data-act="spare" data-id="${message.id}" data-number="${message.number}" aria-label="Spare message ${message.number}">Spare</button></li>`;
   }
 
   #sparedList() {

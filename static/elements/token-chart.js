@@ -90,7 +90,7 @@ export class TokenChart extends CoppiceElement {
       html`<figure class="chart" data-key="chart"><div class="chart-area" role="img" aria-label="${this.#spoken(timeline)}"><chart-canvas></chart-canvas></div>
         <figcaption class="chart-foot"><ul class="legend">
           ${followed && html`<li><i class="line" data-line="agent"></i>agent's context</li>`}
-          <li><i class="line" data-line="pruned"></i>${followed ? "pruned view" : "context"}</li><li><i class="line" data-line="target"></i>target ${compact(timeline.target)}</li>
+          <li><i class="line" data-line="pruned"></i>${followed ? "pruned view" : "context"}</li><li><i class="line" data-line="target"></i>target ${compact(timeline.target)}${this.#top(timeline) < timeline.target && " (above this picture)"}</li>
           ${timeline.marks.some((m) => m.kind === "prune") && html`<li><span class="mark" data-mark="prune">▼</span>prune</li>`}
           ${timeline.marks.some((m) => m.kind === "compaction") && html`<li><span class="mark" data-mark="compaction">◆</span>compaction by the agent</li>`}</ul>
           <span class="chart-at" aria-hidden="true"></span>
@@ -122,7 +122,8 @@ export class TokenChart extends CoppiceElement {
 
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
   #data({ points }, time, followed) {
-    let before = 0;
+    const first = points.find((point) => point.at)?.at;
+    let before = first ? Date.parse(first) / 1000 : 0;
     const xs = points.map((point) => {
       const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
       before = time ? Math.max(before, Number.isFinite(at) ? at : before) : point.number;
@@ -146,13 +147,13 @@ export class TokenChart extends CoppiceElement {
       {},
       ...(followed ? [{ stroke: agent, width: 1.5, points: { show: false } }, pruned] : [pruned]),
     ];
-    const top = Math.max(timeline.target * 1.12, 1);
+    const top = this.#top(timeline);
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: HEIGHT,
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 6 } },
-      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
+      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.15)] } },
       series,
       axes: [
         {
@@ -183,6 +184,13 @@ export class TokenChart extends CoppiceElement {
         setCursor: [(plot) => this.#tell(plot, timeline)],
       },
     };
+  }
+
+  /** The least height of the scale: it shows the target unless that would press the line to the ground.
+   * @param {Timeline} timeline */
+  #top({ points, target }) {
+    const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned ?? 0), 1);
+    return most > target * 0.35 ? target * 1.12 : most;
   }
 
   /** @param {uPlot} plot @param {Timeline} timeline @param {boolean} time @param {{ text: string, warn: string, accent: string, font: string }} look */

@@ -10,7 +10,7 @@ import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
-import { mainGauge } from "../lib/sessions.js";
+import { mainGauge, titleOf } from "../lib/sessions.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
 /** @typedef {import("../lib/types.js").Session} Session */
@@ -113,7 +113,7 @@ export class WhatIf extends CoppiceElement {
         ${
           session &&
           html`<div class="pad what-if-body"><label class="small muted" for="what-if-session">On the session</label>
-          <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${s.title} (${percent(mainGauge(s).utilization)})</option>`)}</select>
+          <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${titleOf(s)} (${percent(mainGauge(s).utilization)})</option>`)}</select>
           <div class="plan-bars">${this.#saved && this.#bar("Now", session, this.#saved.before.tokens, this.#saved.before.utilization)}
             ${this.#saved && this.#bar("Saved", session, this.#saved.after.tokens, this.#saved.after.utilization)}
             ${this.#tried && this.#bar("These", session, this.#tried.after.tokens, this.#tried.after.utilization)}</div>

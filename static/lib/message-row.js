@@ -2,7 +2,7 @@
 import { counted, decimal, moment, number } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
-import { fateName } from "./words.js";
+import { fateName, plainReason } from "./words.js";
 
 /** @typedef {import("./types.js").Message} Message */
 /** @typedef {import("./types.js").MessageFull} MessageFull */
@@ -30,7 +30,7 @@ export function scoreBar(message, signals) {
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine(message) {
   const name = FATE_ICONS[message.fate];
-  return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${message.reason}`}</span>`;
+  return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${plainReason(message.reason)}`}</span>`;
 }
 
 /** The one line a message is told in; mono where it is a machine's. @param {Message} message */

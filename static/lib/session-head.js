@@ -5,7 +5,7 @@ import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
-import { mainGauge } from "./sessions.js";
+import { mainGauge, titleOf } from "./sessions.js";
 import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
@@ -16,7 +16,7 @@ import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } fro
 export function header(session) {
   const followed = session.kind === "followed";
   return html`<header class="session-head" data-key="head">
-    <div class="session-name"><h1>${stateIcon(session)}<span>${session.title}</span></h1>
+    <div class="session-name"><h1>${stateIcon(session)}<span>${titleOf(session)}</span></h1>
       <p class="muted meta">${session.parent_id && html`<a class="link" href="/sessions/${encodeURIComponent(session.parent_id)}">sub-agent</a> · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
     <div class="session-acts">
       ${exportMenu(session)}
@@ -122,7 +122,7 @@ function legend(session) {
 /** @param {Session} session */
 export function deleteDialog(session) {
   return html`<dialog class="delete" data-key="delete" aria-labelledby="delete-title"><header><h2 id="delete-title">Delete this session?</h2></header>
-    <div class="body"><p><b>${session.title}</b></p><p>Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice. This cannot be undone.</p>
+    <div class="body"><p><b>${titleOf(session)}</b></p><p>Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice. This cannot be undone.</p>
       ${session.kind === "followed" && html`<p class="muted">The agent's own transcript is not touched. Coppice remembers not to follow it again.</p>`}</div>
     <div class="foot"><button data-act="close-delete" autofocus>Keep it</button><button class="danger" data-act="delete">Delete</button></div></dialog>`;
 }

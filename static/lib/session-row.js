@@ -2,7 +2,7 @@
 import { compact, counted, number, percent, tokens } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
-import { isAboveTarget, mainGauge } from "./sessions.js";
+import { isAboveTarget, mainGauge, titleOf } from "./sessions.js";
 import { agoTime } from "./times.js";
 import { activityName, certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
 
@@ -58,10 +58,10 @@ export function sessionRow(session, depth) {
   return html`<tr class="session-row" role="row" data-key="${session.id}" data-id="${session.id}" data-above="${above}" data-depth="${depth}">
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" data-css="--depth:${depth}">
-      <a class="title" href="${href}">${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${session.title}</a>
+      <a class="title" href="${href}">${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${titleOf(session)}</a>
       <span class="sub">${session.model || "unknown model"} · ${kind}${session.automatic && " · prunes by itself"}${session.malformed > 0 && html` · <span class="warned">${counted(session.malformed, "line")} not read</span>`}</span>
     </td>
-    <td role="cell" class="c-gauge"><context-gauge data="${gaugeData(session, gauge)}" label="Context of ${session.title}"></context-gauge></td>
+    <td role="cell" class="c-gauge"><context-gauge data="${gaugeData(session, gauge)}" label="Context of ${titleOf(session)}"></context-gauge></td>
     <td role="cell" class="c-full num"><b>${percent(gauge.utilization)}</b></td>
     <td role="cell" class="c-trend"><trend-line points="${session.trend.join(",")}" target="${((session.target_tokens / session.limit) * 100).toFixed(1)}"></trend-line></td>
     <td role="cell" class="c-tokens num">${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span></td>
@@ -69,6 +69,6 @@ export function sessionRow(session, depth) {
     <td role="cell" class="c-left num" data-label="turns left">${session.turns_left === null ? "–" : number(session.turns_left)}</td>
     <td role="cell" class="c-prunes num" data-label="prunes">${session.prunes || "–"}</td>
     <td role="cell" class="c-last num muted">${agoTime(session.last_activity)}</td>
-    <td role="cell" class="c-act">${above && html`<a class="button small" href="${href}#plan" aria-label="Prune ${session.title}">Prune…</a>`}</td>
+    <td role="cell" class="c-act">${above && html`<a class="button small" href="${href}#plan" aria-label="Prune ${titleOf(session)}">Prune…</a>`}</td>
   </tr>`;
 }

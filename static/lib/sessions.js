@@ -8,6 +8,16 @@ export function mainGauge(session) {
   return session.agent ?? session.pruned;
 }
 
+const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
+
+/** A session's title; one that only has an id is called by the beginning of it. @param {Session} session */
+export function titleOf(session) {
+  const title = session.title?.trim() || session.id;
+  const id = UUID.exec(title);
+  if (!id) return title;
+  return id[2] ? `Untitled sub-agent ${id[2]}` : `Untitled session ${id[1]}`;
+}
+
 /** @param {Session} session */
 export function isAboveTarget(session) {
   return session.state === "warning";

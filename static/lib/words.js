@@ -60,6 +60,11 @@ const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "short
 /** @param {string} fate */
 export const fateName = (fate) => FATES[fate] ?? fate;
 
+/** A reason without the fate that it opens with and that stands before it already. @param {string | null} reason */
+export function plainReason(reason) {
+  return (reason ?? "").replace(/^(kept|protected|dropped|goes|shortened): /, "");
+}
+
 /** @type {Record<string, string>} */
 const OPERATIONS = {
   prune: "Pruned",
