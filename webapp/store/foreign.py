@@ -50,7 +50,7 @@ def open_foreign(path: Path) -> Iterator[ForeignTables]:
     """
     log = path.with_name(path.name + "-wal")
     live = log.exists() and log.stat().st_size > 0
-    address = f"{path.resolve().as_uri()}?{'mode=ro' if live else 'immutable=1'}"
+    address = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)
     except sqlite3.Error as error:

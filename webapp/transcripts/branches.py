@@ -1,7 +1,7 @@
 """Which rows of a transcript the agent still sends: the path to the newest leaf.
 
 Rows form a tree by parent. The live conversation is the chain from the newest row back to a root, and with it
-every row of a round of which one row is on the chain. A round is one API call with the results of its tool
+every round of which one row is on it, with what that hangs on. A round is one API call with the results of its tool
 calls: agents write one row a content block and hang each result on the row of its own call, so that parallel
 calls look like a fork although they are none.
 
@@ -11,6 +11,7 @@ calls look like a fork although they are none.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,16 +27,21 @@ class Node:
 
 def live_path(nodes: Sequence[Node]) -> list[str]:
     """The ids that are live after the last of `nodes`, in order of arrival. Parents come before their children."""
-    if not nodes:
-        return []
-    by_id = {node.id: node for node in nodes}
-    chain: set[str] = set()
-    at: str | None = nodes[-1].id
-    while at is not None and at not in chain:
-        chain.add(at)
-        at = by_id[at].parent
-    rounds = {by_id[i].round for i in chain} - {None}
-    return [n.id for n in nodes if n.id in chain or n.round in rounds]
+    by_id, rounds = {node.id: node for node in nodes}, defaultdict[str, list[str]](list)
+    for node in nodes:
+        if node.round is not None:
+            rounds[node.round].append(node.id)
+    live: set[str] = set()
+    waiting = [nodes[-1].id] if nodes else []
+    while waiting:
+        row_id = waiting.pop()
+        if row_id in live:
+            continue
+        live.add(row_id)
+        node = by_id[row_id]
+        waiting += [node.parent] if node.parent is not None else []
+        waiting += rounds.pop(node.round, []) if node.round is not None else []
+    return [node.id for node in nodes if node.id in live]
 
 
 class LiveTree:
@@ -48,6 +54,7 @@ class LiveTree:
         self._path: list[str] = []
         self._place: dict[str, int] = {}  # id -> position in _path
         self._kept: list[str] = []  # rows that move behind the next row
+        self._rounds: dict[str, list[str]] = {}  # round -> its rows
 
     def __contains__(self, row_id: str) -> bool:
         return row_id in self._parent
@@ -105,6 +112,8 @@ class LiveTree:
         turned = not self._goes_on(node)
         self._parent[row_id] = parent
         self._seen[row_id] = node
+        if round_id is not None:
+            self._rounds.setdefault(round_id, []).append(row_id)
         if turned:
             path = live_path([*self._seen.values()])
             self._set_path(path)
@@ -119,7 +128,9 @@ class LiveTree:
         return self._seen[row_id].parent
 
     def _goes_on(self, node: Node) -> bool:
-        """True if all live rows behind the parent belong to the parent's round, or to the row's own."""
+        """True if all live rows behind the parent are of the parent's round or the row's own, and that is live."""
+        if any(row_id not in self._place for row_id in self._rounds.get(node.round or "", ())):
+            return False
         if not self._path:
             return node.parent is None
         start = self._place.get(node.parent, -2) if node.parent is not None else -1

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoring.messages import Message, Part, Text, ToolCall, ToolResult
+from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
 from webapp.transcripts import claude_files
 from webapp.transcripts.branches import LiveTree
 from webapp.transcripts.claude_content import (
@@ -25,7 +25,7 @@ from webapp.transcripts.claude_content import (
     Content,
     attachment_parts,
     is_users_own,
-    title_words,
+    own_words,
 )
 from webapp.transcripts.claude_rows import OWN_ROWS, call_key, dropped, is_notification, usage_of
 from webapp.transcripts.records import (
@@ -197,12 +197,9 @@ class Decoder:
             stream.model = model
             yield Meta(model=model, stream=name)
 
-    def _words(self, row: dict[str, Any], name: str, content: Any) -> Iterator[Record]:
+    def _words(self, name: str, words: str) -> Iterator[Record]:
         """A title from the first words of the user; of a sub-agent in the file, from the call that started it."""
-        if self._stream(name).title_rank or row.get("isMeta") is True:
-            return
-        words = title_words(content)
-        if words is None:
+        if self._stream(name).title_rank:
             return
         description, agent_type = self._tasks.pop(words, ("", "")) if name else ("", "")
         if agent_type:
@@ -234,11 +231,13 @@ class Decoder:
             return
         parts = self._tie_results(row, name, decoded.parts)
         only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
-        own = row.get("isMeta") is not True and not is_notification(row)
-        speaker = "" if own or any(isinstance(p, ToolResult) for p in parts) else REMINDER
+        has_results = any(isinstance(p, ToolResult) for p in parts)
+        words = None if row.get("isMeta") is True or is_notification(row) else own_words(content)
+        spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
+        speaker = "" if spoken else REMINDER
         yield from self._entry(line_no, line, row, name, "tool" if only_results else "user", parts, speaker)
-        if own and not only_results:
-            yield from self._words(row, name, content)
+        if words is not None and not only_results:
+            yield from self._words(name, words)
 
     def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
         """Gives results without a call id the one the row names, or that of the oldest open call of its parent."""

@@ -9,6 +9,7 @@ turn_duration …), results of hooks but for SessionStart and UserPromptSubmit, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,6 +38,10 @@ _TEXT_KEYS = (
     "banner", "message", "description", "deltaSummary", "systemMessage", "newDate", "subject", "activeForm",
     "status", "filename", "path", "file", "files", "additionalContext", "response",
 )  # fmt: skip
+_NOT_OWN = re.compile(
+    r"<(local-command-|bash-|task-notification|system-reminder|user-prompt-submit-hook|ide_|teammate-message)"
+    r"|Caveat: The messages below|\[Request interrupted"
+)
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 
 
@@ -159,8 +164,8 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
                 yield from _texts(value[key], depth + 1)
 
 
-def title_words(message: Any) -> str | None:
-    """The user's own words in a user row's content, for a title; None if there are none (commands, reminders)."""
+def own_words(message: Any) -> str | None:
+    """The user's own words in a user row's content; None if there are none (bare commands, outputs, reminders)."""
     texts = [message] if isinstance(message, str) else [
         text_of(b.get("text")) for b in list_of(message) if isinstance(b, dict) and b.get("type") == "text"
     ]  # fmt: skip
@@ -169,7 +174,7 @@ def title_words(message: Any) -> str | None:
             name, args = _tag(text, "command-name"), _tag(text, "command-args")
             if args and name not in ("/clear", "/model", "/exit"):
                 return f"{name} {args}"
-        elif text and not text.startswith(("<", "Caveat:", "[Request interrupted")):
+        elif text and not _NOT_OWN.match(text):
             return text
     return None
 

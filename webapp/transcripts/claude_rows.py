@@ -33,6 +33,7 @@ def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str])
 
 
 def is_notification(row: dict[str, Any]) -> bool:
+    """Whether a user row is the client's own notice that a task ended."""
     return object_of(row.get("origin")).get("kind") == "task-notification"
 
 

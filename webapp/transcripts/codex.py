@@ -67,6 +67,7 @@ class Decoder:
         self._own_id: str | None = None
         self._began: datetime | None = None
         self._replaying = False
+        self._turns_named = False  # whether turns have ids with a time in them
 
     def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
         """The records of one line (without line end). Lines count from 1 and come in order."""
@@ -117,8 +118,14 @@ class Decoder:
         turn = text_of(payload.get("turn_id")) or text_of(passed_on.get("turn_id"))
         begun, own = _time_in(turn), _time_in(self._own_id or "")
         if begun is not None and own is not None:
+            self._turns_named = True
             self._replaying = begun < own
-        elif not turn and kind in ("turn_context", "event_msg", "response_item") and at and self._began:
+        elif (
+            not self._turns_named
+            and kind in ("turn_context", "event_msg", "response_item")
+            and at
+            and self._began
+        ):
             later = (at - self._began).total_seconds() > _REPLAY_SECONDS
             self._replaying = not (later and text_of(payload.get("type")) in ("user_message", "message"))
         return self._replaying

@@ -160,10 +160,11 @@ def _message(
 ) -> Iterator[Record]:
     message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
     said = list(messages_of(message, parts))
+    if message_id not in names:  # told once, however often the message changes
+        yield from (Unknown(None, kind) for kind in unknown_in(parts))
+        if not parts and message.get("role") == "user":
+            yield Unknown(None, "message without parts")
     names[message_id] = [name for name, _ in said]
-    yield from (Unknown(None, kind) for kind in unknown_in(parts))
-    if not parts and message.get("role") == "user":
-        yield Unknown(None, "message without parts")
     model = model_of(message)
     if message.get("role") == "assistant":
         yield from _told(facts, "model", model)

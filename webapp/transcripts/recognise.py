@@ -16,7 +16,7 @@ from webapp.transcripts import claude_code, codex, gemini_cli
 from webapp.transcripts.rows import list_of, object_of, parse
 
 Source = Literal["claude-code", "codex", "gemini-cli", "coppice", "wire"]
-COPPICE = "coppice"  # the first row of our own export has this key
+COPPICE: Literal["coppice"] = "coppice"  # the first row of our own export has this key
 
 _LOOKED_AT = 50  # rows
 _CODEX_TYPES = frozenset(
@@ -79,8 +79,8 @@ def _by_rows(head: bytes, name: str) -> Source | None:
         row = parse(line) if line.strip() else ""
         if isinstance(row, dict) and (vote := _vote(row)) is not None:
             votes[vote] += 1
-    if votes[COPPICE]:
-        return COPPICE
+    if votes["coppice"]:
+        return "coppice"
     if name.startswith("rollout-") and votes["codex"]:
         return "codex"
     return votes.most_common(1)[0][0] if votes else None

@@ -48,7 +48,7 @@ def _second_try(line: bytes, error: orjson.JSONDecodeError) -> Any:
             return orjson.loads(mended)
         except orjson.JSONDecodeError as second:
             error = second
-    return _why(stripped, error)
+    return _why(line, error)
 
 
 def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
@@ -59,9 +59,9 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
     except UnicodeDecodeError as bad:
         return f"not valid UTF-8 at byte {bad.start + 1}, no JSON"
     text = str(error)
-    if "ecursion" in text:
+    if "depth" in text or "ecursion" in text:
         return "JSON nested too deeply"
-    if line[:1] not in b"{[":
+    if line.lstrip()[:1] not in (b"{", b"["):
         return "not JSON"
     return "broken JSON: " + re.sub(r": line \d+ column (\d+).*", r" at character \1", text)
 

@@ -18,6 +18,7 @@ from webapp.transcripts.finding import walk
 
 log = logging.getLogger(__name__)
 
+FALLBACK_SECONDS = 2.0
 ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 
 
@@ -64,8 +65,8 @@ def changes(
                 yield from _told(roots, stop, snapshot, rescan, endings)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
-                log.warning("cannot be told of changes, looking every 2 seconds instead: %s", error)
-                poll = 2.0
+                log.warning("cannot be told of changes, looking again and again instead: %s", error)
+                poll = FALLBACK_SECONDS
         stop.wait(poll)
         if not stop.is_set() and (found := snapshot.changed()):
             yield found

@@ -98,7 +98,8 @@ class TestLines:
         items = list(FileTail(path, max_line=1000).read())
         assert items[0] == Line(1, b'{"a":1}')
         assert items[2] == Line(3, b'{"b":2}')
-        assert isinstance(items[1], Problem) and items[1].line == 2
+        assert isinstance(items[1], Problem)
+        assert items[1].line == 2
         assert "5,000 bytes" in items[1].reason
 
     def test_of_any_length_are_held_within_the_limit(self) -> None:
@@ -202,7 +203,8 @@ class TestFilesThatAreNoText:
         path.write_bytes(data)
         tail = FileTail(path)
         (problem,) = tail.read()
-        assert isinstance(problem, Problem) and problem.line == 1
+        assert isinstance(problem, Problem)
+        assert problem.line == 1
         assert word in problem.reason
         grow(path, b"more\n")
         assert list(tail.read()) == []

@@ -1,0 +1,215 @@
+"""OpenCode's sessions: the tree of files and the database."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.shared import shared_data
+from tests.webapp.transcripts.reading import SAMPLES, facts, of, said
+from webapp.store.foreign import open_foreign
+from webapp.transcripts import opencode
+from webapp.transcripts.records import (
+    Compaction,
+    Entry,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+    TranscriptFile,
+    Unknown,
+)
+
+TREE = SAMPLES / "opencode" / "opencode"
+BEDS = [
+    ("user", "List the beds.\nFile beds.txt: seven"), ("assistant", ""), ("tool", "beds.txt\nno such file"),
+    ("assistant", "One list."), ("assistant", "They listed beds."), ("user", "And the paths?"),
+]  # fmt: skip
+
+
+def copied(tmp_path: Path) -> Path:
+    """A tree that may be changed."""
+    root = tmp_path / "opencode"
+    shutil.copytree(TREE, root)
+    return root
+
+
+def as_database(root: Path) -> Path:
+    """The sample tree as the newer layout has it, in WAL as the agent writes it."""
+    path = root / "opencode.db"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode=WAL")
+    times = "time_created INT, time_updated INT"
+    db.execute(
+        f"CREATE TABLE session (id TEXT, parent_id TEXT, directory TEXT, title TEXT, version TEXT, {times})"
+    )
+    db.execute(f"CREATE TABLE message (id TEXT, session_id TEXT, {times}, data TEXT)")
+    db.execute(f"CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, {times}, data TEXT)")
+    for file in sorted((TREE / "storage").rglob("*.json")):
+        row = json.loads(file.read_bytes())
+        if file.parent.parent.name == "session":
+            about = [row["id"], row.get("parentID"), row["directory"], row["title"], "1.2.0"]
+            values = [*about, 1, row["time"]["updated"]]
+            db.execute("INSERT INTO session VALUES (?,?,?,?,?,?,?)", values)
+        elif file.parent.parent.name == "message":
+            at = row["time"]["created"]
+            db.execute(
+                "INSERT INTO message VALUES (?,?,?,?,?)", [row.pop("id"), "ses_1", at, at, json.dumps(row)]
+            )
+        else:
+            ids = [row.pop("id"), row.pop("messageID"), row.pop("sessionID")]
+            db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", [*ids, 1, 1, json.dumps(row)])
+    db.commit()
+    db.close()
+    return path
+
+
+def session(root: Path, name: str = "ses_1") -> TranscriptFile:
+    """A session as discovery finds it."""
+    return next(f for f in opencode.discover(root, open_foreign) if f.session_id == name)
+
+
+def read(file: TranscriptFile, state: dict[str, Any]) -> list[Record]:
+    """What changed."""
+    return list(opencode.read(file, state, open_foreign))
+
+
+@pytest.fixture(params=["tree", "database"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The same sessions in both layouts."""
+    if request.param == "tree":
+        return copied(tmp_path)
+    as_database(tmp_path)
+    return tmp_path
+
+
+class TestASession:
+    """The same in both layouts."""
+
+    def test_gives_each_message_once(self, root: Path) -> None:  # X12
+        """Words behind a result are a message of their own; what is not sent is left out; twice read is nothing."""
+        state: dict[str, Any] = {}
+        assert said(read(session(root), state)) == BEDS
+        assert read(session(root), json.loads(json.dumps(state))) == []
+
+    def test_tells_usage_with_the_cache(self, root: Path) -> None:
+        """Input is what was sent, read and written together, once a row."""
+        entries = [e for e in of(Entry, read(session(root), {})) if e.usage]
+        assert [(e.call_key, e.usage.input_tokens, e.usage.output_tokens) for e in entries if e.usage] == [
+            ("msg_02", 950, 25), ("msg_04", 1050, 25),
+        ]  # fmt: skip
+
+    def test_shows_the_compaction(self, root: Path) -> None:  # X12
+        """A summary is a compaction and then the summary."""
+        records = read(session(root), {})
+        (compaction,) = of(Compaction, records)
+        assert (compaction.trigger, compaction.kept) == ("auto", ())
+        summary = records[records.index(compaction) + 1]
+        assert isinstance(summary, Entry)
+        assert summary.kind == "compaction_summary"
+        assert of(Rewind, records) == []
+
+    def test_ties_calls_and_results(self, root: Path) -> None:  # P4
+        """Both results, the failed one marked."""
+        entries = of(Entry, read(session(root), {}))
+        results = [r for e in entries for r in e.message.results]
+        assert [r.call_id for r in results] == [c.id for e in entries for c in e.message.calls]
+        assert [r.is_error for r in results] == [False, True]
+
+    def test_tells_its_facts_and_what_nobody_knows(self, root: Path) -> None:
+        """Title, folder, parent; unknown parts are counted."""
+        records = read(session(root), {})
+        assert facts(records, Meta, "title") == ["The beds"]
+        assert facts(records, Meta, "model") == ["claude-sonnet-4-5"]
+        assert of(Unknown, records) == [Unknown(None, "part hologram")]
+        assert facts(read(session(root, "ses_2"), {}), Meta, "parent") == ["ses_1"]
+
+    def test_is_found_once_with_its_sub_agents(self, root: Path) -> None:
+        """Newest first; parents are named."""
+        files = list(opencode.discover(root, open_foreign))
+        assert {f.session_id: f.parent_id for f in files} == {"ses_1": None, "ses_2": "ses_1"}
+
+
+class TestTheTree:
+    """What changes in files."""
+
+    def test_gives_what_was_added_and_changed(self, tmp_path: Path) -> None:
+        """A part that changed makes a newer version; a cleared output is what is sent now."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        read(session(root), state)
+        part = root / "storage" / "part" / "msg_02" / "prt_12.json"
+        row = json.loads(part.read_bytes())
+        row["state"]["time"]["compacted"] = 5
+        part.write_text(json.dumps(row))
+        (changed,) = read(session(root), state)
+        assert isinstance(changed, Entry)
+        assert changed.supersedes == "msg_02:results"
+        assert "[Old tool result content cleared]" in changed.message.text
+
+    def test_says_which_file_is_broken(self, tmp_path: Path) -> None:
+        """A half-written part is a problem with its name; the rest is read, and the part when it is whole."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        part = root / "storage" / "part" / "msg_05" / "prt_40.json"
+        whole = part.read_bytes()
+        part.write_bytes(whole[:10])
+        records = read(session(root), state)
+        assert said(records) == BEDS[:-1]
+        assert ["prt_40.json" in p.reason for p in of(Problem, records)] == [True]
+        part.write_bytes(whole)
+        assert said(read(session(root), state)) == BEDS[-1:]
+
+    def test_tells_what_was_taken_back(self, tmp_path: Path) -> None:
+        """A message that is deleted has left the context."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        read(session(root), state)
+        (root / "storage" / "message" / "ses_1" / "msg_05.json").unlink()
+        (rewind,) = read(session(root), state)
+        assert isinstance(rewind, Rewind)
+        assert rewind.live == ("msg_04",)
+
+
+class TestTheDatabase:
+    """What changes in tables."""
+
+    def test_gives_what_was_added(self, tmp_path: Path) -> None:  # X12
+        """Rows written by a running agent, still in its log, are seen; its files stay as they are."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["opencode.db"]
+        agent = sqlite3.connect(path)
+        data = json.dumps({"role": "user"})
+        agent.execute("INSERT INTO message VALUES ('msg_06', 'ses_1', 9999999999999, 9, ?)", [data])
+        part = json.dumps({"type": "text", "text": "And the trees?"})
+        agent.execute("INSERT INTO part VALUES ('prt_50', 'msg_06', 'ses_1', 9, 9, ?)", [part])
+        agent.commit()
+        assert said(read(session(tmp_path), state)) == [("user", "And the trees?")]
+        agent.close()
+
+    def test_that_cannot_be_read_is_a_problem(self, tmp_path: Path) -> None:
+        """Damaged, missing, or nothing to open it with."""
+        file = TranscriptFile(tmp_path / "opencode.db", "s", None, opencode.SOURCE)
+        assert [type(r) for r in read(file, {})] == [Problem]
+        file.path.write_bytes(b"no database at all" * 100)
+        assert [type(r) for r in read(file, {})] == [Problem]
+        assert [type(r) for r in opencode.read(file, {})] == [Problem]
+        assert list(opencode.discover(tmp_path, open_foreign)) == []
+
+
+def test_the_folder_is_the_environments() -> None:
+    """XDG_DATA_HOME, else the usual place."""
+    assert opencode.roots({"HOME": "/h"}) == [Path("/h/.local/share/opencode")]
+    assert opencode.roots({"XDG_DATA_HOME": "/x"}) == [Path("/x/opencode")]
+
+
+@pytest.mark.parametrize(("layout", "entries"), [("storage_v2", 10), ("storage_legacy", 3)])
+def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries: int) -> None:
+    """Both older layouts, parts beside or below their messages; a message without parts is counted."""
+    shutil.copytree(shared_data("transcripts", "small", "opencode", layout), tmp_path / "storage")
+    records = [r for f in opencode.discover(tmp_path) for r in opencode.read(f, {})]
+    assert len(of(Entry, records)) == entries
+    assert len(of(Unknown, records)) == (layout == "storage_legacy")
