@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 MODEL = "claude-sonnet-4-5"
 TITLE = "Demo: a coding agent at work"
 # Seconds between steps while it rises, and after it went above the target.
-STEP_SECONDS, SLOW_SECONDS = 1.0, 8.0
-# The share of the window at which a fresh demo begins to live on from an empty page.
+STEP_SECONDS, SLOW_SECONDS = 0.8, 8.0
+# What a fresh demo begins with, so that its page is never empty.
 FIRST_STEPS = 4
 # Above this share of the limit it stops growing, pruned or not.
 FULL_SHARE = 0.97

@@ -68,7 +68,7 @@ class Messages:
         """JSON rows of messages, in the order of `nos`."""
         found = self._store.log.messages(row.key, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
-        left = self._store.operations.items_of(row.key, gone)
+        left = self._store.operations.left(row.key, gone)
         return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
 
     def by_number(self, session_id: str, nos: Sequence[int]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from scoring.messages import Message
 from scoring.settings import Settings, preset_of
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
+from webapp.services.bulk import no_collection
 from webapp.services.changes import Change, stand_in
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
@@ -22,7 +23,6 @@ from webapp.services.gauges import Totals, percent, session_json
 from webapp.services.history import applied_json
 from webapp.services.messages import Messages
 from webapp.services.planning import Made, Planning
-from webapp.services.rows import contributions
 from webapp.services.views import Views
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import OperationRow
@@ -169,6 +169,12 @@ class Prunes:
         self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
     ) -> tuple[OperationRow, ContextPruned]:
         """Applies a plan inside the caller's transaction."""
+        with no_collection():
+            return self._carry_out(row, totals, made, actor, reason)
+
+    def _carry_out(
+        self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
+    ) -> tuple[OperationRow, ContextPruned]:
         plan, nos = made.plan, made.view.nos
         change = Change(self._store, row, totals, self._desk.clock())
         gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
@@ -230,7 +236,6 @@ def explain(made: Made, position: int) -> dict[str, Any]:
     return {
         "score": round(plan.scores[position], 2),
         "parts": parts,
-        "contributions": contributions(parts, made.settings.weights),
         "fate": plan.fate(position),
         "reason": plan.reason(position),
         "cause": plan.cause(position),

@@ -10,10 +10,10 @@ import orjson
 from webapp.services.clock import iso
 from webapp.services.planning import Made
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow
+from webapp.store.operations import Left
 
 
-def message_json(row: MessageRow, made: Made | None, left: ItemRow | None = None) -> dict[str, Any]:
+def message_json(row: MessageRow, made: Made | None, left: Left | None = None) -> dict[str, Any]:
     """One message. `made` is the plan that says its fate, `left` how it left the context, if it did."""
     card = orjson.loads(row.card)
     position = made.view.index.get(row.no) if made is not None else None
@@ -58,13 +58,13 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
     }
 
 
-def _gone(row: MessageRow, left: ItemRow | None) -> dict[str, Any]:
-    detail = (left.detail if left is not None else None) or {}
+def _gone(row: MessageRow, left: Left | None) -> dict[str, Any]:
+    detail = left.detail if left is not None else {}
     signals = detail.get("parts") or {}
     return {
         "score": detail.get("score"),
         "signals": signals,
-        "contributions": detail.get("contributions") or {},
+        "contributions": contributions(signals, left.weights if left is not None else {}),
         "unit": detail.get("unit", row.no),
         "unit_size": detail.get("unit_size", 1),
         "fate": "out",

@@ -16,6 +16,7 @@ import orjson
 
 from scoring.features import Features
 from scoring.history import History
+from webapp.services.bulk import no_collection
 from webapp.services.draft import Draft
 from webapp.store import Store
 from webapp.store.context import PRUNED
@@ -64,7 +65,8 @@ class Views:
             if view is not None and view.version == row.version:
                 self._views.move_to_end(row.key)
                 return view
-        view = self._gather(row)
+        with no_collection():
+            view = self._gather(row)
         self._put(view)
         return view
 

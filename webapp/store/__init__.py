@@ -35,6 +35,7 @@ class Store:
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
         self.dump = Dump(self.db)
+        self.db.upkeep = self.words.merge
 
     def write(self) -> AbstractContextManager[None]:
         """One transaction, with the write lock from its first statement."""

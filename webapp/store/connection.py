@@ -1,7 +1,8 @@
 """Connections and transactions: one connection a thread, WAL, and no raw SQLite error ever leaves.
 
 Writes run inside `write()`, which takes the write lock at once (BEGIN IMMEDIATE), so that what was read inside it
-is still true at commit. Inside the same thread `write()` nests. Checkpoints are made by a thread of their own:
+is still true at commit. Inside the same thread `write()` nests; threads wait for each other on a lock of our own,
+which is fairer than SQLite's sleeping. Checkpoints and the search index's upkeep are made by a thread of their own:
 an append never pays for them. An in-memory database does not exist here: threads could not share it.
 """
 
@@ -11,7 +12,7 @@ import logging
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 # Pages. Ours is the checkpoint thread; SQLite's own is only the net under it (80 MB of log).
 CHECKPOINT_NET = 20_000
 CHECKPOINT_SECONDS = 1.0
+# Upkeep takes the write lock for a few milliseconds at a time, and lets others in between.
+UPKEEP_ROUNDS = 4
+UPKEEP_PAUSE_SECONDS = 0.05
 CACHE_KIB = 32_000
 MMAP_BYTES = 1 << 30
 
@@ -40,7 +44,9 @@ class Connections:
         self._local = threading.local()
         self._all: weakref.WeakSet[_Holder] = weakref.WeakSet()
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._written = threading.Event()
+        self.upkeep: Callable[[], bool] = lambda: False
         self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
         with translated("opening the database", path):
@@ -122,16 +128,21 @@ class Connections:
         if connection.in_transaction:
             yield
             return
-        with translated("writing", self.path):
-            connection.execute("BEGIN IMMEDIATE")
+        if not self._writing.acquire(timeout=self._busy_ms / 1000):
+            raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
         try:
-            yield
             with translated("writing", self.path):
-                connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+                connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                with translated("writing", self.path):
+                    connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        finally:
+            self._writing.release()
         self._written.set()
         self._watch_log()
 
@@ -149,10 +160,9 @@ class Connections:
         finally:
             connection.execute("COMMIT")
 
-    @property
-    def in_transaction(self) -> bool:
-        """Whether the calling thread is inside `write()` or `read()`."""
-        return self._connection().in_transaction
+    def changes(self) -> int:
+        """Rows that the calling thread's connection has changed so far."""
+        return self._connection().total_changes
 
     def checkpoint(self) -> None:
         """Moves what the log file holds into the database, as far as readers allow."""
@@ -193,14 +203,19 @@ def _keep_checkpointing(connections: weakref.ref[Connections], written: threadin
         written.wait()
         if closed.wait(CHECKPOINT_SECONDS):
             return
-        written.clear()
         target = connections()
         if target is None:
             return
         try:
+            for _ in range(UPKEEP_ROUNDS):
+                with target.write():
+                    more = target.upkeep()
+                if not more or closed.wait(UPKEEP_PAUSE_SECONDS):
+                    break
             target.checkpoint()
         except StoreError as error:
             log.warning("%s", error)
+        written.clear()  # by our own upkeep too; what was written meanwhile is seen at the next write
         del target
 
 

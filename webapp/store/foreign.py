@@ -60,4 +60,5 @@ def open_foreign(path: Path) -> Iterator[ForeignTables]:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    # In double quotes SQLite takes a missing column for text.
+    return f"[{name.replace(']', '')}]"

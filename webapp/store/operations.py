@@ -38,6 +38,13 @@ class ItemRow(NamedTuple):
     detail: dict[str, Any] | None
 
 
+class Left(NamedTuple):
+    """How a message left the context: the explanation of its day, and the weights of its score."""
+
+    detail: dict[str, Any]
+    weights: dict[str, float]
+
+
 _COLUMNS = "key, kind, actor, reason, at, seq, tokens_before, tokens_after, messages, plan, undone_at"
 
 
@@ -82,14 +89,18 @@ class Operations:
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no"
         return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
 
-    def items_of(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, ItemRow]:
-        """Message number -> how it left, for (operation, message number) pairs."""
-        found: dict[int, ItemRow] = {}
+    def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, Left]:
+        """Message number -> how it left the context, for (operation, message number) pairs."""
+        weights: dict[int, dict[str, float]] = {}
+        found: dict[int, Left] = {}
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? AND no = ? AND change = 'out'"
         for n, no in pairs:
+            if n not in weights:
+                operation = self.get(session, n)
+                weights[n] = operation.plan.get("weights", {}) if operation is not None else {}
             row = self._db.row(sql, (key(session, n), no))
             if row:
-                found[no] = _item(row)
+                found[no] = Left(_item(row).detail or {}, weights[n])
         return found
 
     def mark_undone(self, session: int, n: int, at: int) -> None:

@@ -10,6 +10,8 @@ from webapp.store.keys import SHIFT, bounds, key, number
 
 # What one entry may add to the index; the rest of an enormous output is found by its beginning.
 INDEXED_CHARS = 200_000
+# About a millisecond of work with the write lock held.
+MERGE_PAGES = 24
 _WORDS = re.compile(r'"([^"]*)"|(\S+)')
 _SAYABLE = re.compile(r"\w", re.UNICODE)
 
@@ -44,6 +46,12 @@ class Words:
         """Takes texts out again; they have to be the ones that were added."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
+
+    def merge(self) -> bool:
+        """Merges some of the index's segments, a bounded amount of work; whether there may be more to do."""
+        before = self._db.changes()
+        self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
+        return self._db.changes() - before > 1
 
     def in_session(self, session: int, q: str) -> list[int]:
         """Numbers of the messages of a session that match, ascending."""
