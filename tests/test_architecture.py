@@ -24,12 +24,8 @@ EDGE = (
 )
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
-    "webapp.wiring",
-    "webapp.serving",
-    "webapp.cli",
-    "webapp.commands",
-    "webapp.serving",
-    "webapp.__main__",
+    *("webapp.wiring", "webapp.serving", "webapp.under_gunicorn"),
+    *("webapp.cli", "webapp.commands", "webapp.__main__"),
 )
 
 # What a row may import of ours, besides itself.
@@ -42,16 +38,12 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.transcripts", "webapp.bus"),
     "webapp.auth": ("webapp.config", "webapp.errors"),
     **dict.fromkeys(SHARED, ("webapp.events", *SHARED)),
-    "webapp.bodies": ("webapp.errors",),
-    "webapp.routes": (*EDGE, "webapp.bodies"),
-    "webapp.rooms": (),
-    "webapp.live": (*EDGE, "webapp.bodies", "webapp.rooms"),
+    "webapp.routes": EDGE,
+    "webapp.live": EDGE,
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.transcripts.watcher": (*EDGE, "webapp.transcripts"),
     "webapp.client": (),
-    **dict.fromkeys(
-        ("webapp.wiring", "webapp.cli", "webapp.commands", "webapp.serving", "webapp.__main__"), EVERYTHING
-    ),
+    **dict.fromkeys(CONNECTING, EVERYTHING),
 }
 
 # The package's own file holds create_app, which connects everything; it says nothing about what lies in it.

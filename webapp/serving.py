@@ -12,7 +12,6 @@ import ipaddress
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -22,14 +21,8 @@ from webapp.config import Config
 from webapp.errors import Invalid
 from webapp.wiring import build
 
-# Pages that may be open at once; each holds a thread for its websocket.
-VIEWERS = 60
-# Threads beside those, for requests.
-SPARE_THREADS = 40
 # Connections that wait in the system's queue while all threads are busy.
 BACKLOG = 128
-# How long requests under way may take to end; then they are cut.
-GRACE_SECONDS = 1
 # How many ports after the wanted one are tried.
 PORTS_TRIED = 50
 
@@ -40,21 +33,28 @@ class Running:
     def __init__(self, config: Config) -> None:
         self.app: Any = build(config)
         self.wsgi = create_app(config, app=self.app)
-        self._closing = threading.Lock()
-        self._closed = False
+        self._lock = threading.Lock()
+        self._state = "open"
         if config.follow:
             self.app.following.start()
         if config.demo:
             self.app.demo.start()
 
+    def let_go(self) -> None:
+        """Lets pages go and stops following; requests under way can still end. Twice does no harm."""
+        with self._lock:
+            if self._state == "open":
+                self._state = "ending"
+                self.wsgi.extensions["coppice.live"].close()
+                self.app.following.stop()
+
     def close(self) -> None:
-        """Lets go of pages, files and the store; twice does no harm."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-            self.wsgi.extensions["coppice.live"].close()
-            self.app.close()
+        """Lets go, and closes the store. Twice does no harm."""
+        self.let_go()
+        with self._lock:
+            if self._state == "ending":
+                self._state = "closed"
+                self.app.close()
 
 
 Make = Callable[[], Running]
@@ -113,7 +113,9 @@ def has_gunicorn() -> bool:
 def run(make: Make, listener: socket.socket) -> None:
     """Serves until SIGINT or SIGTERM; `make` runs in the process that serves."""
     if has_gunicorn():
-        run_gunicorn(make, listener)
+        from webapp.under_gunicorn import serve
+
+        serve(make, listener)
     else:
         server = WerkzeugServer(make(), listener)
         for name in (signal.SIGINT, signal.SIGTERM):
@@ -156,60 +158,3 @@ class WerkzeugServer:
         """Ends `serve` and waits until everything is let go."""
         self._server.shutdown()
         self._done.wait(timeout=5)
-
-
-def run_gunicorn(make: Make, listener: socket.socket) -> None:
-    """Serves with gunicorn's threaded worker; returns through SystemExit, as gunicorn does."""
-    from gunicorn.app.base import BaseApplication
-    from gunicorn.workers.gthread import ThreadWorker
-
-    threads = VIEWERS + SPARE_THREADS
-
-    class Worker(ThreadWorker):
-        """Lets go of websockets when it is told to end; gunicorn itself would wait for them."""
-
-        def handle_exit(self, sig: int, frame: Any) -> None:
-            """Ends gracefully, whichever signal it was."""
-            if self.alive:
-                threading.Thread(target=self.app.let_go, daemon=True).start()
-            super().handle_exit(sig, frame)
-
-        handle_quit = handle_exit
-
-    class Application(BaseApplication):
-        """Our application as gunicorn wants it; made in the worker, after the fork."""
-
-        running: Running | None = None
-
-        def load_config(self) -> None:
-            """Everything is said here; gunicorn's own files and variables are not read."""
-            chosen = {
-                "bind": f"fd://{listener.fileno()}",
-                "workers": 1,
-                "threads": threads,
-                # Connections beyond these wait in the backlog instead of taking a thread nobody has.
-                "worker_connections": threads - 1 + BACKLOG,
-                "worker_class": Worker,
-                "keepalive": 5,
-                "graceful_timeout": GRACE_SECONDS,
-                "timeout": 0,
-                "loglevel": "warning",
-                "control_socket_disable": True,
-            }
-            for name, value in chosen.items():
-                if name in self.cfg.settings:
-                    self.cfg.set(name, value)
-
-        def load(self) -> Any:
-            """Builds the application in the worker."""
-            self.running = make()
-            return self.running.wsgi
-
-        def let_go(self) -> None:
-            """Closes what the application holds; twice does no harm."""
-            if self.running is not None:
-                self.running.close()
-
-    os.environ.pop("GUNICORN_CMD_ARGS", None)
-    Application().run()
-    sys.exit(0)

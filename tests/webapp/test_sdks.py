@@ -47,7 +47,7 @@ ANTHROPIC_ANSWER = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
-    "model": "claude-sonnet-4-5",
+    "model": "claude-test",
     "content": [
         {"type": "thinking", "thinking": "Look first.", "signature": "c2lnbmVk"},
         {"type": "text", "text": "I will look."},
@@ -158,11 +158,11 @@ class TestAnthropic:
         """Thinking with its signature, text and call; and no field that their API would refuse."""
         sdk = anthropic.Anthropic(base_url=provider.url, api_key="none", max_retries=0)
         asked: Any = [{"role": "user", "content": "Read a.py"}]
-        first = sdk.messages.create(model="claude-sonnet-4-5", max_tokens=100, messages=asked)
+        first = sdk.messages.create(model="claude-test", max_tokens=100, messages=asked)
         result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "print(1)"}
         coppice.append([*asked, first, {"role": "user", "content": [result]}], usage=first.usage)
         context: Any = coppice.context("anthropic")
-        sdk.messages.create(model="claude-sonnet-4-5", max_tokens=100, messages=context)
+        sdk.messages.create(model="claude-test", max_tokens=100, messages=context)
         back = provider.sent[-1]["messages"]
         assert [message["role"] for message in back] == ["user", "assistant", "user"]
         assert back[1]["content"] == ANTHROPIC_ANSWER["content"]
