@@ -82,6 +82,8 @@ class Decoder:
             yield from self._facts.told(row)
         elif text_of(row.get("id")):
             yield from _record(self._history, self._facts, row, line_no, line)
+            names = [name for name, _ in messages_of(row, text_of(row.get("id")))]
+            yield from self._history.bring_back(names)  # written again after a rewind
         else:
             yield Unknown(line_no, text_of(row.get("type")) or "row without id")
 

@@ -68,12 +68,20 @@ class History:
         number = 1 if old is None else old[1] + 1
         source_id = name if old is None else f"{name}@{number}"
         before = self.source_of(self.live[-1]) if self.live else None
-        if old is None or name not in self.live:
+        if old is None:
             self.live.append(name)
         self._versions[name] = [source_id, number, mark]
         supersedes = None if old is None else old[0]
         parent = before if old is None else None
         yield replace(draft, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
+
+    def bring_back(self, names: Iterable[str]) -> Iterator[Record]:
+        """Puts messages that had left behind the live ones."""
+        wanted = list(names)
+        if self.live[len(self.live) - len(wanted) :] == wanted:
+            return
+        if missing := [name for name in wanted if name not in self.live]:
+            yield from self.cut([*self.live, *missing])
 
     def source_of(self, name: str) -> str:
         """The source id of the newest version of a message."""

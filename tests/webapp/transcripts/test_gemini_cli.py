@@ -67,6 +67,17 @@ class TestLines:
         (rewind,) = of(Rewind, decoded(LINES, gemini_cli.Decoder()))
         assert rewind.live == ("g1", "g3", "g3:results", "g4")
 
+    def test_may_come_back_after_a_rewind(self) -> None:
+        """A message written again, as it was or changed, is in the context again."""
+        one, two = (
+            {"id": "a", "type": "user", "content": "one"},
+            {"id": "b", "type": "gemini", "content": "two"},
+        )
+        records = fed([one, two, {"$rewindTo": "b"}, two])
+        assert of(Rewind, records)[-1].live == ("a", "b")
+        records = fed([one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
+        assert of(Rewind, records)[-1].live == ("a", "b@2")
+
     def test_name_what_they_cannot_use(self) -> None:
         """A rewind to nowhere is a problem, an unknown type is counted."""
         records = decoded(LINES, gemini_cli.Decoder())

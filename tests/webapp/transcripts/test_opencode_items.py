@@ -18,7 +18,7 @@ class TestARow:
 
     def test_is_cut_at_each_call_of_the_model(self) -> None:
         """Steps, and words behind a result, begin a new message."""
-        parts = [
+        parts: list[dict[str, Any]] = [
             {"type": "step-start"}, {"type": "text", "text": "a"}, tool("1", status="completed", output="x"),
             tool("2", status="running"), {"type": "step-finish"}, {"type": "step-start"},
             {"type": "reasoning", "text": "r"}, tool("3", status="completed", output="y"),
@@ -30,7 +30,7 @@ class TestARow:
 
     def test_of_the_user_may_be_all_the_clients(self) -> None:
         """Only synthetic words are a reminder; files are media or references."""
-        parts = [
+        parts: list[dict[str, Any]] = [
             {"type": "text", "text": "a", "synthetic": True},
             {"type": "file", "url": "data:image/png;base64,AAAA", "mime": "image/png"},
             {"type": "file", "url": "file:///x/y.txt", "filename": "y.txt", "mime": "text/plain"},

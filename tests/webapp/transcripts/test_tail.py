@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webapp.transcripts.records import Problem
-from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, Splitter, lines_of
+from webapp.transcripts.tail import FileTail, Item, Line, Mark, Restarted, Splitter, lines_of
 
 TEXTS = st.lists(
     st.binary(max_size=40).map(lambda b: b"{" + b.translate(None, b"\n\r\x00") + b"}"), max_size=12
@@ -55,7 +55,7 @@ class TestLines:
     ) -> None:
         """Appends in any pieces, read by one tail or by a new one from the stored mark each time: each line once."""
         path = tmp_path_factory.mktemp("tail") / "a.jsonl"
-        tail, seen = FileTail(path), []
+        tail, seen = FileTail(path), list[Item]()
         for piece in split(b"".join(t + b"\r\n" for t in texts), cuts):
             grow(path, piece)
             if not keep:
