@@ -1,84 +1,174 @@
 """From estimated tokens to what the provider counts: what one session has learned from its own real usage.
 
 A context's real size is `unseen + factor x estimate`: the estimate covers the messages we see, `unseen` what every
-call carries besides (system prompt, tool definitions), `factor` how far the estimator is off for this model and
-this kind of text. An anchor is a call whose real size was reported; right behind it the total is exact, what came
-after is added as factor x estimate. Only input counts for learning: reported output is often implausibly small.
-A compaction takes the anchor and the stretch away, what was learned stays.
+call carries besides (system prompt, tool definitions). An anchor is a call whose real size was reported: right behind
+it the total is exact; what came after is added as `factor x estimate + extra`, `extra` being what agents slip in
+between two calls without writing it down. The answer of a call counts as reported, unless that is less than its own
+text can be: writers often keep a first, partial figure.
+
+Learning is by medians over the last calls, so that a turn with an image, a hidden page or a resumed call moves
+nothing. All functions are pure; the state is bounded and JSON-able. A compaction takes the anchor away, what was
+learned stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from statistics import median
 from typing import Any, Literal
 
 Certainty = Literal["exact", "calibrated", "estimated"]
+Sample = tuple[
+    int, int
+]  # between two calls: estimated tokens that came in, tokens the context really grew by
 
-# A factor is learned once the context has grown by this many estimated tokens: below, per-message overheads rule.
-LEARN_FROM_TOKENS = 3_000
-# Measured factors lie between 1.0 and 1.6; what lies outside is a resumed call or an image, not the text.
-LEAST_FACTOR, GREATEST_FACTOR = 0.6, 2.5
+# The figures below were chosen on real transcripts, leaving out one session at a time; the results differ little
+# between half and double of each.
+SAMPLES = 24
+PRIOR_TOKENS = 3_000  # weight of "the estimate is right", in tokens
+PRIOR_CALLS = 6  # weight of "nothing is hidden", in calls
+LEAST_SAMPLE = 50  # smaller samples say nothing about the factor
+LEAST_FACTOR, GREATEST_FACTOR = 0.5, 2.5
+MOST_EXTRA = 1_000
 # Reported output below this share of its own text's estimate is not believed.
-BELIEVED_OUTPUT_SHARE = 0.5
+BELIEVED_OUTPUT_SHARE = 0.6
+# A call with less than this share of what was expected is another conversation's (a title, a check), unless the
+# next one is as small.
+ASIDE_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a session knows. Tokens throughout.
+    """What a session knows. Tokens throughout; "here" is the stretch since the last compaction.
 
-    `anchor_real` is the context's real size right behind the last reported call (None: no call yet, or none since
-    a compaction), `anchor_estimate` our estimate of the same context. `first_*` are those of the first call of the
-    present stretch. `known` says that factor and unseen come from real usage.
+    `known`: factor and unseen come from real usage. `restored`: what the agent puts into a context after a
+    compaction besides the messages we see. `input_real` and `input_estimate` are those of the last call here,
+    `anchor_real` and `anchor_estimate` those of the context right behind its answer, all None or 0 before the first
+    call here. `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`:
+    input of a call that was not believed to be one of this conversation.
     """
 
     factor: float = 1.0
+    extra: int = 0
     unseen: int = 0
+    restored: int = 0
     known: bool = False
+    compacted: bool = False
+    call: str = ""
+    model: str = ""
+    input_real: int | None = None
+    input_estimate: int = 0
     anchor_real: int | None = None
     anchor_estimate: int = 0
-    first_real: int | None = None
-    first_estimate: int = 0
+    believed: bool = False
+    broken: bool = False
+    aside: int | None = None
+    samples: tuple[Sample, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
-        return asdict(self)
+        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:
         """What `to_dict` wrote; unknown keys are ignored."""
-        names = cls.__dataclass_fields__
-        return cls(**{k: v for k, v in (data or {}).items() if k in names})
+        fields = {k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__}
+        fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
+        return cls(**fields)
+
+
+def started(unseen: int, restored: int = 0) -> Calibration:
+    """What is assumed before the first call: overheads learned from other sessions (`scoring.overheads`)."""
+    return Calibration(unseen=unseen, restored=restored)
 
 
 def observe(
-    known: Calibration, real_input: int, output: int, estimate_before: int, estimate_own: int
+    known: Calibration,
+    real_input: int,
+    output: int,
+    estimate_before: int,
+    estimate_own: int,
+    *,
+    call: str = "",
+    model: str = "",
 ) -> Calibration:
     """A call was reported: `real_input` tokens in, `output` out.
 
-    `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer.
+    `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer as far
+    as it is there. The same `call` may be reported again, with more of its answer; it is counted once.
     """
-    first_real, first_estimate = known.first_real, known.first_estimate
-    if first_real is None or estimate_before < first_estimate:
-        first_real, first_estimate = real_input, estimate_before
-    factor = _factor(known, real_input - first_real, estimate_before - first_estimate)
-    own = output if output >= BELIEVED_OUTPUT_SHARE * estimate_own else round(factor * estimate_own)
+    if call and call == known.call and known.anchor_real is not None:
+        return _anchored(known, output, estimate_own)
+    if _is_aside(known, real_input, estimate_before):
+        return replace(known, aside=real_input, call=call)
+    learned = _learned(known, real_input, estimate_before, model)
+    here = replace(
+        learned,
+        known=True,
+        compacted=False,
+        call=call,
+        model=model or known.model,
+        input_real=real_input,
+        input_estimate=estimate_before,
+        broken=False,
+        aside=None,
+    )
+    return _anchored(here, output, estimate_own)
+
+
+def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
+    """The anchor moved behind the answer of the last call."""
+    believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own
+    own = output if believed else round(known.factor * estimate_own)
     return replace(
         known,
-        factor=factor,
-        unseen=max(0, round(first_real - factor * first_estimate)),
-        known=True,
-        anchor_real=real_input + own,
-        anchor_estimate=estimate_before + estimate_own,
-        first_real=first_real,
-        first_estimate=first_estimate,
+        anchor_real=(known.input_real or 0) + own,
+        anchor_estimate=known.input_estimate + estimate_own,
+        believed=believed,
     )
 
 
-def _factor(known: Calibration, real_growth: int, estimated_growth: int) -> float:
-    if estimated_growth < LEARN_FROM_TOKENS or real_growth <= 0:
-        return known.factor
-    return min(GREATEST_FACTOR, max(LEAST_FACTOR, real_growth / estimated_growth))
+def _is_aside(known: Calibration, real_input: int, estimate_before: int) -> bool:
+    if known.anchor_real is None or known.broken or estimate_before < known.input_estimate:
+        return False
+    small = real_input < ASIDE_SHARE * known.anchor_real
+    return small and (known.aside is None or real_input < ASIDE_SHARE * known.aside)
+
+
+def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
+    """What a new call's input teaches: of the first call the overheads, of any other the growth since the last."""
+    if not known.known:
+        return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
+    if known.input_real is None or known.anchor_real is None:
+        expected = known.unseen + known.factor * estimate_before
+        return replace(known, restored=max(0, round(real_input - expected))) if known.compacted else known
+    if known.broken or (model and known.model and model != known.model):
+        return known
+    if known.believed:
+        sample = (estimate_before - known.anchor_estimate, real_input - known.anchor_real)
+    else:
+        sample = (estimate_before - known.input_estimate, real_input - known.input_real)
+    if sample[0] < 0 or sample[1] < 0:
+        return known
+    samples = (*known.samples, sample)[-SAMPLES:]
+    factor = _factor(samples)
+    rest = [y - factor * x for x, y in samples] + [0.0] * PRIOR_CALLS
+    extra = min(MOST_EXTRA, max(0, round(median(rest))))
+    return replace(known, factor=factor, extra=extra, samples=samples)
+
+
+def _factor(samples: tuple[Sample, ...]) -> float:
+    """The weighted median of real by estimated growth; a sample weighs as much as was estimated."""
+    ratios = [(y / x, float(x)) for x, y in samples if x >= LEAST_SAMPLE]
+    ratios.append((1.0, float(PRIOR_TOKENS)))
+    ratios.sort()
+    half, passed = sum(weight for _, weight in ratios) / 2, 0.0
+    for ratio, weight in ratios:
+        passed += weight
+        if passed >= half:
+            return round(min(GREATEST_FACTOR, max(LEAST_FACTOR, ratio)), 4)
+    raise AssertionError("the weights add up to more than half of their sum")
 
 
 def absorbed(known: Calibration, tokens: int) -> Calibration:
@@ -89,20 +179,27 @@ def absorbed(known: Calibration, tokens: int) -> Calibration:
 
 
 def after_compaction(known: Calibration) -> Calibration:
-    """The context was replaced: nothing is anchored any more, factor and unseen are still true."""
-    return replace(known, anchor_real=None, anchor_estimate=0, first_real=None, first_estimate=0)
+    """The context was replaced: nothing is anchored any more; what was learned is still true."""
+    return replace(
+        known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
+        anchor_estimate=0, believed=False, broken=False, aside=None,
+    )  # fmt: skip
+
+
+def after_rewind(known: Calibration) -> Calibration:
+    """Messages left the context or came back: the anchor holds, but the next call teaches nothing about growth."""
+    return replace(known, broken=True, call="")
 
 
 def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
     """The size of a context of which we estimate `estimate` tokens, and how sure that is."""
     if known.anchor_real is not None:
         grown = estimate - known.anchor_estimate
-        return max(
-            0, round(known.anchor_real + known.factor * grown)
-        ), "exact" if grown == 0 else "calibrated"
-    if known.known:
-        return max(0, round(known.unseen + known.factor * estimate)), "calibrated"
-    return estimate, "estimated"
+        more = known.factor * grown + (known.extra if grown > 0 else 0)
+        certain = grown == 0 and known.believed and not known.broken
+        return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
+    tokens = known.unseen + known.factor * estimate + (known.restored if known.compacted else 0)
+    return max(0, round(tokens)), "calibrated" if known.known else "estimated"
 
 
 def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:
@@ -111,8 +208,7 @@ def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[s
     The parts are whole numbers and add up to `tokens`, always.
     """
     estimate = sum(regions.values())
-    scaled = known.factor * estimate if known.known else float(estimate)
-    visible = min(tokens, round(scaled))
+    visible = min(tokens, round(known.factor * estimate))
     parts = _shares(regions, visible) if estimate else dict.fromkeys(regions, 0)
     left = tokens - sum(parts.values())
     if left:

@@ -14,14 +14,18 @@ from math import ceil
 
 from scoring.vocabulary import HAN_CHARACTERS, HAN_PAIRS, HANGUL_SYLLABLES, HANGUL_WORDS, KANA_WORDS
 
-_PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d{1,3}|[^\w\s]+|_+|\n\s*|[^\S\n]{2,}")
+_PIECES = re.compile(
+    r"(?:[A-Za-z]+\d|\d+[A-Za-z])[A-Za-z\d]*"  # hashes, ids, sizes
+    r"|[A-Z]?[a-z]+|[A-Z]+(?![a-z])| ?\d{1,3}|[^\w\s]+|_+|\n\s*|[^\S\n]{2,}"
+)
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _ACCENTED = re.compile(f"[{_LATIN}]*[\u00c0-\u024f\u1e00-\u1eff][{_LATIN}]*")
 _FOREIGN = re.compile(r"[^\x00-\x7f\u00c0-\u024f\u1e00-\u1eff]+")
 
 # Costs in tokens, fitted.
-_SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 0.944, 0.815, 0.159, 0.294
-_DIGITS, _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 1.8, 0.254, 0.855, 0.778, 0.849
+_SHORT_WORD, _LONG_WORD, _LETTER_BEYOND_SIX, _CAPITAL = 1.0, 0.62, 0.205, 0.273
+_DIGITS, _BLANK_AND_DIGITS, _MIXED, _MIXED_CHARACTER = 1.4, 2.5, 0.5, 0.427
+_UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
 # A word with accents is one of a language whose words are less frequent than English ones, and so longer in tokens.
 _ACCENTED_WORD, _ACCENTED_LETTER = 0.6, 0.24
 _OTHER_LANGUAGE = 1.15  # what its plain words cost beside English ones
@@ -81,19 +85,26 @@ def estimate(text: str) -> int:
 def _cost(piece: str) -> float:
     """What one piece of plain text takes."""
     first, length = piece[0], len(piece)
-    if first.isalpha():
-        if length > 1 and piece[1].isupper():
-            return _CAPITAL * length
-        return _SHORT_WORD if length <= 6 else _LONG_WORD + _LETTER_BEYOND_SIX * (length - 6)
-    if first.isdigit():
-        return _DIGITS
+    if first.isalnum():
+        return _word_cost(piece)
     if first == "_":
         return _UNDERSCORE
     if first == "\n":
         return _NEW_LINE
     if first.isspace():
-        return _INDENT
+        return _BLANK_AND_DIGITS if piece[-1].isdigit() else _INDENT
     return _SIGNS if length <= 2 else _SIGNS * (length + 1) / 3
+
+
+def _word_cost(piece: str) -> float:
+    length = len(piece)
+    if piece.isdigit():
+        return _DIGITS
+    if not piece.isalpha():
+        return _MIXED + _MIXED_CHARACTER * length
+    if length > 1 and piece[1].isupper():
+        return _CAPITAL * length
+    return _SHORT_WORD if length <= 6 else _LONG_WORD + _LETTER_BEYOND_SIX * (length - 6)
 
 
 def _foreign(segment: str) -> float:

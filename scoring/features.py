@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.lexicon import Lexicon
-from scoring.messages import Message, Text, ToolCall, ToolResult
-from scoring.units import has_own_words, is_reasoning_only
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +59,37 @@ class Features:
 
 def analyse(message: Message, tokens: int, lexicon: Lexicon) -> Features:
     """The features of a message that costs `tokens`."""
-    words = text_of(message)
+    pieces: list[str] = []
+    calls: list[str] = []
+    results: list[str] = []
+    said = thought = False
+    for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
+        kind = type(part)
+        if kind is Text:
+            pieces.append(part.text)  # type: ignore[union-attr]
+            said = True
+        elif kind is ToolResult:
+            pieces.append(part.text)  # type: ignore[union-attr]
+            results.append(part.call_id)  # type: ignore[union-attr]
+        elif kind is ToolCall:
+            pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
+            calls.append(part.id)  # type: ignore[union-attr]
+        elif kind is Reasoning:
+            thought = True
+        elif kind is Media:
+            said = True
+    words = _joined(pieces)
+    role = message.role
     return Features(
-        role=message.role,
+        role=role,
         tokens=tokens,
         chars=len(words),
         keywords=lexicon.rate(words),
         lexicon=lexicon.digest,
-        calls=tuple(c.id for c in message.calls),
-        results=tuple(r.call_id for r in message.results),
-        own_words=has_own_words(message),
-        reasoning_only=is_reasoning_only(message),
+        calls=tuple(calls),
+        results=tuple(results),
+        own_words=role == "user" and (said or not results),
+        reasoning_only=thought and role == "assistant" and not said and not calls,
     )
 
 
@@ -92,6 +111,10 @@ def text_of(message: Message) -> str:
             pieces.append(part.text)
         elif isinstance(part, ToolCall):
             pieces.extend(argument_values(part.arguments))
+    return _joined(pieces)
+
+
+def _joined(pieces: list[str]) -> str:
     return pieces[0] if len(pieces) == 1 else "\n".join(pieces)
 
 

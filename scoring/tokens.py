@@ -13,6 +13,7 @@ from math import ceil
 from typing import Any, Protocol
 
 from scoring.estimator import estimate
+from scoring.families import Family
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 MESSAGE_OVERHEAD = 4  # role and delimiters: OpenAI's chat format takes 3, and 1 for the role
@@ -22,8 +23,17 @@ TOOL_OVERHEAD = 8  # the frame around a tool's name, description and schema
 # Signatures and encrypted reasoning: base64 of what the provider turns back into some tokens of its own.
 OPAQUE_CHARS_PER_TOKEN = 8
 # A flat cost an item. Anthropic bills at most about 1,600 for an image, OpenAI up to 1,445, Gemini 258 a tile;
-# sound is 25-32 tokens a second, a page of a document about an image and its text.
-MEDIA_TOKENS: Mapping[str, int] = {"image": 1_600, "audio": 2_000, "video": 5_000, "document": 3_000}
+# sound is 25-32 tokens a second, a page of a document about an image and its text. A counter that knows its model
+# takes the family's figures for images, by their size (`scoring.families`).
+MEDIA_TOKENS: Mapping[str, int] = {
+    "image": 1_600,
+    "audio": 2_000,
+    "video": 5_000,
+    "document": 3_000,
+    "definition": 700,
+}
+# The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider puts it in.
+DEFINITION = "definition"
 OTHER_MEDIA_TOKENS = 1_600
 
 
@@ -55,6 +65,38 @@ class FourCharacters:
         return -(-len(text) // 4)
 
 
+class ModelCounter:
+    """Counts as a model does: a tokenizer's tokens times the model's factor, with what its family adds.
+
+    Good for one model; `factor` is the model's `token_factor`.
+    """
+
+    def __init__(self, counter: TokenCounter, family: Family, factor: float = 1.0) -> None:
+        self._counter, self._factor, self.family = counter, factor, family
+        self.message_overhead = round(factor * family.message)
+        self.answer_overhead = round(factor * family.answer)
+        self.call_overhead = round(factor * CALL_OVERHEAD)
+        self.argument_overhead = round(factor * family.argument)
+        self.result_overhead = round(factor * RESULT_OVERHEAD)
+
+    def count(self, text: str) -> int:
+        """The number of tokens the model makes of `text`."""
+        return round(self._factor * self._counter.count(text))
+
+    def media(self, media: Media) -> int:
+        """The tokens of one item of media, by the provider's rule where it has one for the size."""
+        if media.kind == DEFINITION:
+            return round(self._factor * self.family.definition)
+        if media.kind != "image":
+            return media_tokens(media)
+        known = media.width > 0 and media.height > 0
+        return self.family.image(media.width, media.height) if known else self.family.image_unknown
+
+    def sealed(self, chars: int) -> int:
+        """The tokens of reasoning of which an encrypted copy of so many characters is there."""
+        return round(self._factor * self.family.sealed(chars))
+
+
 ESTIMATOR = Estimator()
 FOUR_CHARACTERS = FourCharacters()
 
@@ -71,6 +113,8 @@ def estimate_message_tokens(message: Message, counter: TokenCounter | None = Non
     """
     counter = counter or ESTIMATOR
     total: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
+    if message.role == "assistant":
+        total = getattr(counter, "answer_overhead", total)
     if message.name:
         total += counter.count(message.name)
     for part in message.parts:
@@ -85,15 +129,43 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, ToolResult):
         overhead: int = getattr(counter, "result_overhead", RESULT_OVERHEAD)
         names = counter.count(part.call_id) + counter.count(part.name)
-        return overhead + names + counter.count(part.text) + sum(media_tokens(m) for m in part.media)
+        return overhead + names + counter.count(part.text) + sum(_media(m, counter) for m in part.media)
     if isinstance(part, ToolCall):
         overhead = getattr(counter, "call_overhead", CALL_OVERHEAD)
-        return overhead + counter.count(part.id) + counter.count(part.name) + counter.count(part.arguments)
+        said = counter.count(part.id) + counter.count(part.name) + counter.count(part.arguments)
+        return overhead + _arguments(part, counter) + said
     if isinstance(part, Reasoning):
-        return counter.count(part.text) + ceil(part.opaque_chars / OPAQUE_CHARS_PER_TOKEN)
+        return _reasoning(part, counter)
     if isinstance(part, FileReference):
         return part.tokens or counter.count(part.path) + counter.count(part.summary)
-    return media_tokens(part)
+    return _media(part, counter)
+
+
+def _arguments(call: ToolCall, counter: TokenCounter) -> int:
+    """What is added for each argument of a call."""
+    each: int = getattr(counter, "argument_overhead", 0)
+    if not each:
+        return 0
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return each
+    return each * len(arguments) if isinstance(arguments, dict | list) else each
+
+
+def _reasoning(part: Reasoning, counter: TokenCounter) -> int:
+    """The tokens of reasoning.
+
+    What is readable is often a mere summary, or nothing; a counter that knows its model takes the longer of that and
+    of what the encrypted copy must hold.
+    """
+    if isinstance(counter, ModelCounter):
+        return max(counter.count(part.text), counter.sealed(part.opaque_chars))
+    return counter.count(part.text) + ceil(part.opaque_chars / OPAQUE_CHARS_PER_TOKEN)
+
+
+def _media(media: Media, counter: TokenCounter) -> int:
+    return counter.media(media) if isinstance(counter, ModelCounter) else media_tokens(media)
 
 
 def media_tokens(media: Media) -> int:

@@ -7,6 +7,7 @@ from hypothesis import given
 from scoring.history import History
 from scoring.messages import Message
 from scoring.settings import BALANCED, BLUEPRINT
+from scoring.tokens import MESSAGE_OVERHEAD
 from scoring.units import units_of
 from tests.scoring.builders import any_messages, calls, history_of, results, system, user
 
@@ -25,7 +26,8 @@ class TestHistory:
     def test_counts_as_the_settings_say(self) -> None:  # B6
         """Blueprint counts four characters a token and nothing around them."""
         assert History.of([user("x" * 41)], settings=BLUEPRINT).tokens == [11]
-        assert History.of([user("x" * 41)], settings=BALANCED).tokens != [11]
+        assert History.of([user("a b c d")], settings=BLUEPRINT).tokens == [2]
+        assert History.of([user("a b c d")], settings=BALANCED).tokens == [4 + MESSAGE_OVERHEAD]
 
     def test_takes_pins_and_marks_with_a_message(self) -> None:  # X5
         """Who appends says whether the message is pinned or marked to go first."""

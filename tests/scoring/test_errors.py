@@ -1,0 +1,32 @@
+"""Errors carry their subject as data."""
+
+from __future__ import annotations
+
+from scoring.errors import Fault, InvalidList, InvalidSettings, MalformedMessage, ScoringError, UnknownFormat
+
+
+class TestErrors:
+    """One base, children with data."""
+
+    def test_say_all_they_know_in_one_line(self) -> None:
+        """Each message can be shown as it is."""
+        faults = [Fault("a", "expected 1, got 2"), Fault("b.c", "unknown")]
+        errors: list[ScoringError] = [
+            InvalidSettings(faults),
+            InvalidList(["no user", "an orphan"]),
+            MalformedMessage(3, "expected an object, got 7"),
+            UnknownFormat("a number"),
+        ]
+        assert [str(e) for e in errors] == [
+            "a: expected 1, got 2; b.c: unknown",
+            "no user; an orphan",
+            "message 3: expected an object, got 7",
+            "unknown message format; expected a list of OpenAI, Anthropic or Gemini messages, got a number",
+        ]
+
+    def test_keep_their_data(self) -> None:
+        """Whoever catches one needs not read its text."""
+        assert InvalidSettings([Fault("a", "x")]).faults == (Fault("a", "x"),)
+        assert InvalidList(["x"]).problems == ("x",)
+        assert MalformedMessage(3, "x").index == 3
+        assert UnknownFormat("x").seen == "x"
