@@ -223,6 +223,9 @@ class Decoder:
         decoded = Content(text_of(row.get("uuid")) or f"line {line_no}", content)
         for kind in decoded.unknown:
             yield Unknown(line_no, kind)
+        if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
+            self._link(row, name)  # nothing was said
+            return
         if row["type"] == "assistant":
             yield from self._entry(line_no, line, row, name, "assistant", decoded.parts)
             return

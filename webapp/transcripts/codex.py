@@ -34,6 +34,7 @@ from webapp.transcripts.records import (
 from webapp.transcripts.rows import (
     count_of,
     digest,
+    dumps,
     object_of,
     optional,
     parse,
@@ -50,6 +51,9 @@ discover = codex_files.discover
 _OWN_ROWS = frozenset({"world_state", "inter_agent_communication", "inter_agent_communication_metadata"})
 _KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 tokens of 4 bytes
 _REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
+
+
+_New = tuple[Message, EntryKind, bytes | None]  # of a new history: message, kind, row
 
 
 class Decoder:
@@ -194,7 +198,12 @@ class Decoder:
             yield Meta(title=title)
 
     def _entry(
-        self, message: Message, source_id: str, at: datetime | None, line: bytes, kind: EntryKind = "message"
+        self,
+        message: Message,
+        source_id: str,
+        at: datetime | None,
+        line: bytes | None,
+        kind: EntryKind = "message",
     ) -> Entry:
         if message.role == "assistant":
             self._group = self._group or f"call {source_id}"
@@ -244,11 +253,9 @@ class Decoder:
             known.setdefault(message, []).append(live_id)
         self._live, self._group, before = [], None, self._tokens
         entries: list[Entry] = []
-        for number, (message, is_summary) in enumerate(messages):
-            ids = known.get(message)
+        for number, (message, kind, raw) in enumerate(messages):
+            ids = known.get(message) if kind == "message" else None
             name = ids.pop(0) if ids else f"{source_id}.{number}"
-            kind: EntryKind = "compaction_summary" if is_summary else "message"
-            raw = line if not ids and is_summary else b""
             entries.append(self._entry(message, name, at, raw, kind))
         self._group, self._tokens = None, None
         yield from unknown
@@ -256,33 +263,36 @@ class Decoder:
 
     def _replacement(
         self, line_no: int, source_id: str, history: list[Any], unknown: list[Record]
-    ) -> list[tuple[Message, bool]]:
-        """(message, whether it is the summary) of the items of a new history."""
-        found: list[tuple[Message, bool]] = []
-        for number, item in enumerate(history):
-            message = self._items.message(object_of(item), f"{source_id}.{number}")
+    ) -> list[_New]:
+        """The items of a new history."""
+        found: list[_New] = []
+        for number, item in enumerate(map(object_of, history)):
+            message = self._items.message(item, f"{source_id}.{number}")
             if isinstance(message, Message) and message.parts:
-                found.append((message, object_of(item).get("type") in COMPACTION_ITEMS))
+                summary = item.get("type") in COMPACTION_ITEMS
+                found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
             elif message is not None:
                 kind = message if isinstance(message, str) else "message without content"
                 unknown.append(Unknown(line_no, f"in a new history: {kind}"))
-        if not any(is_summary for _, is_summary in found):
+        if all(kind == "message" for _, kind, _ in found):
             last = next((n for n in range(len(found) - 1, -1, -1) if _is_summary(found[n][0])), None)
             if last is not None:
-                found[last] = (found[last][0], True)
+                found[last] = (found[last][0], "compaction_summary", found[last][2])
         return found
 
-    def _kept_by_older(self, summary: str) -> list[tuple[Message, bool]]:
+    def _kept_by_older(self, summary: str) -> list[_New]:
         """The context after a compaction that only names its summary: instructions, user messages, summary."""
-        left, kept = _KEPT_CHARS, []
+        left, kept = _KEPT_CHARS, list[_New]()
         for _, message in reversed(self._live):
             instructions = message.role == "system" or message.name == REMINDER
             words = user_words(message)
             if instructions or (words is not None and left > 0):
-                kept.append((message, False))
+                kept.append((message, "message", None))
                 left -= 0 if instructions else len(words or "")
         kept.reverse()
-        return [*kept, (Message("user", (Text(summary),), REMINDER), True)] if summary else kept
+        if summary:
+            kept.append((Message("user", (Text(summary),), REMINDER), "compaction_summary", None))
+        return kept
 
 
 def _is_summary(message: Message) -> bool:

@@ -134,6 +134,12 @@ class TestDroppedRows:
         assert [e.usage for e in of(Entry, records)] == [None] * kept
         assert len(of(Unknown, records)) == (not kept)
 
+    def test_are_those_in_which_nothing_is_said(self) -> None:
+        """An empty row is a link and nothing else; one with usage keeps its call."""
+        said_nothing = {"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"content": []}}
+        records = fed([user("a", None, "1"), said_nothing, user("c", "b", ""), user("d", "c", "2")])
+        assert [(e.source_id, e.parent) for e in of(Entry, records)] == [("a", None), ("d", "a")]
+
 
 class TestTurningBack:
     """Rewinds, forks, copies."""

@@ -145,6 +145,7 @@ class TestWhatChangesTheContext:
         assert [e.source_id in known for e in compaction.replacement] == [True, True, False]
         assert [e.kind for e in compaction.replacement] == ["message", "message", "compaction_summary"]
         assert compaction.tokens_before == 1220
+        assert b"encrypted_content" in (compaction.replacement[-1].raw or b"")
         assert of(Entry, records)[-1].parent == compaction.replacement[-1].source_id
 
     def test_an_older_compaction_keeps_instructions_and_user_words(self) -> None:
