@@ -17,6 +17,7 @@ import { shortcutsFor } from "../lib/keys.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { banner, bars, deleteDialog, header } from "../lib/session-head.js";
+import { side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
@@ -24,15 +25,8 @@ import { toast, toastError } from "../lib/toast.js";
 
 /** @typedef {import("../lib/types.js").Session} Session */
 /** @typedef {import("../lib/types.js").Plan} Plan */
-/** @typedef {"plan" | "history" | "archive" | "heaviest"} Tab */
+/** @typedef {import("../lib/session-side.js").Tab} Tab */
 
-/** @type {[Tab, string][]} */
-const TABS = [
-  ["plan", "Plan"],
-  ["heaviest", "Heaviest"],
-  ["history", "History"],
-  ["archive", "Out of context"],
-];
 const CALM_MS = 1000;
 
 export class CoppiceSession extends CoppiceElement {
@@ -378,29 +372,11 @@ export class CoppiceSession extends CoppiceElement {
         <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
         <div class="columns" data-key="columns">
           <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>
-          ${this.#side(session)}
+          ${side(session, this.#tab, this.#sheet)}
         </div>
         ${deleteDialog(session)}`,
     );
     this.#feedPanels(session);
-  }
-
-  /** @param {Session} session */
-  #side(session) {
-    return html`<aside class="side panel" data-key="side" data-open="${this.#sheet}" aria-label="Plan and history">
-      <header><div role="tablist" aria-label="Panels" class="tabs">${TABS.map(
-        ([name, label]) =>
-          html`<button role="tab" id="tab-${name}" data-act="tab" data-tab="${name}" aria-controls="side-panel" aria-selected="${this.#tab === name ? "true" : "false"}" tabindex="${this.#tab === name ? 0 : -1}">${label}${name === "history" && session.operations > 0 && html`<span class="count">${session.operations}</span>`}</button>`,
-      )}</div><button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close">${icon("close")}</button></header>
-      <div role="tabpanel" id="side-panel" aria-labelledby="tab-${this.#tab}" class="side-body">${
-        this.#tab === "plan"
-          ? html`<plan-panel data-key="plan"></plan-panel>`
-          : this.#tab === "history"
-            ? html`<history-panel data-key="history" session-id="${this.#id}"></history-panel>`
-            : this.#tab === "archive"
-              ? html`<archive-panel data-key="archive" session-id="${this.#id}"></archive-panel>`
-              : html`<heavy-panel data-key="heaviest" session-id="${this.#id}"></heavy-panel>`
-      }</div></aside>`;
   }
 
   /** @param {Session} session */

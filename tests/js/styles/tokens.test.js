@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { apart, contrast, VISIONS } from "./colours.js";
+import { apart, contrast, VISIONS } from "../colours.js";
 
-/** @typedef {import("./colours.js").Triple} Triple */
+/** @typedef {import("../colours.js").Triple} Triple */
 
-const css = readFileSync(new URL("../../static/styles/tokens.css", import.meta.url), "utf8");
+const css = readFileSync(new URL("../../../static/styles/tokens.css", import.meta.url), "utf8");
 const REGIONS = ["system", "unseen", "tools", "summary", "memory", "user", "assistant", "tool"];
 
 /** @param {string} text @returns {Triple} */
@@ -45,8 +45,14 @@ for (const [theme, override, index] of THEMES) {
   describe(`the ${theme} palette`, () => {
     it("keeps text at 4.5:1 or more on everything it stands on", () => {
       const pairs = [
-        ["--text", ["--bg", "--surface", "--sunken", "--raised", "--accent-soft", "--warn-soft", "--over-soft"]],
-        ["--muted", ["--bg", "--surface", "--sunken", "--raised", "--accent-soft", "--warn-soft", "--over-soft"]],
+        [
+          "--text",
+          ["--bg", "--surface", "--sunken", "--raised", "--accent-soft", "--warn-soft", "--over-soft"],
+        ],
+        [
+          "--muted",
+          ["--bg", "--surface", "--sunken", "--raised", "--accent-soft", "--warn-soft", "--over-soft"],
+        ],
         ["--accent", ["--bg", "--surface", "--sunken", "--accent-soft"]],
         ["--accent-text", ["--accent", "--accent-hover"]],
         ["--warn", ["--bg", "--surface", "--sunken", "--warn-soft"]],

@@ -1,0 +1,111 @@
+// Sessions, gauges, messages and plans as the API sends them, with what a test cares about put on top.
+
+/** @param {Partial<import("../../static/lib/types.js").Gauge>} [given] @returns {import("../../static/lib/types.js").Gauge} */
+export function gauge(given = {}) {
+  return { tokens: 0, utilization: 0, certainty: "exact", messages: 0, regions: [], ...given };
+}
+
+/** @param {Partial<import("../../static/lib/types.js").Session>} [given] @returns {import("../../static/lib/types.js").Session} */
+export function session(given = {}) {
+  return {
+    id: "s1",
+    title: "Fix the login race",
+    source: "claude-code",
+    kind: "followed",
+    model: "claude-sonnet-4-5",
+    model_known: true,
+    parent_id: null,
+    agent_type: null,
+    file: null,
+    cwd: null,
+    state: "idle",
+    activity: "idle",
+    window: 200_000,
+    input_limit: null,
+    limit: 200_000,
+    output_reserve: 4_096,
+    target_percent: 80,
+    target_tokens: 160_000,
+    aim_percent: 60,
+    aim_tokens: 120_000,
+    limit_source: "a table",
+    limit_date: "2026-10-01",
+    agent: gauge(),
+    pruned: gauge(),
+    prunes: 0,
+    operations: 0,
+    messages: 0,
+    turns: 0,
+    created_at: null,
+    last_activity: "2026-11-20T10:00:00Z",
+    automatic: false,
+    growth_per_turn: null,
+    turns_left: null,
+    trend: [],
+    notes: [],
+    malformed: 0,
+    unknown: 0,
+    version: 1,
+    ...given,
+  };
+}
+
+/** @param {Partial<import("../../static/lib/types.js").Message>} [given] @returns {import("../../static/lib/types.js").Message} */
+export function message(given = {}) {
+  return {
+    id: `m${given.number ?? 1}`,
+    number: 1,
+    role: "user",
+    kind: "message",
+    text: "hello",
+    chars: 5,
+    tokens: 10,
+    score: 50,
+    signals: {},
+    contributions: {},
+    unit: given.number ?? 1,
+    unit_size: 1,
+    fate: "kept",
+    reason: "kept: everything fits",
+    cause: "fits",
+    pinned: false,
+    drop_first: false,
+    in_context: true,
+    operation: null,
+    at: null,
+    turn: 1,
+    calls: [],
+    tool: null,
+    is_error: false,
+    media: 0,
+    ...given,
+  };
+}
+
+/** @param {Partial<import("../../static/lib/types.js").Plan>} [given] @returns {import("../../static/lib/types.js").Plan} */
+export function plan(given = {}) {
+  return {
+    plan_id: "p1",
+    session_id: "s1",
+    version: 1,
+    strategy: "score",
+    preset: "Balanced",
+    max_tokens: 120_000,
+    limit: 200_000,
+    before: { tokens: 176_000, utilization: 88, messages: 200 },
+    after: { tokens: 100_000, utilization: 50, messages: 158 },
+    removed_count: 42,
+    removed_units: 38,
+    shortened_count: 0,
+    freed: 76_312,
+    over_budget: null,
+    nothing_to_do: null,
+    groups: [],
+    removed: [],
+    shortened: [],
+    kept: [],
+    cache: null,
+    changed: null,
+    ...given,
+  };
+}

@@ -1,0 +1,86 @@
+// static/lib/message-row.js: a message as a row, and what it opens to.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  fateLine,
+  messageDetail,
+  messageRow,
+  previewLine,
+  SHOWN_CHARS,
+  scoreBar,
+} from "../../../static/lib/message-row.js";
+import { message } from "../builders.js";
+
+const SIGNALS = ["recency", "role", "keywords", "length"];
+const VIEW = { open: false, bracket: "none", signals: SIGNALS };
+
+describe("a row", () => {
+  it("shows a message's text as text, whatever it holds", () => {
+    // X3
+    const row = messageRow(message({ text: "<script>alert(1)</script>" }), VIEW).toString();
+    assert.ok(!row.includes("<script>") && row.includes("&lt;script&gt;"));
+  });
+  it("tells calls by tool and target", () => {
+    const calls = [{ name: "Bash", summary: "pytest -q" }];
+    assert.match(
+      previewLine(message({ role: "assistant", text: "", calls })).toString(),
+      /<b>Bash<\/b> pytest -q/,
+    );
+  });
+  it("says what becomes of the message and why, once", () => {
+    // X3
+    const line = fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }).toString();
+    assert.match(line, /<b>goes<\/b> · score 23 below the cut at 41/);
+  });
+  it("marks what is protected with a lock that has a name", () => {
+    assert.match(
+      fateLine({ fate: "protected", reason: "protected: fresh tail" }).toString(),
+      /aria-label="protected".*fresh tail/s,
+    );
+  });
+});
+
+describe("a score", () => {
+  it("is told with the part that each signal gave", () => {
+    // X3
+    const bar = scoreBar(
+      message({ score: 57.4, contributions: { recency: 40, role: 10, keywords: 6.4, length: 1 } }),
+      SIGNALS,
+    );
+    assert.match(bar.toString(), /title="recency 40 · role 10 · keywords 6.4 · length 1"/);
+  });
+  it("is a dash for a message that has none", () =>
+    assert.match(scoreBar(message({ score: null }), SIGNALS).toString(), />–</));
+});
+
+describe("an open row", () => {
+  const full = {
+    ...message({ text: "x" }),
+    parts: [{ type: /** @type {const} */ ("tool_result"), call_id: "c", text: "y".repeat(SHOWN_CHARS + 1) }],
+  };
+
+  it("holds a long part back until it is asked for", () => {
+    assert.match(messageDetail(full, full, SIGNALS, false).toString(), /Show all/);
+    assert.doesNotMatch(messageDetail(full, full, SIGNALS, true).toString(), /Show all/);
+  });
+  it("offers what can be done with the message as it stands", () => {
+    // X5
+    /** @param {Partial<import("../../../static/lib/types.js").Message>} given */
+    const acts = (given) =>
+      [
+        ...messageDetail(message(given), null, SIGNALS, false)
+          .toString()
+          .matchAll(/data-do="([\w-]+)"/g),
+      ].map((m) => m[1]);
+    assert.deepEqual(acts({}), ["pin", "drop-first", "drop"]);
+    assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "drop"]);
+    assert.deepEqual(acts({ role: "system" }), ["pin"]);
+    assert.deepEqual(acts({ in_context: false, fate: "out" }), ["restore"]);
+  });
+  it("says why a message could not be read", () => {
+    assert.match(
+      messageDetail(message(), "no such message", SIGNALS, false).toString(),
+      /Could not read this message: no such message/,
+    );
+  });
+});

@@ -1,0 +1,73 @@
+// static/lib/plan.js: what a plan says in words.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  doesSomething,
+  planVerb,
+  promise,
+  prunedSentence,
+  rowsByCause,
+  sinceSentence,
+} from "../../../static/lib/plan.js";
+import { message, plan, session } from "../builders.js";
+
+describe("the plan's button", () => {
+  it("says what it does", () => {
+    assert.equal(planVerb(plan()), "Prune 42 messages");
+    assert.equal(planVerb(plan({ removed_count: 0, shortened_count: 1 })), "Shorten 1 output");
+    assert.equal(planVerb(plan({ removed_count: 0 })), "Nothing to prune");
+  });
+  it("does something only when messages go or are shortened", () => {
+    assert.deepEqual(
+      [doesSomething(plan()), doesSomething(plan({ removed_count: 0 })), doesSomething(null)],
+      [true, false, false],
+    );
+  });
+});
+
+describe("what a plan promises", () => {
+  it("names the aim and what is freed, and when it pays back", () => {
+    const cache = {
+      saved_per_call: 1,
+      rewritten_once: 1,
+      break_even_calls: 1.2,
+      saved_cost: null,
+      rewrite_cost: null,
+      currency: "USD",
+    };
+    assert.equal(promise(plan(), session()), "Pruning to 60\u202f% frees about 76,000 tokens.");
+    assert.equal(
+      promise(plan({ cache }), session()),
+      "Pruning to 60\u202f% frees about 76,000 tokens and pays back after 2 calls.",
+    );
+  });
+});
+
+describe("what has been done", () => {
+  it("is said with its figures", () =>
+    assert.equal(
+      prunedSentence({ messages: 42, freed: 38_120 }),
+      "42 messages pruned, 38,120 tokens freed.",
+    ));
+  it("since a plan is counted", () => {
+    assert.equal(sinceSentence(10, 13), "3 messages came since this plan was made.");
+    assert.equal(sinceSentence(10, 10), "The session has changed since this plan was made.");
+  });
+});
+
+describe("the rows of a plan", () => {
+  it("stand by cause, in the order of its groups", () => {
+    const groups = [
+      { cause: "superseded", label: "", messages: 1, tokens: 1 },
+      { cause: "below_cut", label: "", messages: 1, tokens: 1 },
+    ];
+    const removed = [message({ number: 5, cause: "below_cut" }), message({ number: 3, cause: "superseded" })];
+    assert.deepEqual(
+      [...rowsByCause(plan({ groups, removed }))].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
+      [
+        ["superseded", [3]],
+        ["below_cut", [5]],
+      ],
+    );
+  });
+});

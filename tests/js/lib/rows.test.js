@@ -1,0 +1,78 @@
+// static/lib/rows.js: what the message list does with its rows.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { brackets, heaviest, largestGap, merge, signalNames } from "../../../static/lib/rows.js";
+import { message } from "../builders.js";
+
+/** @param {number[]} numbers */
+const rows = (...numbers) => numbers.map((number) => message({ number }));
+/** @param {import("../../../static/lib/types.js").Message[]} list */
+const numbers = (list) => list.map((m) => m.number);
+
+describe("the bracket of a unit", () => {
+  it("spans the rows of the unit that stand together", () => {
+    const unit = { unit: 2, unit_size: 3 };
+    const list = [
+      message({ number: 1 }),
+      message({ number: 2, ...unit }),
+      message({ number: 3, ...unit }),
+      message({ number: 4, ...unit }),
+    ];
+    assert.deepEqual(brackets(list), ["none", "start", "mid", "end"]);
+  });
+  it("is not drawn around one row whose unit is elsewhere", () => {
+    assert.deepEqual(brackets([message({ number: 2, unit: 2, unit_size: 3 })]), ["none"]);
+  });
+});
+
+describe("a fresh reading of the list", () => {
+  it("lets new rows in at their place while the list is open", () => {
+    const merged = merge(rows(2, 1), rows(3, 2, 1), true, true);
+    assert.deepEqual([numbers(merged.rows), merged.waiting], [[3, 2, 1], 0]);
+  });
+  it("keeps new rows waiting while the reader is elsewhere, and changes known ones in place", () => {
+    const fresh = [message({ number: 3 }), message({ number: 2, fate: "goes" }), message({ number: 1 })];
+    const merged = merge(rows(2, 1), fresh, true, false);
+    assert.deepEqual([numbers(merged.rows), merged.waiting, merged.rows[0]?.fate], [[2, 1], 1, "goes"]);
+  });
+  it("keeps rows that were loaded beyond what was read again", () => {
+    assert.deepEqual(numbers(merge(rows(3, 2, 1), rows(4, 3), false, true).rows), [4, 3, 2, 1]);
+  });
+});
+
+describe("a pause", () => {
+  it("is measured as its share of the whole time", () => {
+    assert.equal(largestGap(["2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z", "2026-01-01T00:00:40Z"]), 0.75);
+  });
+  it("is none where there are no times", () => assert.equal(largestGap([null, "2026-01-01T00:00:00Z"]), 0));
+});
+
+describe("the signals of a list", () => {
+  it("are the four, then any that a message brings along", () => {
+    assert.deepEqual(signalNames([message({ contributions: { relevance: 3, role: 1 } })]), [
+      "recency",
+      "role",
+      "keywords",
+      "length",
+      "relevance",
+    ]);
+  });
+});
+
+describe("the heaviest groups", () => {
+  it("sum up by tool, most tokens first, without what is out of the context", () => {
+    const list = [
+      message({ number: 1, role: "tool", tool: "Read", tokens: 30 }),
+      message({ number: 2, role: "tool", tool: "Read", tokens: 30, fate: "goes" }),
+      message({ number: 3, tokens: 50 }),
+      message({ number: 4, tokens: 900, in_context: false }),
+    ];
+    assert.deepEqual(
+      heaviest(list).map((g) => [g.name, g.count, g.tokens, g.going]),
+      [
+        ["Read", 2, 60, 1],
+        ["user", 1, 50, 0],
+      ],
+    );
+  });
+});

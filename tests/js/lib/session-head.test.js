@@ -1,0 +1,63 @@
+// static/lib/session-head.js: the upper part of the session page.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { banner, bars, header } from "../../../static/lib/session-head.js";
+import { gauge, plan, session } from "../builders.js";
+
+const agent = gauge({
+  tokens: 176_000,
+  utilization: 88,
+  regions: [{ name: "tool", tokens: 176_000, certainty: "exact" }],
+});
+const pruned = gauge({
+  tokens: 100_000,
+  utilization: 50,
+  regions: [{ name: "tool", tokens: 100_000, certainty: "exact" }],
+});
+
+describe("the banner", () => {
+  it("says how far above the target the context is and what pruning would bring", () => {
+    // X9
+    const text = banner(session({ kind: "managed", agent: null, pruned: agent }), plan()).toString();
+    assert.match(text, /is at 88.0.%, above its target of 80.%/);
+    assert.match(text, /frees about 76,000 tokens/);
+  });
+  it("points to the export where the pruned view is small enough already", () => {
+    // X12
+    const text = banner(session({ agent, pruned }), null).toString();
+    assert.match(text, /The pruned view is at 50.0.%/);
+    assert.match(text, /data-act="open-export"/);
+  });
+});
+
+describe("the bars", () => {
+  it("are two for a followed session, with what pruning changed in each region", () => {
+    // X12
+    const text = bars(session({ agent, pruned })).toString();
+    assert.equal(text.match(/<context-gauge/g)?.length, 2);
+    assert.match(text, /76,000 tokens less/);
+    assert.match(text, /→ 100,000/);
+    assert.match(text, /the agent's own context is untouched/);
+  });
+  it("are one for a managed session", () =>
+    assert.equal(
+      bars(session({ agent: null, pruned }))
+        .toString()
+        .match(/<context-gauge/g)?.length,
+      1,
+    ));
+});
+
+describe("the header", () => {
+  it("offers the agent's own format only where there is one", () => {
+    assert.match(header(session()).toString(), /format=claude-code/);
+    assert.doesNotMatch(header(session({ source: "api" })).toString(), /format=(claude-code|codex)/);
+  });
+  it("says that an unknown model's window is assumed", () => {
+    // X10
+    assert.match(
+      header(session({ model_known: false, model: "novel-1" })).toString(),
+      /novel-1 is not in the table of models; a window of 200,000 is assumed/,
+    );
+  });
+});
