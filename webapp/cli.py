@@ -59,9 +59,8 @@ def commands() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     try:
-        answer: Any = commands.main(
-            args=list(arguments) if arguments is not None else None, standalone_mode=False
-        )
+        given = list(arguments) if arguments is not None else None
+        answer: Any = commands.main(args=given, prog_name="coppice", standalone_mode=False)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "coppice"
         return complain(

@@ -28,7 +28,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON."
 def out() -> Console:
     """Where answers go; as wide as it takes where nobody is looking."""
     return Console(
-        file=sys.stdout, width=None if sys.stdout.isatty() else 160, highlight=False, soft_wrap=True
+        file=sys.stdout, width=None if sys.stdout.isatty() else 300, highlight=False, soft_wrap=True
     )
 
 
@@ -65,7 +65,7 @@ def find_session(app: Any, name: str) -> dict[str, Any]:
             raise Invalid(
                 f"{len(alike)} sessions begin with {name}: {shown} …; give more of the id"
             ) from None
-        return alike[0]
+        found = alike[0]
     return found
 
 

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from scoring.errors import ScoringError
 from webapp.commands.common import db_option, err, opened
-from webapp.errors import CoppiceError
+from webapp.errors import CoppiceError, StoreError
 
 SUFFIXES = (".jsonl", ".json")
 PROBLEMS_SHOWN = 5
@@ -38,28 +38,46 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     files = list(files_in(paths))
     if not files:
         raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
-    failed = 0
+    named = {path for path in paths if not path.is_dir()}
+    failed: list[Path] = []
     with opened(db) as app, progress() as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
         for file in files:
             bar.update(task, description=file.name[:40])
-            failed += not import_one(app, file, file_format, model)
+            failure = import_one(app, file, file_format, model)
+            if failure is not None:
+                failed.append(file)
+                if file in named:
+                    click.echo(failure, err=True)
             bar.advance(task, size_of(file))
-    if failed:
-        click.echo(f"coppice: {failed} of {len(files)} files could not be read", err=True)
-    return 0 if not failed else (2 if failed == len(files) else 1)
+    return conclude(files, failed, named)
 
 
-def import_one(app: Any, file: Path, file_format: str, model: str | None) -> bool:
-    """Imports one file and says what came of it; False when nothing of it could be read."""
+def conclude(files: list[Path], failed: list[Path], named: set[Path]) -> int:
+    """The exit code, and a word on what was passed over: a folder may hold other things, a named file may not."""
+    others = [file for file in failed if file not in named]
+    if others:
+        shown = ", ".join(file.name for file in others[:3]) + (" …" if len(others) > 3 else "")
+        click.echo(f"coppice: {len(others)} files are no transcripts and were passed over: {shown}", err=True)
+    if len(failed) == len(files):
+        return 2
+    return 1 if len(failed) > len(others) else 0
+
+
+def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str | None:
+    """Imports one file and says what came of it; the reason when nothing of it could be read.
+
+    Raises:
+        StoreError: it is not the file's fault.
+    """
     try:
         answer = app.importing.import_file(str(file), file.read_bytes(), format=file_format, model=model)
+    except StoreError:
+        raise
     except (CoppiceError, ScoringError) as error:
-        click.echo(f"{file}: {error}", err=True)
-        return False
+        return f"coppice: {file}: {str(error).removeprefix(file.name + ': ')}"
     except OSError as error:
-        click.echo(f"{file}: {(error.strerror or str(error)).lower()}", err=True)
-        return False
+        return f"coppice: {file}: {(error.strerror or str(error)).lower()}"
     for one in answer["imported"]:
         click.echo(f"{one['session_id']}  {told(one)}  {one['title'] or ''}".rstrip())
         for problem in one["problems"][:PROBLEMS_SHOWN]:
@@ -67,7 +85,7 @@ def import_one(app: Any, file: Path, file_format: str, model: str | None) -> boo
         more = len(one["problems"]) - PROBLEMS_SHOWN
         if more > 0:
             click.echo(f"{file}: {more} more like these", err=True)
-    return True
+    return None
 
 
 def told(one: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from webapp.commands.common import (
@@ -42,34 +43,39 @@ def sessions(db: Path | None, as_json: bool) -> None:
     out().print(table_of(found))
 
 
+NAMES = ("id", "title", "source", "model", "tokens", "window", "utilization", "last activity")
+# Numbers are never cut; names are, where a terminal is narrow.
+NUMBERS = NAMES[4:]
+
+
 def table_of(found: list[dict[str, Any]]) -> Table:
     """One row a session; what is above its target is marked."""
+    rows = [row_of(one) for one in found]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name, justify in (
-        ("id", "left"),
-        ("title", "left"),
-        ("source", "left"),
-        ("model", "left"),
-        ("tokens", "right"),
-        ("window", "right"),
-        ("utilization", "right"),
-        ("last activity", "right"),
-    ):
-        table.add_column(name, justify=justify, overflow="ellipsis", no_wrap=True, max_width=40)  # type: ignore[arg-type]
-    for one in found:
-        gauge = main_gauge(one)
-        fill = percent_text(gauge["utilization"])
-        table.add_row(
-            one["id"],
-            " ".join((one["title"] or "").split()),
-            one["source"],
-            one["model"] or "unknown",
-            tokens_text(gauge["tokens"], gauge["certainty"]),
-            f"{one['window']:,}",
-            f"[bold]{fill} ▲[/bold]" if one["state"] == "warning" else fill,
-            ago_text(one["last_activity"]),
-        )
+    for n, name in enumerate(NAMES):
+        if name in NUMBERS:
+            width = max(len(name), *(len(row[n]) for row in rows))
+            table.add_column(name, justify="right", no_wrap=True, min_width=width)
+        else:
+            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=60)
+    for one, row in zip(found, rows, strict=True):
+        table.add_row(*map(escape, row), style="bold" if one["state"] == "warning" else None)
     return table
+
+
+def row_of(one: dict[str, Any]) -> list[str]:
+    """The cells of one session."""
+    gauge = main_gauge(one)
+    return [
+        one["id"],
+        " ".join((one["title"] or "").split()),
+        one["source"],
+        one["model"] or "unknown",
+        tokens_text(gauge["tokens"], gauge["certainty"]),
+        f"{one['window']:,}",
+        percent_text(gauge["utilization"]) + (" ▲" if one["state"] == "warning" else ""),
+        ago_text(one["last_activity"]),
+    ]
 
 
 @click.command()
@@ -98,20 +104,19 @@ def status_lines(stats: dict[str, Any]) -> list[str]:
         limit_line(one),
         f"turns     {one['turns']:,} with {one['messages']:,} messages; {one['prunes']} prunes",
     ]
-    for name, gauge in (
-        ("agent", one["agent"]),
-        ("context" if not one["agent"] else "pruned", one["pruned"]),
-    ):
-        if gauge:
-            lines.append(
-                f"{name:<9} {bar(gauge['utilization'], one['target_percent'])} {figures(gauge, one)}"
-            )
-            lines += [
-                f"          {region['name']:<10} {tokens_text(region['tokens'], region['certainty']):>12}"
-                for region in gauge["regions"]
-                if region["tokens"]
-            ]
+    lines += gauge_lines("agent" if one["agent"] else "context", main_gauge(one), one)
+    if one["agent"] and one["agent"] != one["pruned"]:
+        lines += gauge_lines("pruned", one["pruned"], one)
     return [*lines, summary_line(stats), *(f"note: {note}" for note in one.get("notes") or [])]
+
+
+def gauge_lines(name: str, gauge: dict[str, Any], one: dict[str, Any]) -> list[str]:
+    """One bar, and what it consists of."""
+    shown = [region for region in gauge["regions"] if region["tokens"]]
+    return [
+        f"{name:<9} {bar(gauge['utilization'], one['target_percent'])} {figures(gauge, one)}",
+        *(f"          {r['name']:<10} {tokens_text(r['tokens'], r['certainty']):>12}" for r in shown),
+    ]
 
 
 def limit_line(one: dict[str, Any]) -> str:

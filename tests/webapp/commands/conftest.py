@@ -1,0 +1,42 @@
+"""Commands run in this process, over a store of the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from webapp.cli import main
+
+
+class Done(NamedTuple):
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """The store."""
+    return tmp_path / "c.db"
+
+
+@pytest.fixture
+def run(db: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `coppice` with these arguments."""
+    monkeypatch.setenv("COPPICE_DB", str(db))
+
+    def run_command(*arguments: object) -> Done:
+        capfdbinary.readouterr()
+        code = main([str(one) for one in arguments])
+        out, err = capfdbinary.readouterr()
+        return Done(code, out.decode(), err.decode())
+
+    return run_command

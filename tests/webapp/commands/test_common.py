@@ -1,0 +1,69 @@
+"""How a session is named on the command line, and how numbers are written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from webapp.commands.common import ago_text, find_session, main_gauge, percent_text, tokens_text
+from webapp.errors import Invalid, NotFound
+
+
+class TestNamingASession:
+    """An id, or enough of its beginning."""
+
+    @pytest.fixture(autouse=True)
+    def sessions(self, app: Any) -> None:
+        """Three sessions."""
+        for name in ("abc-1", "abc-2", "xyz"):
+            app.sessions.create({"id": name, "model": "gpt-5"})
+
+    def test_takes_the_id_or_its_beginning(self, app: Any) -> None:
+        """As long as it is the only one."""
+        assert [find_session(app, name)["id"] for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
+
+    def test_refuses_a_beginning_of_several(self, app: Any) -> None:
+        """And names some."""
+        with pytest.raises(Invalid, match="abc-1"):
+            find_session(app, "abc")
+
+    def test_says_when_there_is_none(self, app: Any) -> None:
+        """With what was asked for."""
+        with pytest.raises(NotFound, match="nobody"):
+            find_session(app, "nobody")
+
+
+class TestNumbers:
+    """As the page writes them."""
+
+    def test_of_tokens_say_when_they_are_estimated(self) -> None:
+        """Only then."""
+        assert [tokens_text(1234567, c) for c in ("exact", "calibrated", "estimated")] == [
+            "1,234,567", "1,234,567", "~1,234,567"
+        ]  # fmt: skip
+
+    def test_of_percent_have_one_decimal(self) -> None:
+        """Never more digits than are true."""
+        assert percent_text(28.725) == "28.7 %"
+
+    @pytest.mark.parametrize(
+        ("at", "text"),
+        [
+            (None, "never"),
+            ("2026-01-02T12:00:00Z", "just now"),
+            ("2026-01-02T11:58:00.123Z", "2 min ago"),
+            ("2026-01-02T09:00:00Z", "3 h ago"),
+            ("2025-12-30T12:00:00Z", "3 d ago"),
+            ("2027-01-01T00:00:00Z", "just now"),
+        ],
+    )
+    def test_of_time_say_how_long_ago(self, at: str | None, text: str) -> None:
+        """In the largest unit that says something; a clock that runs ahead is now."""
+        assert ago_text(at, datetime(2026, 1, 2, 12, 0, 20, tzinfo=UTC)) == text
+
+    def test_of_the_gauge_that_counts(self) -> None:
+        """What the agent sends, where it is followed."""
+        assert main_gauge({"agent": {"tokens": 1}, "pruned": {"tokens": 2}})["tokens"] == 1
+        assert main_gauge({"agent": None, "pruned": {"tokens": 2}})["tokens"] == 2

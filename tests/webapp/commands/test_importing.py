@@ -1,0 +1,81 @@
+"""`coppice import`: files and folders, told one by one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """A file with a message list."""
+    file = tmp_path / "in" / "chat.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(CHAT))
+    return file
+
+
+class TestImporting:
+    """What is read, and what is said of it."""
+
+    def test_adds_a_file_once(self, run: Any, chat: Path) -> None:
+        """The second time everything is known."""
+        assert "2 messages added" in run("import", chat).out
+        again = run("import", chat)
+        assert (again.code, "0 messages added, 2 known" in again.out) == (0, True)
+
+    def test_adds_the_rest_of_a_longer_version(self, run: Any, chat: Path) -> None:
+        """And only that."""
+        run("import", chat)
+        chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
+        assert "1 messages added" in run("import", chat).out
+
+    def test_takes_a_folder_and_passes_over_what_is_no_transcript(self, run: Any, chat: Path) -> None:
+        """With a word on it."""
+        (chat.parent / "package.json").write_text('{"name": "x"}')
+        done = run("import", chat.parent)
+        assert done.code == 0
+        assert "1 files are no transcripts" in done.err
+        assert "package.json" in done.err
+
+    def test_takes_real_transcripts(self, run: Any, transcripts: Path) -> None:  # S1
+        """Claude Code's and Codex's, and the store is sound afterwards."""
+        done = run("import", transcripts / "claude-code", transcripts / "codex")
+        assert done.code == 0
+        assert run("verify").code == 0
+        assert len(json.loads(run("sessions", "--json").out)) > 5
+
+    def test_names_the_model_where_the_file_does_not(self, run: Any, chat: Path) -> None:
+        """For its window."""
+        run("import", chat, "--model", "gpt-5")
+        assert json.loads(run("sessions", "--json").out)[0]["model"] == "gpt-5"
+
+
+class TestCodes:
+    """0 done, 1 some could not be read, 2 none could."""
+
+    def test_tell_some_from_none(self, run: Any, chat: Path, tmp_path: Path) -> None:
+        """A file that was named has to be readable."""
+        broken = tmp_path / "broken.jsonl"
+        broken.write_bytes(b"\x00\x01\x02" * 100)
+        assert run("import", chat, broken).code == 1
+        done = run("import", broken)
+        assert done.code == 2
+        assert str(broken) in done.err
+
+    def test_of_an_empty_folder_are_of_use(self, run: Any, tmp_path: Path) -> None:
+        """There is nothing to do."""
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        assert run("import", empty).code == 2
+
+    def test_of_an_unknown_format_are_of_use(self, run: Any, chat: Path) -> None:
+        """With those that are known."""
+        done = run("import", chat, "--format", "morse")
+        assert done.code == 2
+        assert "morse" in done.err

@@ -1,0 +1,78 @@
+"""`coppice sessions` and `coppice context`: the same figures as the page's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.commands.looking import bar, summary_line
+
+
+@pytest.fixture
+def fed(run: Any, tmp_path: Path) -> Any:
+    """A store with one session."""
+    file = tmp_path / "a talk.json"
+    file.write_text(json.dumps([{"role": "user", "content": "hello [bold]there[/bold] " * 200}]))
+    run("import", file, "--model", "gpt-5")
+    return run
+
+
+class TestSessions:
+    """The table."""
+
+    def test_has_a_row_each(self, fed: Any) -> None:
+        """With id, source, model, tokens, window and utilization, none of them cut."""
+        done = fed("sessions")
+        [one] = json.loads(fed("sessions", "--json").out)
+        [row] = [line for line in done.out.splitlines() if one["id"] in line]
+        for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['window']:,}", "import"):
+            assert cell in row
+
+    def test_teaches_the_next_step_when_there_are_none(self, run: Any) -> None:
+        """By the commands."""
+        assert "coppice import" in run("sessions").out
+
+
+class TestContext:
+    """The status view."""
+
+    def test_says_what_fills_it(self, fed: Any) -> None:  # S7
+        """Regions, the bar, and the one line with all of it."""
+        [one] = json.loads(fed("sessions", "--json").out)
+        done = fed("context", one["id"][:8])
+        assert done.code == 0
+        assert re.search(r"user +~?[\d,]+", done.out)
+        assert re.search(
+            r"tokens: [\d,]+ msgs \+ [\d,]+ tools \| context: [\d,]+ / [\d,]+ \([\d.]+ %\)", done.out
+        )
+
+    def test_is_the_api_s_figures_as_json(self, fed: Any) -> None:
+        """For other programs."""
+        [one] = json.loads(fed("sessions", "--json").out)
+        assert json.loads(fed("context", one["id"], "--json").out)["session"]["id"] == one["id"]
+
+    def test_ends_with_the_line_of_the_specification(self) -> None:  # S7
+        """To the letter."""
+        stats = {
+            "tokens": 57_450, "limit": 200_000, "utilizationPercent": 28.725,
+            "regions": [{"name": "tools", "tokens": 12_450}, {"name": "user", "tokens": 45_000}],
+        }  # fmt: skip
+        line = "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
+        assert summary_line(stats) == line
+
+
+class TestTheBar:
+    """Twenty cells, with the target marked."""
+
+    def test_marks_the_target(self) -> None:
+        """Where it lies."""
+        assert bar(0, 80) == "░" * 16 + "|" + "░" * 3
+
+    def test_runs_over_instead_of_stopping(self) -> None:
+        """Above 100 % it is longer."""
+        assert len(bar(120, 80)) == 24
+        assert len(bar(5000, 80)) == 40

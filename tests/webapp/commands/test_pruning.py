@@ -1,0 +1,137 @@
+"""`coppice prune`: a list in, a shorter list out, in the same format."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHAT = [{"role": "system", "content": "Be brief."}] + [
+    {"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " + "word " * 300} for n in range(40)
+]
+ANTHROPIC_BODY = {
+    "model": "claude-test",
+    "max_tokens": 100,
+    "system": "Be brief.",
+    "messages": [
+        message
+        for n in range(20)
+        for message in (
+            {
+                "role": "assistant",
+                "content": [{"type": "tool_use", "id": f"t{n}", "name": "read", "input": {"n": n}}],
+            },
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": f"t{n}", "content": "line\n" * 300}],
+            },
+        )
+    ],
+}
+ANTHROPIC_BODY["messages"].insert(0, {"role": "user", "content": "Read everything."})  # type: ignore[attr-defined]
+
+
+def written(path: Path, value: Any) -> Path:
+    """A file with a value as JSON."""
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+class TestAList:
+    """Whatever its shape."""
+
+    def test_comes_out_shorter_and_otherwise_unchanged(self, run: Any, tmp_path: Path) -> None:
+        """What stays is what was, in its order."""
+        done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000)
+        kept = json.loads(done.out)
+        assert done.code == 0
+        assert 0 < len(kept) < len(CHAT)
+        assert [message for message in CHAT if message in kept] == kept
+
+    def test_that_fits_comes_out_as_it_is(self, run: Any, tmp_path: Path) -> None:
+        """And the report says so."""
+        done = run("prune", written(tmp_path / "chat.json", CHAT))
+        assert json.loads(done.out) == CHAT
+        assert "nothing goes" in done.err
+
+    def test_in_a_request_body_stays_in_its_body(self, run: Any, tmp_path: Path) -> None:
+        """System prompt and the other fields are kept, calls with their results."""
+        done = run("prune", written(tmp_path / "body.json", ANTHROPIC_BODY), "--max-tokens", 3000)
+        body = json.loads(done.out)
+        assert {key: body[key] for key in ("model", "max_tokens", "system")} == {
+            key: ANTHROPIC_BODY[key] for key in ("model", "max_tokens", "system")
+        }
+        blocks = [b for m in body["messages"] if isinstance(m["content"], list) for b in m["content"]]
+        calls = [b["id"] for b in blocks if b["type"] == "tool_use"]
+        assert calls == [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
+        assert 0 < len(calls) < 20
+
+    def test_of_lines_comes_out_as_lines(self, run: Any, tmp_path: Path) -> None:
+        """One message each."""
+        file = tmp_path / "chat.jsonl"
+        file.write_text("".join(json.dumps(message) + "\n" for message in CHAT))
+        lines = run("prune", file, "--max-tokens", 4000).out.splitlines()
+        assert [json.loads(line) in CHAT for line in lines] == [True] * len(lines)
+
+    def test_may_come_from_stdin_and_go_to_a_file(
+        self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As in a pipe."""
+        stdin = io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode()))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        done = run("prune", "-", "--max-tokens", 4000, "-o", tmp_path / "out.json")
+        assert done.out == ""
+        assert len(json.loads((tmp_path / "out.json").read_text())) < len(CHAT)
+
+    def test_is_only_reported_in_a_dry_run(self, run: Any, tmp_path: Path) -> None:
+        """Tokens before and after, and why what goes goes."""
+        done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000, "--dry-run")
+        assert done.out == ""
+        assert "openai: 41 messages" in done.err
+        assert " go: " in done.err
+
+    def test_that_cannot_fit_is_said_not_to(self, run: Any, tmp_path: Path) -> None:  # B7
+        """The protected stay, and the numbers are given."""
+        done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 1, "--dry-run")
+        assert "over budget" in done.err
+
+
+class TestBadInput:
+    """One line, with the place; code 2."""
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            (b"", "line 1"),
+            (b"{", "line 1"),
+            (b'[{"role": "user", "content": "x"},\n oops]', "line 2"),
+            (b'{"role": "user", "content": "a"}\n{"role": oops}\n', "line 2"),
+            (b"\xff\xfe\x00\x01", "line 1"),
+            (b"[" * 100_000, "line 1"),
+            (b"[]", "no"),
+            (b'"text"', "unknown message format"),
+            (b'[{"role": "wizard", "content": "x"}]', "unknown message format"),
+        ],
+        ids=lambda value: repr(value[:12]),
+    )
+    def test_is_refused_with_its_place(self, run: Any, tmp_path: Path, content: bytes, words: str) -> None:
+        """Never a trace, nothing on stdout."""
+        file = tmp_path / "list.json"
+        file.write_bytes(content)
+        done = run("prune", file)
+        assert (done.code, done.out) == (2, "")
+        assert words in done.err
+        assert done.err.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        "option",
+        [("--strategy", "luck"), ("--format", "morse"), ("--max-tokens", "-1"), ("--max-tokens", "x")],
+    )
+    def test_in_an_option_is_refused(self, run: Any, tmp_path: Path, option: tuple[str, str]) -> None:
+        """With what it may be."""
+        done = run("prune", written(tmp_path / "chat.json", CHAT), *option)
+        assert (done.code, done.err.count("\n")) == (2, 1)

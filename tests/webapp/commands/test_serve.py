@@ -1,0 +1,76 @@
+"""`coppice serve` and `coppice demo`: what they ask the server for."""
+
+from __future__ import annotations
+
+import webbrowser
+from typing import Any
+
+import pytest
+
+from webapp import serving
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What would be served, instead of serving it: the listener and the maker."""
+    found: list[Any] = []
+
+    def run_nothing(make: Any, listener: Any) -> None:
+        running = make()
+        found.append((running.app.config, listener.getsockname()))
+        running.close()
+        listener.close()
+
+    monkeypatch.setattr(serving, "run", run_nothing)
+    return found
+
+
+class TestServe:
+    """Options become the configuration."""
+
+    def test_hands_over_what_was_said(self, run: Any, asked: list[Any], tmp_path: Any) -> None:
+        """Folders, hosts, and whether to follow at all."""
+        done = run(
+            "serve", "--port", 0, "--watch", tmp_path / "a", "--watch", tmp_path / "b",
+            "--no-watch", "--allow-host", "box.local",
+        )  # fmt: skip
+        [(config, address)] = asked
+        assert done.code == 0
+        assert config.watch == (tmp_path / "a", tmp_path / "b")
+        assert (config.follow, config.allowed_hosts, config.demo) == (False, ("box.local",), False)
+        assert address[0] == "127.0.0.1"
+        assert f"http://127.0.0.1:{address[1]}" in done.out
+
+    def test_serves_on_other_addresses_only_when_told_twice(self, run: Any, asked: list[Any]) -> None:
+        """By address, and by the word that it is meant."""
+        assert run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0").code == 2
+        assert run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote").code == 0
+        assert len(asked) == 1
+
+    def test_opens_the_page_when_asked(
+        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """At the address that was printed."""
+        opened: list[str] = []
+        monkeypatch.setattr(webbrowser, "open", opened.append)
+        done = run("serve", "--no-watch", "--port", 0, "--open")
+        assert opened[0] in done.out
+
+    def test_says_what_is_wrong_with_the_store_before_it_starts(
+        self, run: Any, asked: list[Any], db: Any
+    ) -> None:
+        """One line, and no server."""
+        db.write_bytes(b"not a database at all" * 100)
+        done = run("serve", "--no-watch", "--port", 0)
+        assert (done.code, asked) == (1, [])
+        assert done.err.count("\n") == 1
+
+
+class TestDemo:
+    """The same, with a session that grows."""
+
+    def test_starts_its_session(self, run: Any, asked: list[Any]) -> None:
+        """As one of its own source."""
+        assert run("demo", "--no-watch", "--port", 0).code == 0
+        assert asked[0][0].demo is True
+        assert "demo" in run("sessions").out

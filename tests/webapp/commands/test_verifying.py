@@ -1,0 +1,32 @@
+"""`coppice verify`: sound, or a list of faults."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+
+class TestVerifying:
+    """The proof of the store."""
+
+    def test_finds_a_sound_store_sound(self, run: Any, tmp_path: Path) -> None:
+        """After an import."""
+        file = tmp_path / "chat.json"
+        file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
+        run("import", file)
+        assert run("verify").code == 0
+
+    def test_finds_what_was_changed_behind_its_back(self, run: Any, tmp_path: Path, db: Path) -> None:
+        """Every word of the log is under the hash chain."""
+        file = tmp_path / "chat.json"
+        file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
+        run("import", file)
+        with sqlite3.connect(db) as connection:
+            connection.execute("UPDATE entries SET parts = replace(CAST(parts AS TEXT), 'hello', 'howdy')")
+        connection.close()
+        done = run("verify")
+        assert done.code == 1
+        assert done.out
+        assert "faults" in done.err

@@ -1,0 +1,94 @@
+"""The command line: codes, one-line errors, and that it starts quickly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.shared import ROOT
+from webapp.cli import COMMANDS, code_of, main
+from webapp.errors import BusyStore, Conflict, Invalid, NotFound
+
+
+class TestErrors:
+    """One line on stderr that says what, where and what to do."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["prune", "/nowhere/list.json"], "/nowhere/list.json: no such file"),
+            (["prune"], "see `coppice prune --help`"),
+            (["nothing"], "no such command"),
+            (["serve", "--port", "70000"], "--port"),
+            (["serve", "--host", "0.0.0.0"], "--allow-remote"),
+            (["export", "a", "--format", "pdf"], "pdf"),
+            (["import", "/nowhere/session.jsonl"], "/nowhere/session.jsonl: no such file"),
+            (["context", "nobody"], "no such session: nobody"),
+        ],
+    )
+    def test_of_use_are_one_line_and_code_2(
+        self, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:  # fmt: skip
+        """No usage page, no trace."""
+        monkeypatch.setenv("COPPICE_DB", str(tmp_path / "c.db"))
+        assert main(arguments) == 2
+        captured = capsys.readouterr()
+        assert words in captured.err
+        assert captured.err.count("\n") == 1
+        assert captured.out == ""
+
+    def test_of_a_store_that_is_none_name_it(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        """The file and what to do; code 1, for the arguments were right."""
+        broken = tmp_path / "c.db"
+        broken.write_bytes(b"this is not a database" * 100)
+        assert main(["sessions", "--db", str(broken)]) == 1
+        assert str(broken) in capsys.readouterr().err
+
+    def test_are_told_from_failures(self) -> None:
+        """2 where the input cannot be used, 1 where the work failed."""
+        assert [code_of(error) for error in (Invalid("x"), NotFound("session", "x"))] == [2, 2]
+        assert [code_of(error) for error in (BusyStore("x"), Conflict("x"))] == [1, 1]
+
+
+class TestHelp:
+    """Every command explains itself."""
+
+    @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
+    def test_is_there(self, command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        """By --help and -h."""
+        assert main([*command, "--help"]) == 0
+        long = capsys.readouterr().out
+        assert main([*command, "-h"]) == 0
+        assert capsys.readouterr().out == long
+        assert "Usage: " in long
+
+    def test_says_the_version(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """On stdout."""
+        assert main(["--version"]) == 0
+        assert capsys.readouterr().out.startswith("coppice ")
+
+
+class TestTheModule:
+    """`python -m webapp`."""
+
+    def test_is_the_command(self) -> None:
+        """With its codes."""
+        done = subprocess.run(
+            [sys.executable, "-m", "webapp", "nothing"], check=False, cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("coppice: ")
+
+    def test_loads_a_command_when_it_is_named(self) -> None:
+        """Help needs no server and no store."""
+        code = "import sys; from webapp.cli import main; main(['--version']); print('flask' in sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "False"
