@@ -20,7 +20,7 @@ from scoring.settings import BALANCED, BLUEPRINT
 GOALS_MS = {1_000: 2.0, 10_000: 20.0, 100_000: 300.0}
 MEMORY_GOAL_MB = 300.0
 KEPT = 0.6
-# Characters a message of real sessions with tools has, at every twentieth of them.
+# Characters of messages in real sessions with tools: every twentieth of them, the last the mean of the longest.
 LENGTHS = (
     6,
     42,
@@ -44,7 +44,7 @@ LENGTHS = (
     4_933,
     60_063,
 )
-WORDS = ("the", "parser", "reads", "src/app.py", "and", "returns", "42", "rows", "without", "any", "error")
+WORDS = ("the", "parser", "reads", "src/app.py", "and", "returns", "42", "rows", "without", "any", "edge")
 
 
 def run() -> list[Row]:
@@ -97,7 +97,9 @@ def _cold(count: int) -> list[Row]:
 
     history = made_up(count)
     rng = random.Random(2)
-    messages = [_wire(f, " ".join(rng.choices(WORDS, k=rng.choice(LENGTHS) // 6))) for f in history.features]
+    texts = [" ".join(rng.choices(WORDS, k=rng.choice(LENGTHS) // 6)) for _ in history.features]
+    texts = [text + rng.choice(("", "", " error")) for text in texts]
+    messages = [_wire(features, text) for features, text in zip(history.features, texts, strict=True)]
     budget = int(prune_context(messages).stats["original"] * KEPT)
     ours_ms = best_of(3, lambda: prune_context(messages, budget))
     theirs_ms = best_of(

@@ -41,28 +41,30 @@ class KeywordGroup:
 class Lexicon:
     """Keyword groups, compiled. Make one with `lexicon_of`, which compiles each list once."""
 
-    __slots__ = ("_compiled", "digest")
+    __slots__ = ("_always", "_compiled", "_firsts", "digest")
 
     def __init__(self, groups: Sequence[KeywordGroup]) -> None:
         self._compiled = tuple(_Compiled(group) for group in groups if any(w.strip() for w in group.words))
+        self._firsts = frozenset(word for group in self._compiled for word in group.firsts)
+        self._always = any(group.wordless for group in self._compiled)
         spelled = repr([(g.name, g.share, g.words) for g in groups])
         self.digest = blake2b(spelled.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def rate(self, text: str) -> float:
         """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
-        words = words_in(text)
-        total = 0.0
-        for group in self._compiled:
-            if group.stands_in(text, words):
-                total += group.share
-                if total >= 1:
-                    return 1.0
-        return total
+        return min(1.0, sum([group.share for group in self._found(text)], 0.0))
 
     def groups_in(self, text: str) -> list[str]:
         """The names of the groups of which a word stands in the text."""
+        return [group.name for group in self._found(text)]
+
+    def _found(self, text: str) -> list[_Compiled]:
+        # Most texts have no keyword at all: one look at their words, without a set of them, is enough to know.
         words = words_in(text)
-        return [group.name for group in self._compiled if group.stands_in(text, words)]
+        if self._firsts.isdisjoint(words) and not self._always:
+            return []
+        seen = self._firsts.intersection(words)
+        return [group for group in self._compiled if group.stands_in(text, seen)]
 
 
 # One call of `translate` makes plain text small and parts it at every sign: many times as fast as an expression.
@@ -70,17 +72,17 @@ _PLAIN = {c: " " for c in range(128) if not re.match(r"\w", chr(c))} | {c: chr(c
 _WORD = re.compile(r"\w+")
 
 
-def words_in(text: str) -> set[str]:
-    """The whole words of a text, in lower case."""
+def words_in(text: str) -> list[str]:
+    """The whole words of a text, in lower case and in order."""
     if text.isascii():
-        return set(text.translate(_PLAIN).split())
-    return set(_WORD.findall(text.lower()))
+        return text.translate(_PLAIN).split()
+    return _WORD.findall(text.lower())
 
 
 class _Compiled:
-    """One group, ready to be looked for."""
+    """One group, ready to be looked for. `firsts` are the words with which any of its words begins."""
 
-    __slots__ = ("_plain", "_spelled", "name", "share")
+    __slots__ = ("_pattern", "_plain", "firsts", "name", "share", "wordless")
 
     def __init__(self, group: KeywordGroup) -> None:
         words = {w.strip().lower() for w in group.words if w.strip()}
@@ -88,19 +90,18 @@ class _Compiled:
         self._plain = frozenset(w for w in words if _WORD.fullmatch(w))
         # Phrases and words with signs: where their first word stands, an expression looks for the whole.
         spelled = sorted(words - self._plain, key=lambda w: (-len(w), w))
-        firsts = frozenset(m[0] for w in spelled if (m := _WORD.search(w)))
-        wordless = any(not _WORD.search(w) for w in spelled)
-        pattern = re.compile("|".join(map(_whole, spelled)), re.IGNORECASE)
-        self._spelled = (None if wordless else firsts, pattern) if spelled else None
+        begins = [_WORD.search(w) for w in spelled]
+        self.firsts = self._plain.union(m[0] for m in begins if m)
+        self.wordless = not all(begins)  # a sign alone, which no word leads to
+        self._pattern = re.compile("|".join(map(_whole, spelled)), re.IGNORECASE) if spelled else None
 
-    def stands_in(self, text: str, words: set[str]) -> bool:
-        """Whether any word of the group stands whole in the text, whose words are given."""
-        if not self._plain.isdisjoint(words):
+    def stands_in(self, text: str, seen: frozenset[str]) -> bool:
+        """Whether any word of the group stands whole in the text; `seen` are the first words found in it."""
+        if not self._plain.isdisjoint(seen):
             return True
-        if self._spelled is None:
+        if self._pattern is None or not (self.wordless or not self.firsts.isdisjoint(seen)):
             return False
-        firsts, pattern = self._spelled
-        return (firsts is None or not firsts.isdisjoint(words)) and pattern.search(text) is not None
+        return self._pattern.search(text) is not None
 
 
 def _whole(word: str) -> str:
