@@ -102,7 +102,7 @@ class Tokenizers:
                     del os.environ["TIKTOKEN_CACHE_DIR"]
                 else:
                     os.environ["TIKTOKEN_CACHE_DIR"] = before
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # whatever fails here, counting goes on with estimates
             log.warning("no tokenizer %s, tokens are estimated: %s", name, error)
             return EstimatingCounter()
 
@@ -120,4 +120,4 @@ def _unpack(name: str, cache: Path) -> None:
     handle, temporary = tempfile.mkstemp(dir=cache)
     with os.fdopen(handle, "wb") as out:
         out.write(content)
-    os.replace(temporary, target)
+    Path(temporary).replace(target)

@@ -61,7 +61,7 @@ class Context:
         over = None
         if tokens > limit:
             over = {"tokens": tokens, "limit": limit,
-                    "message": f"the context takes {tokens:,} tokens, more than the {limit:,} the model accepts"}  # fmt: skip
+                    "message": f"the context takes {tokens:,} tokens, the model accepts {limit:,}"}  # fmt: skip
         return {
             "messages": listed,
             "format": name,

@@ -14,16 +14,31 @@ from scoring.messages import FileReference, Media, Message, Reasoning, Text, Too
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
 # The argument that says what a call is about, in the order we prefer them.
-TELLING = ("file_path", "path", "command", "cmd", "pattern", "query", "url", "description", "prompt", "notebook_path")
+TELLING = (
+    "file_path",
+    "path",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "description",
+    "prompt",
+    "notebook_path",
+)
 
 
 def card_of(message: Message, tool_names: dict[str, str]) -> str:
     """The card as JSON text. `tool_names` maps call ids to names, for results that do not repeat theirs."""
     results = message.results
-    tool = next((r.name or tool_names.get(r.call_id) for r in results if r.name or r.call_id in tool_names), None)
+    tool = next(
+        (r.name or tool_names.get(r.call_id) for r in results if r.name or r.call_id in tool_names), None
+    )
     card: dict[str, Any] = {"text": _utf8(_preview(message))}
     if message.calls:
-        card["calls"] = [{"id": _utf8(c.id), "name": _utf8(c.name), "summary": _utf8(_about(c))} for c in message.calls]
+        card["calls"] = [
+            {"id": _utf8(c.id), "name": _utf8(c.name), "summary": _utf8(_about(c))} for c in message.calls
+        ]
     if tool:
         card["tool"] = _utf8(tool)
     if message.media:

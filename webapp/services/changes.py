@@ -58,7 +58,10 @@ class Change:
     # -- what happens to messages
 
     def take_out(
-        self, messages: Sequence[MessageRow], details: Mapping[int, dict[str, Any]], operation: int | None = None
+        self,
+        messages: Sequence[MessageRow],
+        details: Mapping[int, dict[str, Any]],
+        operation: int | None = None,
     ) -> None:
         """Takes messages out of the view; `operation` is the one that is to blame, this one by default."""
         standing = self._store.contexts.at(self.row.key, PRUNED, [m.first_seq for m in messages])
@@ -85,12 +88,17 @@ class Change:
             self.items.append(ItemRow(message.no, "in", blamed, None))
 
     def stand(
-        self, messages: Sequence[MessageRow], texts: Mapping[int, str | None], details: Mapping[int, dict[str, Any]]
+        self,
+        messages: Sequence[MessageRow],
+        texts: Mapping[int, str | None],
+        details: Mapping[int, dict[str, Any]],
     ) -> None:
         """Lets texts stand for the tool results of messages; None gives the original back."""
         there = self._store.contexts.at(self.row.key, PRUNED, [m.first_seq for m in messages])
         present = [m for m in messages if m.first_seq in there]
-        self._store.contexts.set_stand_ins(self.row.key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
+        self._store.contexts.set_stand_ins(
+            self.row.key, PRUNED, [(m.first_seq, texts[m.no]) for m in present]
+        )
         for message in present:
             before = there[message.first_seq].stand_in
             self._count(message, cost(message, texts[message.no]) - cost(message, before), 0)
@@ -110,11 +118,14 @@ class Change:
 
     # -- writing
 
-    def record(self, kind: str, actor: str, reason: str, messages: int, plan: Mapping[str, Any]) -> OperationRow:
+    def record(
+        self, kind: str, actor: str, reason: str, messages: int, plan: Mapping[str, Any]
+    ) -> OperationRow:
         """Writes what happened as one operation."""
         row = self.row
         operation = OperationRow(
-            row.next_operation, kind, actor, reason, self._now, row.next_seq, self.before, self.scale().tokens, messages,
+            row.next_operation, kind, actor, reason, self._now, row.next_seq, self.before, self.scale().tokens,
+            messages,
             {**plan, "number": row.next_no - 1},
         )  # fmt: skip
         self._store.operations.add(row.key, operation, self.items)

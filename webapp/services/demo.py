@@ -36,7 +36,13 @@ class Demo:
     """The demo session. `start` and `stop` may be called from any thread, also twice."""
 
     def __init__(
-        self, desk: Desk, ingest: Ingest, sessions: Sessions, *, step_seconds: float = STEP_SECONDS, seed: int = 7
+        self,
+        desk: Desk,
+        ingest: Ingest,
+        sessions: Sessions,
+        *,
+        step_seconds: float = STEP_SECONDS,
+        seed: int = 7,
     ) -> None:
         self._desk, self._ingest, self._sessions = desk, ingest, sessions
         self._step_seconds, self._seed = step_seconds, seed
@@ -100,4 +106,6 @@ class Demo:
 
     def _say(self, session_id: str, said: Sequence[Message]) -> None:
         now = datetime.now(UTC)
-        self._ingest.append_records(session_id, [Entry(message, None, at=now, model=None) for message in said])
+        self._ingest.append_records(
+            session_id, [Entry(message, None, at=now, model=None) for message in said]
+        )

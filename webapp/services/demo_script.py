@@ -18,7 +18,18 @@ SYSTEM = (
     "Read before you edit, run the tests after every change, never touch `migrations/` without being asked, and keep "
     "answers short. The user's time zone is UTC."
 )
-MODULES = ("routes", "depots", "orders", "pricing", "weather", "fleet", "invoices", "auth", "events", "reports")
+MODULES = (
+    "routes",
+    "depots",
+    "orders",
+    "pricing",
+    "weather",
+    "fleet",
+    "invoices",
+    "auth",
+    "events",
+    "reports",
+)
 VERBS = ("plan", "load", "assign", "price", "check", "merge", "split", "archive", "notify", "rank")
 NOUNS = ("order", "route", "truck", "crate", "depot", "slot", "invoice", "driver", "window", "batch")
 REQUESTS = (
@@ -39,7 +50,7 @@ CLOSING = (
 
 def steps(seed: int = 7) -> Iterator[list[Message]]:
     """Steps without end, each a list of messages that belong together."""
-    random = Random(seed)
+    random = Random(seed)  # noqa: S311  # the same demo for the same seed
     number = 0
     while True:
         yield [Message("user", (Text(REQUESTS[number % len(REQUESTS)]),))]
@@ -56,14 +67,20 @@ def _step(random: Random, focus: list[str], call_id: str, n: int) -> list[Messag
     kind = "read" if n < 3 else random.choices(("read", "test", "edit", "search"), (4, 3, 3, 2))[0]
     if kind == "read":
         words = f"Let me look at `{path}`."
-        return _exchange(call_id, words, "Read", {"file_path": path}, _source(random, module, random.randint(90, 260)))
+        return _exchange(
+            call_id, words, "Read", {"file_path": path}, _source(random, module, random.randint(90, 260))
+        )
     if kind == "test":
         failed = random.random() < 0.45
         arguments = {"command": f"pytest -q tests/test_{module}.py"}
-        return _exchange(call_id, "Running the tests.", "Bash", arguments, _tests(random, module, failed), failed)
+        return _exchange(
+            call_id, "Running the tests.", "Bash", arguments, _tests(random, module, failed), failed
+        )
     if kind == "edit":
         edit = {"file_path": path, "old_string": _function(random, 6), "new_string": _function(random, 9)}
-        return _exchange(call_id, "This is the place; I change it.", "Edit", edit, f"The file {path} has been updated.")
+        return _exchange(
+            call_id, "This is the place; I change it.", "Edit", edit, f"The file {path} has been updated."
+        )
     word = random.choice(NOUNS)
     hits = "\n".join(
         f"src/orchard/{random.choice(MODULES)}.py:{random.randint(3, 400)}:    {random.choice(VERBS)}_{word}({word}_id)"
@@ -83,15 +100,21 @@ def _exchange(
 def _function(random: Random, lines: int) -> str:
     verb, noun = random.choice(VERBS), random.choice(NOUNS)
     body = "\n".join(
-        f"    {random.choice(NOUNS)}_{i} = {random.choice(VERBS)}({noun}, limit={random.randint(1, 99)})" for i in range(lines)
+        f"    {random.choice(NOUNS)}_{i} = {random.choice(VERBS)}({noun}, limit={random.randint(1, 99)})"
+        for i in range(lines)
     )
     return f"def {verb}_{noun}({noun}: {noun.title()}) -> None:\n{body}\n"
 
 
 def _source(random: Random, module: str, lines: int) -> str:
-    pieces = [f'"""{module.title()}: part of the delivery planner."""', "", "from __future__ import annotations", ""]
+    pieces = [
+        f'"""{module.title()}: part of the delivery planner."""',
+        "",
+        "from __future__ import annotations",
+        "",
+    ]
     while len(pieces) < lines:
-        pieces += _function(random, random.randint(4, 10)).splitlines() + [""]
+        pieces += [*_function(random, random.randint(4, 10)).splitlines(), ""]
     return "\n".join(f"{i + 1:>5}\t{line}" for i, line in enumerate(pieces))
 
 

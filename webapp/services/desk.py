@@ -131,5 +131,13 @@ def limits_of(model: ModelLimits, reported_window: int | None, settings: Setting
     target = max(1, target)
     aim = min(int(limit * settings.aim_percent / 100), target)
     return Limits(
-        model, window, limit, reserve, round(100 * target / limit, 1), target, round(100 * aim / limit, 1), aim, source
+        model,
+        window,
+        limit,
+        reserve,
+        round(100 * target / limit, 1),
+        target,
+        round(100 * aim / limit, 1),
+        aim,
+        source,
     )

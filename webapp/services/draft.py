@@ -55,7 +55,11 @@ class Open:
     def message(self) -> Message:
         """All that was said, as one message."""
         said = [self.said[seq] for seq in sorted(self.said)]
-        return Message(said[0].role, tuple(p for m in said for p in m.parts), said[0].name) if said[1:] else said[0]
+        return (
+            Message(said[0].role, tuple(p for m in said for p in m.parts), said[0].name)
+            if said[1:]
+            else said[0]
+        )
 
 
 Totals = dict[int, dict[str, tuple[int, int]]]
@@ -90,7 +94,9 @@ class Draft:
 
     def add(self, entries: Sequence[Entry]) -> Draft:
         """Takes a batch in; entries whose source id the log holds are passed over."""
-        wanted = {e.source_id for e in entries if e.source_id} | {e.supersedes for e in entries if e.supersedes}
+        wanted = {e.source_id for e in entries if e.source_id} | {
+            e.supersedes for e in entries if e.supersedes
+        }
         self._sources.update(self._store.log.known(self.row.key, sorted(wanted)))
         self._group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
         for i, entry in enumerate(entries):
@@ -129,7 +135,10 @@ class Draft:
         target.said[seq] = message
         target.model = entry.model or target.model
         if entry.usage is not None:
-            target.usage, target.call_key = _larger(target.usage, entry.usage), entry.call_key or entry.source_id
+            target.usage, target.call_key = (
+                _larger(target.usage, entry.usage),
+                entry.call_key or entry.source_id,
+            )
         self._words.append((seq, searchable(message)))
         if entry.group is None:
             self._close(target)
@@ -165,7 +174,13 @@ class Draft:
                 return self._keep_open(entry, found)
         role = entry.message.role
         opened = Open(
-            self.row.next_no, self.row.next_seq, entry.kind, role, entry.group, to_ms(entry.at), self.estimate()
+            self.row.next_no,
+            self.row.next_seq,
+            entry.kind,
+            role,
+            entry.group,
+            to_ms(entry.at),
+            self.estimate(),
         )
         self.row.next_no += 1
         return self._keep_open(entry, opened)
@@ -276,7 +291,9 @@ class Draft:
     def _learn(self, opened: Open, tokens: int) -> None:
         carried = self.carried
         if opened.usage is not None and opened.call_key is not None:
-            self.report(opened.usage, opened.call_key, opened.at, opened.model, opened.estimate_before, tokens)
+            self.report(
+                opened.usage, opened.call_key, opened.at, opened.model, opened.estimate_before, tokens
+            )
             carried.absorbing = False
         elif opened.role != "assistant":
             carried.absorbing = False

@@ -41,7 +41,9 @@ class _Open:
 class Following:
     """Feeds files into the log."""
 
-    def __init__(self, desk: Desk, ingest: Ingest, extra: tuple[Path, ...] = (), env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, desk: Desk, ingest: Ingest, extra: tuple[Path, ...] = (), env: Mapping[str, str] | None = None
+    ) -> None:
         self._desk, self._store, self._ingest = desk, desk.store, ingest
         self._extra, self._env = extra, env or {}
         self._files: dict[Path, TranscriptFile] = {}
@@ -113,7 +115,8 @@ class Following:
             about = file.path.stat()
         except OSError:
             return True
-        return stored[1].get("look") == [about.st_size, about.st_mtime_ns]
+        look: list[int] | None = stored[1].get("look")
+        return look == [about.st_size, about.st_mtime_ns]
 
     def _opened(self, file: TranscriptFile) -> _Open:
         with self._lock:

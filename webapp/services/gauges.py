@@ -133,7 +133,7 @@ def state_of(tokens: int, limits: Limits, activity: str) -> str:
 def activity_of(row: SessionRow, carried: Carried, now: int) -> str:
     """What the agent seems to be doing, from when it last said something and what that was."""
     age = now - (row.last_activity_at or row.created_at)
-    if row.source in ("import",) and age > IDLE_MS:
+    if row.source == "import" and age > IDLE_MS:
         return "ended"
     if age > IDLE_MS:
         return "stale"
@@ -162,5 +162,7 @@ def notes_of(row: SessionRow, limits: Limits) -> list[str]:
     """What somebody who looks at the session should know."""
     notes = list(row.notes)
     if row.model and not limits.model.known and row.window is None:
-        notes.append(f"the model {row.model} is not in the table; a window of {limits.window:,} tokens is assumed")
+        notes.append(
+            f"the model {row.model} is not in the table; a window of {limits.window:,} tokens is assumed"
+        )
     return notes

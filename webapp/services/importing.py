@@ -43,7 +43,9 @@ class Importing:
         self._desk, self._store = desk, desk.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
-    def import_file(self, name: str, data: bytes, format: str = "auto", model: str | None = None) -> dict[str, Any]:
+    def import_file(
+        self, name: str, data: bytes, format: str = "auto", model: str | None = None
+    ) -> dict[str, Any]:
         """Imports a file; one entry a session that it holds.
 
         Raises:
@@ -102,7 +104,9 @@ class Importing:
             raise Malformed(f"{name}: the list is empty")
         ids = ids_of(decoded.messages)
         row = session_of(self._store, ids)
-        session_id = row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
+        session_id = (
+            row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
+        )
         added = self._ingest.append_list(session_id, decoded.messages, ids, model)
         return self._answer(session_id, added)
 
@@ -157,7 +161,7 @@ def describe(name: str, data: bytes, source: str) -> tuple[str, str | None, str 
         ids = _UUID.findall(path.name)
         own = _CODEX_ID.search(first) if b"session_meta" in first else None
         session = ids[-1] if ids else own[1].decode() if own else fallback
-        parent, title, kind = codex_files._origin(head)
+        parent, title, kind = codex_files._origin(head)  # noqa: SLF001
         return session, None if parent == session else parent, title, kind
     return inside or fallback, None, None, None
 

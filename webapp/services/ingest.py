@@ -8,7 +8,7 @@ rewinds cut a batch: what comes before them is written first. Events are publish
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from webapp.events import (
     SessionCreated,
     SessionUpdated,
 )
+from webapp.services.batches import BATCH_RECORDS, NOTES_KEPT, Tally, apply_meta, batches, runs
 from webapp.services.clock import to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
@@ -34,21 +35,8 @@ from webapp.services.usage import read_usage
 from webapp.services.views import Views
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
-from webapp.transcripts.records import (
-    Compaction,
-    Entry,
-    Meta,
-    Problem,
-    Record,
-    Rewind,
-    Unknown,
-    UsageReport,
-)
+from webapp.transcripts.records import Compaction, Meta, Record, Rewind, UsageReport
 
-# One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
-# another writer never waits long.
-BATCH_RECORDS = 1_000
-NOTES_KEPT = 20
 # A listener gets the numbers of at most so many messages at once.
 NUMBERS_TOLD = 200
 
@@ -80,11 +68,13 @@ class Ingest:
 
     def __init__(self, desk: Desk, views: Views) -> None:
         self._desk, self._store, self._views = desk, desk.store, views
-        self.automatic: Automatic = lambda row, draft: []
+        self.automatic: Automatic = lambda _row, _draft: []
 
     # -- sessions
 
-    def ensure(self, session_id: str, source: str, kind: str = "followed", **columns: Any) -> SessionRow | None:
+    def ensure(
+        self, session_id: str, source: str, kind: str = "followed", **columns: Any
+    ) -> SessionRow | None:
         """The session, made if there is none; None if it was deleted and is not to come back."""
         found = self._store.sessions.find(session_id)
         if found is not None:
@@ -111,14 +101,14 @@ class Ingest:
             NotFound: there is no such session.
         """
         whole = Added()
-        tallies: dict[str, _Tally] = {}
-        for stream, batch in _batches(records):
+        tallies: dict[str, Tally] = {}
+        for stream, batch in batches(records):
             target = self._stream_session(session_id, stream)
             if target is None:
                 continue
             with self._desk.lock(target):
                 whole.merge(self._batch(target, batch))
-            tallies.setdefault(target, _Tally()).take(batch)
+            tallies.setdefault(target, Tally()).take(batch)
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
@@ -172,7 +162,9 @@ class Ingest:
         with self._desk.lock(session_id):
             row = self._store.sessions.get(session_id)
             if row.followed:
-                raise Conflict("this session is read from the agent's own transcript; nothing can be appended to it")
+                raise Conflict(
+                    "this session is read from the agent's own transcript; nothing can be appended to it"
+                )
             if idempotency_key is not None and (known := self._store.small.answer(row.key, idempotency_key)):
                 if known[0] != request:
                     raise Conflict(f"the key {idempotency_key} was used for other messages")
@@ -195,7 +187,9 @@ class Ingest:
                     self._store.small.put_answer(row.key, idempotency_key, request, answer, now)
         return answer
 
-    def append_list(self, session_id: str, messages: Sequence[Message], ids: Sequence[str], model: str | None) -> Added:
+    def append_list(
+        self, session_id: str, messages: Sequence[Message], ids: Sequence[str], model: str | None
+    ) -> Added:
         """Appends those messages of a whole list that the session does not have yet."""
 
         def records(row: SessionRow) -> list[Record]:
@@ -266,9 +260,9 @@ class Ingest:
             row = self._store.sessions.get(session_id)
             draft = self.draft(row)
         records = batch(row) if callable(batch) else batch
-        _apply_meta(row, records)
+        apply_meta(row, records)
         turns = row.turns
-        for run in _runs(records):
+        for run in runs(records):
             if isinstance(run, list):
                 draft.add(run)
             elif isinstance(run, UsageReport):
@@ -285,7 +279,9 @@ class Ingest:
             return
         now = draft.estimate()
         before = draft.carried.ends.get(report.input_end or "", now)
-        draft.report(report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before))
+        draft.report(
+            report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before)
+        )
         draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
 
     def _write(self, draft: Draft) -> Added | None:
@@ -326,7 +322,7 @@ class Ingest:
 
     # -- notes
 
-    def _note(self, session_id: str, tally: _Tally, recount: bool) -> None:
+    def _note(self, session_id: str, tally: Tally, recount: bool) -> None:
         if not tally.malformed and not tally.unknown:
             return
         with self._store.write():
@@ -342,73 +338,7 @@ class Ingest:
         self._desk.bus.publish(SessionUpdated(session_id))
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What could not be used of a file."""
-
-    malformed: int = 0
-    problems: list[str] = field(default_factory=list)
-    unknown: dict[str, int] = field(default_factory=dict)
-
-    def take(self, records: Iterable[Record]) -> None:
-        for record in records:
-            if isinstance(record, Problem):
-                self.malformed += 1
-                if len(self.problems) < NOTES_KEPT:
-                    place = f"line {record.line}: " if record.line is not None else ""
-                    self.problems.append(f"{place}{record.reason}")
-            elif isinstance(record, Unknown):
-                self.unknown[record.type] = self.unknown.get(record.type, 0) + 1
-
-
-def _batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Records in runs of one stream, in order, none longer than a batch."""
-    stream, batch = "", list[Record]()
-    for record in records:
-        own = getattr(record, "stream", stream)
-        if batch and (own != stream or len(batch) >= BATCH_RECORDS):
-            yield stream, batch
-            batch = []
-        stream = own
-        batch.append(record)
-    if batch:
-        yield stream, batch
-
-
-def _runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
-    """Entries in runs, everything else by itself, in order."""
-    run: list[Entry] = []
-    for record in records:
-        if isinstance(record, Entry):
-            run.append(record)
-            continue
-        if not isinstance(record, UsageReport):
-            continue
-        if run:
-            yield run
-            run = []
-        yield record
-    if run:
-        yield run
-
-
-def _apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
-    for record in records:
-        if isinstance(record, Meta):
-            row.title = record.title or row.title
-            row.model = record.model or row.model
-            row.cwd = record.cwd or row.cwd
-            row.agent_type = record.agent_type or row.agent_type
-            row.parent_id = row.parent_id or record.parent
-            row.window = record.window or row.window
-        elif isinstance(record, Entry) and record.model and not row.model:
-            row.model = record.model
-
-
 def _write_meta(store: Any, row: SessionRow, current: SessionRow) -> None:
     names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
     changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
     store.sessions.update(row.key, **changed)
-
-
-

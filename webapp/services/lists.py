@@ -69,13 +69,22 @@ def entries_of(
     records: list[Record] = []
     for i, (message, source_id) in enumerate(zip(messages, ids, strict=True)):
         own = usage if i == last else None
-        if message.wire is not None and message.wire.format == "envelope":
-            message = Message(message.role, message.parts, message.name)
         at_call = source_id if own else None
-        records.append(Entry(message, source_id, ids[i - 1] if i else None, model=model, usage=own, call_key=at_call))
+        records.append(
+            Entry(
+                _own(message), source_id, ids[i - 1] if i else None, model=model, usage=own, call_key=at_call
+            )
+        )
     if usage is not None and last is None:
         records.append(UsageReport(usage, None, f"report:{ids[-1] if ids else usage}", model))
     return records
+
+
+def _own(message: Message) -> Message:
+    """A system prompt that stood in the envelope has no object of its own in the list."""
+    if message.wire is not None and message.wire.format == "envelope":
+        return Message(message.role, message.parts, message.name)
+    return message
 
 
 def session_of(store: Store, ids: Sequence[str]) -> SessionRow | None:

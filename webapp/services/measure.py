@@ -20,7 +20,9 @@ TITLE_CHARS = 80
 class CountsTokens(Protocol):
     """Gives the counter of an encoding; `webapp.tokenizers` has the real one."""
 
-    def counter(self, encoding: str = ...) -> TokenCounter: ...
+    def counter(self, encoding: str = ...) -> TokenCounter:
+        """The counter of an encoding."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,8 +127,11 @@ class Messages:
         elif fate == "pinned":
             sets.append({made.view.nos[i] for i in made.view.history.pinned if i < made.size})
         if role is not None or fate in ("out", "errors"):
-            conditions = {"role": role, "out": True if fate == "out" else None, "error": fate == "errors"}
-            sets.append(set(self._store.log.numbers(row.key, newest_first=False, **conditions)))
+            out = True if fate == "out" else None
+            found = self._store.log.numbers(
+                row.key, newest_first=False, role=role, out=out, error=fate == "errors"
+            )
+            sets.append(set(found))
         return sorted(set.intersection(*sets)) if sets else None
 
     def _count(self, row: SessionRow, wanted: list[int] | None) -> int:

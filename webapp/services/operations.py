@@ -20,7 +20,7 @@ from webapp.services.messages import Messages
 from webapp.services.rows import message_json
 from webapp.services.views import Views, read_features
 from webapp.store.log import MessageRow
-from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.operations import ItemRow, Left, OperationRow
 
 KINDS = ("prune", "pin", "unpin", "drop", "drop_first", "restore", "summary", "compaction", "rewind")
 # A unit's messages lie at most so far apart in the log.
@@ -68,7 +68,11 @@ class Operations:
             items = self._store.operations.items(row.key, n)
             messages = self._store.log.messages(row.key, [item.no for item in items])
         live = [o for o in operations if o.undone_at is None]
-        shown = [_item_json(messages[item.no], item) for item in items if item.no in messages]
+        shown = [
+            _item_json(messages[item.no], item, found.plan.get("weights", {}))
+            for item in items
+            if item.no in messages
+        ]
         return operation_json(found, live) | {"items": shown}
 
     # -- undo
@@ -135,7 +139,7 @@ class Operations:
                 change.flag((i.no for i in some), OPPOSITE[name])
         self._store.operations.mark_undone(change.row.key, operation.n, self._desk.clock())
 
-    def _restored(self, change: Change) -> list[str]:
+    def _restored(self, change: Change) -> Sequence[str]:
         """Ids of the messages that stand in the context again after all that was taken back."""
         back = {i.no for i in change.items if i.change == "in"}
         rows = self._store.log.messages(change.row.key, sorted(back))
@@ -239,7 +243,7 @@ class Operations:
             "message": f"{count} {'message' if count == 1 else 'messages'} {done}",
         }
 
-    def _unit(self, session: int, message: MessageRow) -> list[MessageRow]:
+    def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
         """The unit of a message, in the context or not: itself, and what its calls and results tie to it."""
         near = self._store.log.messages(
             session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH)
@@ -267,6 +271,6 @@ def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
     return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
 
 
-def _item_json(message: MessageRow, item: ItemRow) -> dict[str, Any]:
+def _item_json(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> dict[str, Any]:
     """One message as an operation changed it."""
-    return message_json(message, None, item) | {"change": item.change}
+    return message_json(message, None, Left(item.detail or {}, weights)) | {"change": item.change}

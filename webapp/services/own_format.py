@@ -62,12 +62,25 @@ class OwnFormat:
         except (KeyError, TypeError, ValueError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._views.drop(row.key)
-        self._desk.bus.publish(SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id))
+        self._desk.bus.publish(
+            SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
+        )
         return [_answer(row, added, len(entries) - added if known else 0, [])]
 
     def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
         lines = data.split(b"\n")
-        kinds = {"session", "entries", "messages", "operations", "samples", "operation_items", "context_items", "totals", "calls", "end"}
+        kinds = {
+            "session",
+            "entries",
+            "messages",
+            "operations",
+            "samples",
+            "operation_items",
+            "context_items",
+            "totals",
+            "calls",
+            "end",
+        }
         last = None
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -105,7 +118,11 @@ class OwnFormat:
         return known.next_seq <= len(entries) and _id_of(entries[known.next_seq - 1]) == known.last_entry_id
 
     def _keep(
-        self, session: Mapping[str, Any], rows: list[dict[str, Any]], known: SessionRow | None, entries: list[Any]
+        self,
+        session: Mapping[str, Any],
+        rows: list[dict[str, Any]],
+        known: SessionRow | None,
+        entries: list[Any],
     ) -> tuple[SessionRow, int]:
         columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
@@ -113,7 +130,7 @@ class OwnFormat:
         with self._store.write():
             if known is not None and self._continues(known, entries):
                 added -= known.next_seq
-                columns["version"] = max(int(columns["version"]), known.version) + 1
+                columns["version"] = max(int(session["version"]), known.version) + 1
                 self._forget_words(known)
                 self._store.sessions.remove(known, None)
             elif known is not None:

@@ -31,7 +31,8 @@ PLANS_KEPT = 64
 @dataclass(slots=True)
 class Made:
     """A plan and what it was made from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how many
-    messages the view had."""
+    messages the view had.
+    """
 
     id: str
     session_id: str
@@ -80,8 +81,10 @@ class Planning:
         with view.lock:
             plain = not spare and not drop
             name = (settings, budget, strategy)
-            plan = view.memo.get(name) if plain else None
-            if plan is None:
+            known = view.memo.get(name) if plain else None
+            if isinstance(known, PrunePlan):
+                plan = known
+            else:
                 history = self._rated(view, row, lexicon_of(settings.keywords))
                 plan = plan_prune(
                     history, settings, budget, strategy=strategy,
@@ -91,7 +94,6 @@ class Planning:
                     if len(view.memo) > 4:
                         view.memo.clear()
                     view.memo[name] = plan
-            assert isinstance(plan, PrunePlan)
             size = len(plan.scores)
         return Made(
             secrets.token_hex(8), row.id, row.version, view, plan, settings, limits, scale, shown, size
@@ -138,4 +140,3 @@ class Planning:
             keywords[i] = known.get(view.nos[i], keywords[i])
         history.keywords = keywords
         return history
-

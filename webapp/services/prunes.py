@@ -151,7 +151,9 @@ class Prunes:
             if wish.get("plan_id"):
                 made = self._planning.recall(wish["plan_id"], row)
             else:
-                made = self._planning.make(row, max_tokens=wish.get("max_tokens"), strategy=wish.get("strategy"))
+                made = self._planning.make(
+                    row, max_tokens=wish.get("max_tokens"), strategy=wish.get("strategy")
+                )
             if not made.plan.removed and not made.plan.shortened:
                 raise Conflict(_nothing(made) or "this plan takes nothing out")
             reason = {"user": "manual"}.get(actor, actor)
@@ -186,7 +188,9 @@ class Prunes:
             change.stand(list(short.values()), dict(texts), details)
         kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": preset_of(made.settings)}
         weights = {"weights": dict(made.settings.weights)}
-        operation = change.record("prune", actor, reason, len(plan.removed) + len(plan.shortened), {**kept, **weights})
+        operation = change.record(
+            "prune", actor, reason, len(plan.removed) + len(plan.shortened), {**kept, **weights}
+        )
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
             tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
@@ -262,4 +266,3 @@ def _changed(made: Made, saved: Made) -> int:
     size = min(made.size, saved.size)
     here, there = made.plan, saved.plan
     return sum(here.fate(i) != there.fate(i) for i in range(size))
-

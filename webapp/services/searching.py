@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.messages import Messages
-from webapp.services.cards import searchable
 
 ARCHIVE_ROWS = 500
 HITS = 100

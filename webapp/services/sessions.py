@@ -73,7 +73,11 @@ class Sessions:
         draft.write()
 
     def list(
-        self, state: str | None = None, source: str | None = None, q: str | None = None, sort: str | None = None
+        self,
+        state: str | None = None,
+        source: str | None = None,
+        q: str | None = None,
+        sort: str | None = None,
     ) -> list[dict[str, Any]]:
         """Sessions that meet the conditions; latest activity first, or by `sort` (a `-` turns it round).
 
@@ -139,7 +143,9 @@ class Sessions:
             with self._store.write():
                 for start in range(0, row.next_seq, DELETE_BATCH):
                     some = self._store.log.entries(row.key, start, start + DELETE_BATCH - 1)
-                    self._store.words.remove(row.key, ((e.seq, searchable(e.message)) for e in some if e.message_no > 0))
+                    self._store.words.remove(
+                        row.key, ((e.seq, searchable(e.message)) for e in some if e.message_no > 0)
+                    )
                 self._store.sessions.remove(row, self._desk.clock() if row.followed else None)
             self._views.drop(row.key)
         self._desk.bus.publish(SessionDeleted(session_id))
@@ -174,7 +180,8 @@ class Sessions:
         ]  # fmt: skip
         return {
             "points": [
-                {"at": iso(s.at), "number": s.no, "agent": s.agent_tokens, "pruned": s.view_tokens} for s in samples
+                {"at": iso(s.at), "number": s.no, "agent": s.agent_tokens, "pruned": s.view_tokens}
+                for s in samples
             ],
             "marks": marks + undone,
             "limit": limits.limit,

@@ -40,7 +40,11 @@ def claude_rows(store: Store, row: SessionRow, now: int) -> Made:
                 if data is None or "uuid" not in data:
                     continue
                 if isinstance(content, list):
-                    kept = [_block(b, standing) for b in content if not (pruned and message.turn < last_turn and _thinks(b))]
+                    kept = [
+                        _block(b, standing)
+                        for b in content
+                        if not (pruned and message.turn < last_turn and _thinks(b))
+                    ]
                     if not kept:
                         continue
                     data["message"] = {**data["message"], "content": kept}
@@ -62,7 +66,11 @@ def _thinks(block: Any) -> bool:
 
 
 def _block(block: Any, standing: Mapping[str, str]) -> Any:
-    if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("tool_use_id") in standing:
+    if (
+        isinstance(block, dict)
+        and block.get("type") == "tool_result"
+        and block.get("tool_use_id") in standing
+    ):
         return {**block, "content": standing[block["tool_use_id"]]}
     return block
 
@@ -78,10 +86,15 @@ def codex_rows(store: Store, row: SessionRow, now: int) -> Made:
         yield orjson.dumps({"timestamp": at, "type": "session_meta", "payload": meta}) + b"\n"
         for _, entries, standing in _standing(store, row):
             for entry in entries:
-                for payload in _items(entry):
-                    if payload.get("call_id") in standing and "output" in payload:
-                        payload = {**payload, "output": standing[payload["call_id"]]}
-                    yield orjson.dumps({"timestamp": iso(entry.at) or at, "type": "response_item", "payload": payload}) + b"\n"
+                for item in _items(entry):
+                    out = (
+                        {**item, "output": standing[item["call_id"]]}
+                        if item.get("call_id") in standing
+                        else item
+                    )
+                    payload = out if "output" in item else item
+                    line = {"timestamp": iso(entry.at) or at, "type": "response_item", "payload": payload}
+                    yield orjson.dumps(line) + b"\n"
 
     stamp = at[:19].replace(":", "-")
     return f"rollout-{stamp}-{session}.jsonl", lines()

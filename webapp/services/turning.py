@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
 from scoring import calibration
 from webapp.services.clock import to_ms
 from webapp.services.draft import Draft
 from webapp.services.measure import region_of
 from webapp.store import Store
-from webapp.store.context import AGENT, PRUNED, Item
+from webapp.store.context import PRUNED, Item
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
@@ -47,7 +46,11 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
     at = to_ms(record.at) or now
     operation = OperationRow(
         row.next_operation, kind, "agent", reason, at, row.next_seq, before, draft.gauge(PRUNED), len(gone),
-        {"number": row.next_no - 1, "agent_before": _said_before(record) or main_before, "agent_after": draft.gauge(draft.main_view)},
+        {
+            "number": row.next_no - 1,
+            "agent_before": _said_before(record) or main_before,
+            "agent_after": draft.gauge(draft.main_view),
+        },
     )  # fmt: skip
     detail = {"fate": "goes", "reason": reason, "cause": kind}
     store.operations.add(row.key, operation, (ItemRow(no, "out", None, detail) for no in gone))
@@ -92,9 +95,11 @@ def _taken_by_us(store: Store, row: SessionRow, message: MessageRow) -> bool:
     return operation is not None and operation.actor != "agent"
 
 
-def recount(store: Store, session: int, view: int, before: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def recount(
+    store: Store, session: int, view: int, before: dict[str, tuple[int, int]]
+) -> dict[str, tuple[int, int]]:
     """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
-    totals = {name: (0, 0) for name in before} | {n: v for n, v in before.items() if n in ("tools", "memory")}
+    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in ("tools", "memory")}
     nos = [item.ref for item in store.contexts.items(session, view)]
     for message in store.log.messages(session, nos).values():
         region = region_of(message.role, message.kind)

@@ -26,7 +26,9 @@ def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
     data = data.get("usageMetadata") or data.get("usage_metadata") or data
     name = next((n for n in INPUT if n in data), None)
     if name is None:
-        raise Invalid(f"expected usage with input_tokens (or prompt_tokens), got {', '.join(list(data)[:6])}", "usage")
+        raise Invalid(
+            f"expected usage with input_tokens (or prompt_tokens), got {', '.join(list(data)[:6])}", "usage"
+        )
     read, written = _count(data, READ), _count(data, WRITTEN)
     details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0

@@ -76,7 +76,11 @@ class Connections:
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, isolation_level=None, timeout=self._busy_ms / 1000, check_same_thread=False, cached_statements=256
+            self.path,
+            isolation_level=None,
+            timeout=self._busy_ms / 1000,
+            check_same_thread=False,
+            cached_statements=256,
         )
         for pragma in (
             "journal_mode=WAL",
@@ -125,7 +129,7 @@ class Connections:
             FullDisk: there is no room; nothing was stored.
         """
         connection = self._connection()
-        if connection.in_transaction:
+        if _inside(connection):
             yield
             return
         if not self._writing.acquire(timeout=self._busy_ms / 1000):
@@ -138,7 +142,7 @@ class Connections:
                 with translated("writing", self.path):
                     connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:
+                if _inside(connection):
                     connection.execute("ROLLBACK")
                 raise
         finally:
@@ -150,7 +154,7 @@ class Connections:
     def read(self) -> Iterator[None]:
         """Several queries on one snapshot."""
         connection = self._connection()
-        if connection.in_transaction:
+        if _inside(connection):
             yield
             return
         with translated("reading", self.path):
@@ -172,8 +176,13 @@ class Connections:
     def _watch_log(self) -> None:
         if self._checkpointer is None:
             with self._lock:
-                if self._checkpointer is None and not self._closed.is_set():
-                    self._checkpointer = threading.Thread(target=_keep_checkpointing, args=(weakref.ref(self), self._written, self._closed), name="checkpoints", daemon=True)
+                if not self._closed.is_set() and self._checkpointer is None:
+                    self._checkpointer = threading.Thread(
+                        target=_keep_checkpointing,
+                        args=(weakref.ref(self), self._written, self._closed),
+                        name="checkpoints",
+                        daemon=True,
+                    )
                     self._checkpointer.start()
 
     def close(self) -> None:
@@ -198,7 +207,9 @@ class _Holder:
         self.connection.close()
 
 
-def _keep_checkpointing(connections: weakref.ref[Connections], written: threading.Event, closed: threading.Event) -> None:
+def _keep_checkpointing(
+    connections: weakref.ref[Connections], written: threading.Event, closed: threading.Event
+) -> None:
     while not closed.is_set():
         written.wait()
         if closed.wait(CHECKPOINT_SECONDS):
@@ -219,6 +230,10 @@ def _keep_checkpointing(connections: weakref.ref[Connections], written: threadin
         del target
 
 
+def _inside(connection: sqlite3.Connection) -> bool:
+    return connection.in_transaction
+
+
 @contextmanager
 def translated(doing: str, path: Path) -> Iterator[None]:
     """Turns SQLite's and the system's errors into ours, the cause chained."""
@@ -229,7 +244,9 @@ def translated(doing: str, path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise StoreError(f"{doing} {path} failed: {error}") from error
-        raise DamagedStore(f"{path} is not a sound database: {error}; restore a copy or name another file") from error
+        raise DamagedStore(
+            f"{path} is not a sound database: {error}; restore a copy or name another file"
+        ) from error
     except OSError as error:
         raise StoreError(f"{doing} {path} failed: {error.strerror or error}") from error
 

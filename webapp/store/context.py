@@ -54,7 +54,10 @@ class Contexts:
 
     def clear(self, session: int, view: int, after: int = -1) -> None:
         """Empties a view behind a position."""
-        self._db.run("DELETE FROM context_items WHERE session = ? AND view = ? AND position > ?", (session, view, after))
+        self._db.run(
+            "DELETE FROM context_items WHERE session = ? AND view = ? AND position > ?",
+            (session, view, after),
+        )
 
     def set_stand_ins(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
         """Sets the text that stands for the tool outputs of messages, each (position, text or None)."""
@@ -89,7 +92,8 @@ class Contexts:
         """
         sql = (
             f"SELECT c.ref, m.features, m.pinned, m.drop_first, c.stand_in FROM context_items c CROSS JOIN messages m "
-            f"ON m.key = ({session} << {SHIFT}) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = 0 ORDER BY c.position"
+            f"ON m.key = ({session} << {SHIFT}) + c.ref"
+            " WHERE c.session = ? AND c.view = ? AND c.kind = 0 ORDER BY c.position"
         )
         rows = self._db.rows(sql, (session, view))
         if not rows:

@@ -66,8 +66,10 @@ class Dump:
         for operation, *values in self._db.rows(sql, (low, high)):
             yield {"type": "operation_items", "n": number(operation), **_named(ITEMS, values)}
         for table, columns in OWNED.items():
-            for values in self._db.rows(f"SELECT {', '.join(columns)} FROM {table} WHERE session = ?", (row.key,)):
-                yield {"type": table, **_named(columns, values)}
+            for found in self._db.rows(
+                f"SELECT {', '.join(columns)} FROM {table} WHERE session = ?", (row.key,)
+            ):
+                yield {"type": table, **_named(columns, found)}
 
     def _keyed(self, table: str, columns: tuple[str, ...], found: tuple[Any, ...]) -> dict[str, Any]:
         values = _named(columns, found[1:])
@@ -96,7 +98,13 @@ class Dump:
             self._insert(table, rows)
 
     def _insert(self, table: str, rows: list[tuple[Any, ...]]) -> None:
-        columns = ("operation", *ITEMS) if table == "operation_items" else ("key", *KEYED[table]) if table in KEYED else ("session", *OWNED[table])
+        columns = (
+            ("operation", *ITEMS)
+            if table == "operation_items"
+            else ("key", *KEYED[table])
+            if table in KEYED
+            else ("session", *OWNED[table])
+        )
         marks = ", ".join("?" * len(columns))
         self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 

@@ -50,7 +50,10 @@ class Figures:
 
     def has_call(self, session: int, call_key: str) -> bool:
         """Whether a call was reported before."""
-        return self._db.value("SELECT 1 FROM calls WHERE session = ? AND call_key = ?", (session, call_key)) is not None
+        return (
+            self._db.value("SELECT 1 FROM calls WHERE session = ? AND call_key = ?", (session, call_key))
+            is not None
+        )
 
     def calls(self, session: int) -> list[CallRow]:
         """All calls in log order."""
@@ -71,7 +74,9 @@ class Figures:
         Cost: one look-up a point, whatever the length of the session.
         """
         if count <= points:
-            rows = self._db.rows("SELECT * FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session))
+            rows = self._db.rows(
+                "SELECT * FROM samples WHERE key BETWEEN ? AND ? ORDER BY key", bounds(session)
+            )
             return [Sample(number(k), *rest) for k, *rest in rows]
         wanted = sorted({round(i * (count - 1) / max(1, points - 1)) for i in range(points)})
         found: list[Sample] = []

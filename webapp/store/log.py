@@ -98,7 +98,18 @@ def parts_text(message: Message) -> str:
 def entry_id(previous: bytes | None, row: EntryRow) -> bytes:
     """The id of an entry that follows the one with id `previous`."""
     head = orjson.dumps(
-        [row.kind, row.role, row.name, row.source_id, row.parent, row.group, row.format, row.at, row.model, row.supersedes]
+        [
+            row.kind,
+            row.role,
+            row.name,
+            row.source_id,
+            row.parent,
+            row.group,
+            row.format,
+            row.at,
+            row.model,
+            row.supersedes,
+        ]
     )
     digest = hashlib.blake2b(previous or b"", digest_size=ID_BYTES)
     digest.update(head)
@@ -125,7 +136,10 @@ def unpack(stored: bytes | None) -> bytes | None:
     return zlib.decompress(stored[1:]) if stored[:1] == b"z" else stored[1:]
 
 
-_ENTRY = "key, id, message_no, source_id, parent_source_id, group_key, kind, role, name, parts, raw, format, at, model, supersedes"
+_ENTRY = (
+    "key, id, message_no, source_id, parent_source_id, group_key, kind, role, name, parts, raw, format, at, model, "
+    "supersedes"
+)
 _MESSAGE = (
     "key, role, kind, tokens, chars, features, card, is_error, pinned, drop_first, turn, first_seq, last_seq, "
     "group_key, at, id, out_operation"
@@ -165,7 +179,9 @@ class Log:
         """Sets `pinned`, `drop_first` or `out_operation` of messages."""
         if column not in {"pinned", "drop_first", "out_operation"}:
             raise ValueError(column)
-        self._db.run_many(f"UPDATE messages SET {column} = ? WHERE key = ?", ((value, key(session, n)) for n in nos))
+        self._db.run_many(
+            f"UPDATE messages SET {column} = ? WHERE key = ?", ((value, key(session, n)) for n in nos)
+        )
 
     # -- reading entries
 
@@ -242,12 +258,16 @@ class Log:
         sql = f"SELECT key FROM messages WHERE {where} ORDER BY key {order} LIMIT ?"
         return [number(k) for (k,) in self._db.rows(sql, (*values, limit))]
 
-    def count(self, session: int, role: str | None = None, out: bool | None = None, error: bool = False) -> int:
+    def count(
+        self, session: int, role: str | None = None, out: bool | None = None, error: bool = False
+    ) -> int:
         """How many messages meet the conditions."""
         where, values = self._conditions(session, role, out, error)
         return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
 
-    def _conditions(self, session: int, role: str | None, out: bool | None, error: bool) -> tuple[str, list[Any]]:
+    def _conditions(
+        self, session: int, role: str | None, out: bool | None, error: bool
+    ) -> tuple[str, list[Any]]:
         where, values = "key BETWEEN ? AND ?", list[Any](bounds(session))
         if role is not None:
             where += " AND role = ?"
@@ -272,7 +292,8 @@ class Log:
 
 
 def _entry(row: tuple[Any, ...]) -> EntryRow:
-    return EntryRow(number(row[0]), *row[1:10], unpack(row[10]), *row[11:])
+    values: list[Any] = [number(row[0]), *row[1:10], unpack(row[10]), *row[11:]]
+    return EntryRow(*values)
 
 
 def _message(row: tuple[Any, ...]) -> MessageRow:

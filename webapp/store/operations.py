@@ -64,7 +64,13 @@ class Operations:
         self._db.run_many(
             "INSERT INTO operation_items (operation, no, change, before, detail) VALUES (?, ?, ?, ?, ?)",
             (
-                (key(session, row.n), i.no, i.change, i.before, orjson.dumps(i.detail).decode() if i.detail else None)
+                (
+                    key(session, row.n),
+                    i.no,
+                    i.change,
+                    i.before,
+                    orjson.dumps(i.detail).decode() if i.detail else None,
+                )
                 for i in items
             ),
         )
@@ -109,7 +115,10 @@ class Operations:
 
 
 def _operation(row: tuple[Any, ...]) -> OperationRow:
-    return OperationRow(number(row[0]), *row[1:9], orjson.loads(row[9]), row[10])
+    kind, actor, reason, at, seq, before, after, messages, plan, undone_at = row[1:]
+    return OperationRow(
+        number(row[0]), kind, actor, reason, at, seq, before, after, messages, orjson.loads(plan), undone_at
+    )
 
 
 def _item(row: tuple[Any, ...]) -> ItemRow:

@@ -136,7 +136,14 @@ class Sessions:
         if marker_at is None:
             self._db.run("DELETE FROM sessions WHERE key = ?", (row.key,))
             return
-        blank = {"title": None, "cwd": None, "envelope": None, "settings": {}, "notes": [], "state": {}}
+        blank: dict[str, Any] = {
+            "title": None,
+            "cwd": None,
+            "envelope": None,
+            "settings": {},
+            "notes": [],
+            "state": {},
+        }
         zero = dict.fromkeys(("next_seq", "turns", "prunes", "operations", "malformed", "unknown"), 0)
         self.update(row.key, deleted_at=marker_at, last_entry_id=None, tail_hash=None, **blank, **zero)
 

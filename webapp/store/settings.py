@@ -27,7 +27,9 @@ class SmallTables:
         if value is None:
             self._db.run("DELETE FROM settings WHERE name = ?", (name,))
         else:
-            self._db.run("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, orjson.dumps(value).decode()))
+            self._db.run(
+                "INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, orjson.dumps(value).decode())
+            )
 
     def model_overrides(self) -> dict[str, Any]:
         """Model name -> what the user says of it."""
@@ -38,7 +40,9 @@ class SmallTables:
         """Stores an override; None takes it away. Whether there was something to take away."""
         if value is None:
             return self._db.run("DELETE FROM model_overrides WHERE name = ?", (name,)) > 0
-        self._db.run("INSERT OR REPLACE INTO model_overrides VALUES (?, ?)", (name, orjson.dumps(value).decode()))
+        self._db.run(
+            "INSERT OR REPLACE INTO model_overrides VALUES (?, ?)", (name, orjson.dumps(value).decode())
+        )
         return True
 
     # -- revisions
@@ -71,7 +75,9 @@ class SmallTables:
 
     def answer(self, session: int, name: str) -> tuple[bytes, Any] | None:
         """(digest of the request, answer) given under an idempotency key."""
-        row = self._db.row("SELECT digest, answer FROM idempotency WHERE session = ? AND name = ?", (session, name))
+        row = self._db.row(
+            "SELECT digest, answer FROM idempotency WHERE session = ? AND name = ?", (session, name)
+        )
         return (row[0], orjson.loads(row[1])) if row else None
 
     def put_answer(self, session: int, name: str, digest: bytes, answer: Any, at: int) -> None:

@@ -40,7 +40,11 @@ class Watcher:
             return
         self._stop.clear()
         self._scanned.clear()
-        for name, run in (("changes", self._learn), ("live files", self._work_live), ("backlog", self._work_backlog)):
+        for name, run in (
+            ("changes", self._learn),
+            ("live files", self._work_live),
+            ("backlog", self._work_backlog),
+        ):
             thread = threading.Thread(target=run, name=name, daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -60,7 +64,7 @@ class Watcher:
         return bool(self._threads) and not self._stop.is_set()
 
     def settle(self, timeout_seconds: float = 30.0) -> bool:
-        """Waits until the first scan and the backlog are done and no file is being looked at; for tests and benchmarks."""
+        """Waits until scan and backlog are done and no file is being looked at; for tests."""
         if not self._scanned.wait(timeout_seconds):
             return False
         with self._ready:
@@ -74,8 +78,11 @@ class Watcher:
         try:
             self._scan()
             first = True
-            for paths in changes(self.following.roots(), self._stop, poll=self._poll):
-                if first:  # what is there already is the backlog's; what changed since the scan is seen by its size
+            for changed in changes(self.following.roots(), self._stop, poll=self._poll):
+                paths = changed
+                if (
+                    first
+                ):  # what is there already is the backlog's; what changed since the scan is seen by its size
                     first = False
                     paths = paths - self._waiting()
                 with self._ready:
@@ -126,7 +133,7 @@ class Watcher:
             file = file or self.following.file_at(path)
             if file is not None:
                 self.following.look(file)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # one broken file never stops the others
             log.warning("%s could not be read: %s", path, error)
             if file is not None:
                 self._report(file, error)

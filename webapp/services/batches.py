@@ -1,0 +1,79 @@
+"""Records sorted out before they are written: in batches, in runs of entries, what could not be used counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import Entry, Meta, Problem, Record, Unknown, UsageReport
+
+# One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
+# another writer never waits long.
+BATCH_RECORDS = 1_000
+NOTES_KEPT = 20
+
+
+@dataclass(slots=True)
+class Tally:
+    """What could not be used of a file."""
+
+    malformed: int = 0
+    problems: list[str] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Counts problems and unknown rows."""
+        for record in records:
+            if isinstance(record, Problem):
+                self.malformed += 1
+                if len(self.problems) < NOTES_KEPT:
+                    place = f"line {record.line}: " if record.line is not None else ""
+                    self.problems.append(f"{place}{record.reason}")
+            elif isinstance(record, Unknown):
+                self.unknown[record.type] = self.unknown.get(record.type, 0) + 1
+
+
+def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """Records in runs of one stream, in order, none longer than a batch."""
+    stream, batch = "", list[Record]()
+    for record in records:
+        own = getattr(record, "stream", stream)
+        if batch and (own != stream or len(batch) >= BATCH_RECORDS):
+            yield stream, batch
+            batch = []
+        stream = own
+        batch.append(record)
+    if batch:
+        yield stream, batch
+
+
+def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
+    """Entries in runs, everything else by itself, in order."""
+    run: list[Entry] = []
+    for record in records:
+        if isinstance(record, Entry):
+            run.append(record)
+            continue
+        if not isinstance(record, UsageReport):
+            continue
+        if run:
+            yield run
+            run = []
+        yield record
+    if run:
+        yield run
+
+
+def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
+    """Takes what records say of the session into its row; later ones win."""
+    for record in records:
+        if isinstance(record, Meta):
+            row.title = record.title or row.title
+            row.model = record.model or row.model
+            row.cwd = record.cwd or row.cwd
+            row.agent_type = record.agent_type or row.agent_type
+            row.parent_id = row.parent_id or record.parent
+            row.window = record.window or row.window
+        elif isinstance(record, Entry) and record.model and not row.model:
+            row.model = record.model
