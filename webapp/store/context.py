@@ -52,13 +52,6 @@ class Contexts:
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((session, view, position) for position in positions))
 
-    def clear(self, session: int, view: int, after: int = -1) -> None:
-        """Empties a view behind a position."""
-        self._db.run(
-            "DELETE FROM context_items WHERE session = ? AND view = ? AND position > ?",
-            (session, view, after),
-        )
-
     def set_stand_ins(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
         """Sets the text that stands for the tool outputs of messages, each (position, text or None)."""
         sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"

@@ -215,12 +215,6 @@ class Log:
         rows = self.messages(session, nos)
         return {no: self.entries_of(session, row) for no, row in rows.items()}
 
-    def parents(self, session: int, source_id: str) -> tuple[int, str | None] | None:
-        """Message number and parent of the entry with this source id."""
-        sql = f"SELECT message_no, parent_source_id FROM entries WHERE source_id = ? AND key >> {SHIFT} = ?"
-        row = self._db.row(sql, (source_id, session))
-        return (row[0], row[1]) if row else None
-
     # -- reading messages
 
     def message(self, session: int, no: int) -> MessageRow | None:

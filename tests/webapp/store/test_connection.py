@@ -1,0 +1,131 @@
+"""Connections: transactions that hold, and errors that speak our language."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
+from webapp.store import Store
+from webapp.store.connection import Connections, translated
+
+
+def setting(store: Store) -> object:
+    """What the test wrote."""
+    return store.small.setting("x")
+
+
+class TestWrite:
+    """A transaction is all or nothing."""
+
+    def test_keeps_what_was_written(self, store: Store) -> None:
+        """What a transaction wrote is there afterwards, for other threads too."""
+        with store.write():
+            store.small.put_setting("x", 1)
+        seen: list[object] = []
+        thread = Thread(target=lambda: seen.append(setting(store)))
+        thread.start()
+        thread.join()
+        assert seen == [1]
+
+    def test_keeps_nothing_after_a_failure(self, store: Store) -> None:
+        """An error inside takes everything back."""
+        with pytest.raises(KeyError), store.write():
+            store.small.put_setting("x", 1)
+            raise KeyError
+        assert setting(store) is None
+
+    def test_nests_in_one_thread(self, store: Store) -> None:
+        """An inner transaction is part of the outer one: it goes when the outer one does."""
+        with pytest.raises(KeyError), store.write():
+            with store.write():
+                store.small.put_setting("x", 1)
+            raise KeyError
+        assert setting(store) is None
+
+    def test_lets_threads_take_turns(self, store: Store) -> None:
+        """Read-then-write from several threads loses no update."""
+
+        def add() -> None:
+            for _ in range(20):
+                with store.write():
+                    store.small.put_setting("x", int(store.small.setting("x") or 0) + 1)
+
+        threads = [Thread(target=add) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert setting(store) == 80
+
+    def test_is_seen_as_a_whole_by_a_reader(self, store: Store) -> None:
+        """A snapshot taken before a commit does not see it."""
+        with store.read():
+            assert setting(store) is None
+
+            def put() -> None:
+                with store.write():
+                    store.small.put_setting("x", 1)
+
+            thread = Thread(target=put)
+            thread.start()
+            thread.join()
+            assert setting(store) is None
+        assert setting(store) == 1
+
+
+class TestErrors:
+    """No raw SQLite error leaves."""
+
+    def test_name_a_database_that_is_busy(self, store: Store) -> None:
+        """Another process with the lock means BusyStore, and nothing is written."""
+        other = sqlite3.connect(store.db.path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(BusyStore, match="another process"), store.write():
+            store.small.put_setting("x", 1)
+        other.execute("ROLLBACK")
+        other.close()
+        assert setting(store) is None
+
+    def test_name_a_full_disk(self, store: Store) -> None:
+        """A database that may not grow says so, and nothing is written."""
+        pages = store.db.value("PRAGMA page_count")
+        store.db.row(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(FullDisk, match="nothing was stored"), store.write():
+            store.small.put_setting("x", "y" * 1_000_000)
+        assert setting(store) is None
+
+    def test_name_a_file_that_is_no_database(self, tmp_path: Path) -> None:
+        """A file of something else is not touched."""
+        path = tmp_path / "a.db"
+        path.write_bytes(b"this is a text and no database\n" * 100)
+        with pytest.raises(DamagedStore, match="not a sound database"):
+            Connections(path)
+        assert path.read_bytes().startswith(b"this is a text")
+
+    def test_name_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+        """A path below a file is an error of ours."""
+        (tmp_path / "file").write_text("")
+        with pytest.raises(StoreError):
+            Connections(tmp_path / "file" / "a.db")
+
+    def test_keep_the_cause(self, tmp_path: Path) -> None:
+        """What SQLite said is chained for the log."""
+        with pytest.raises(StoreError) as caught, translated("reading", tmp_path):
+            raise sqlite3.OperationalError("no such table: x")
+        assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
+
+
+class TestUpkeep:
+    """What appends do not pay for."""
+
+    def test_empties_the_log_file_without_a_writer(self, store: Store) -> None:
+        """A checkpoint brings what was written into the database itself."""
+        with store.write():
+            store.small.put_setting("x", "y" * 100_000)
+        before = store.db.path.stat().st_size
+        store.db.checkpoint()
+        assert store.db.path.stat().st_size > before

@@ -1,0 +1,47 @@
+"""Contexts: items in order of their positions, and totals."""
+
+from __future__ import annotations
+
+from webapp.store import Store
+from webapp.store.context import AGENT, PRUNED
+from webapp.store.sessions import SessionRow
+
+
+class TestItems:
+    """References into the log."""
+
+    def test_stand_in_order_of_their_positions(self, store: Store, row: SessionRow) -> None:
+        """However they came in, they stand in log order."""
+        with store.write():
+            store.contexts.add(row.key, PRUNED, [(7, 3), (0, 1)])
+            store.contexts.add(row.key, PRUNED, [(4, 2)])
+        assert [item.ref for item in store.contexts.items(row.key, PRUNED)] == [1, 2, 3]
+
+    def test_of_two_views_are_apart(self, store: Store, row: SessionRow) -> None:
+        """What leaves the pruned view stays in the agent's context."""
+        with store.write():
+            for view in (AGENT, PRUNED):
+                store.contexts.add(row.key, view, [(0, 1), (1, 2)])
+            store.contexts.remove(row.key, PRUNED, [0])
+        assert [item.ref for item in store.contexts.items(row.key, AGENT)] == [1, 2]
+        assert [item.ref for item in store.contexts.items(row.key, PRUNED)] == [2]
+
+    def test_stay_as_they_are_when_added_again(self, store: Store, row: SessionRow) -> None:
+        """A stand-in is not lost by adding what is there."""
+        with store.write():
+            store.contexts.add(row.key, PRUNED, [(0, 1)])
+            store.contexts.set_stand_ins(row.key, PRUNED, [(0, "short")])
+            store.contexts.add(row.key, PRUNED, [(0, 1)])
+        assert store.contexts.at(row.key, PRUNED, [0])[0].stand_in == "short"
+
+
+class TestTotals:
+    """Running sums."""
+
+    def test_come_back_by_view_and_region(self, store: Store, row: SessionRow) -> None:
+        """One session's, or all at once."""
+        with store.write():
+            store.contexts.put_totals(row.key, PRUNED, {"user": (10, 2), "tool": (5, 1)})
+        expected = {AGENT: {}, PRUNED: {"user": (10, 2), "tool": (5, 1)}}
+        assert store.contexts.totals(row.key) == expected
+        assert store.contexts.all_totals() == {row.key: expected}

@@ -1,0 +1,137 @@
+"""One rule for every writing method of the store: a locked database is a BusyStore, never a raw error.
+
+A new method needs a line in the table; the first test fails without.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from webapp.errors import BusyStore
+from webapp.store import Store
+from webapp.store.figures import CallRow, Sample
+from webapp.store.log import EntryRow, MessageRow
+from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.sessions import SessionRow
+
+ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
+MESSAGE = MessageRow(1, "user", "message", 1, 1, "{}", "{}", 0, 0, 0, 1, 0, 0, None, None, b"i" * 16, None)
+OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, {})
+
+WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
+    "sessions.create": lambda s, _: s.sessions.create(
+        id="t", source="api", kind="managed", created_at=1, last_activity_at=1
+    ),
+    "sessions.update": lambda s, r: s.sessions.update(r.key, title="x"),
+    "sessions.remove": lambda s, r: s.sessions.remove(r, None),
+    "log.add_entries": lambda s, r: s.log.add_entries(r.key, [ENTRY]),
+    "log.put_messages": lambda s, r: s.log.put_messages(r.key, [MESSAGE]),
+    "log.set_flag": lambda s, r: s.log.set_flag(r.key, [1], "pinned", 1),
+    "contexts.add": lambda s, r: s.contexts.add(r.key, 1, [(0, 1)]),
+    "contexts.remove": lambda s, r: s.contexts.remove(r.key, 1, [0]),
+    "contexts.set_stand_ins": lambda s, r: s.contexts.set_stand_ins(r.key, 1, [(0, None)]),
+    "contexts.put_totals": lambda s, r: s.contexts.put_totals(r.key, 1, {"user": (1, 1)}),
+    "operations.add": lambda s, r: s.operations.add(r.key, OPERATION, [ItemRow(1, "out", None, None)]),
+    "operations.mark_undone": lambda s, r: s.operations.mark_undone(r.key, 1, 1),
+    "figures.put_calls": lambda s, r: s.figures.put_calls(
+        r.key, [CallRow("c", 0, 1, None, 1, 1, 0, 0, 0, 1)]
+    ),
+    "figures.add_samples": lambda s, r: s.figures.add_samples(r.key, [Sample(0, 1, 1, None, 1)]),
+    "words.add": lambda s, r: s.words.add(r.key, [(0, "word")]),
+    "words.remove": lambda s, r: s.words.remove(r.key, [(0, "word")]),
+    "words.merge": lambda s, _: s.words.merge(),
+    "small.put_setting": lambda s, _: s.small.put_setting("x", 1),
+    "small.put_model_override": lambda s, _: s.small.put_model_override("x", {"window": 1}),
+    "small.put_revision": lambda s, _: s.small.put_revision("x", 1),
+    "small.put_file": lambda s, _: s.small.put_file("x", "s", {}, 1),
+    "small.put_answer": lambda s, r: s.small.put_answer(r.key, "k", b"d", {}, 1),
+    "dump.load": lambda s, r: s.dump.load(r.key, [{"type": "samples", "n": 0, "no": 1, "view_tokens": 1}]),
+}
+READING: dict[str, Callable[[Store, SessionRow], Any]] = {
+    "sessions.get": lambda s, _: s.sessions.get("s"),
+    "sessions.find": lambda s, _: s.sessions.find("s"),
+    "sessions.by_key": lambda s, r: s.sessions.by_key(r.key),
+    "sessions.all": lambda s, _: s.sessions.all(),
+    "sessions.children": lambda s, _: s.sessions.children("s"),
+    "sessions.with_first": lambda s, _: s.sessions.with_first("x"),
+    "log.known": lambda s, r: s.log.known(r.key, ["x"]),
+    "log.entries": lambda s, r: s.log.entries(r.key, 0, 9),
+    "log.entry": lambda s, r: s.log.entry(r.key, 0),
+    "log.entries_of": lambda s, r: s.log.entries_of(r.key, MESSAGE),
+    "log.rows_of": lambda s, r: s.log.rows_of(r.key, [1]),
+    "log.message": lambda s, r: s.log.message(r.key, 1),
+    "log.messages": lambda s, r: s.log.messages(r.key, [1]),
+    "log.last_messages": lambda s, r: s.log.last_messages(r.key, 1, 9),
+    "log.numbers": lambda s, r: s.log.numbers(r.key, newest_first=True, role="user", out=True, error=True),
+    "log.count": lambda s, r: s.log.count(r.key),
+    "log.ours": lambda s, r: s.log.ours(r.key, MESSAGE._replace(out_operation=1)),
+    "log.all_tokens": lambda s, r: s.log.all_tokens(r.key),
+    "contexts.items": lambda s, r: s.contexts.items(r.key, 1),
+    "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),
+    "contexts.gather": lambda s, r: s.contexts.gather(r.key, 1),
+    "contexts.totals": lambda s, r: s.contexts.totals(r.key),
+    "contexts.all_totals": lambda s, _: s.contexts.all_totals(),
+    "operations.get": lambda s, r: s.operations.get(r.key, 1),
+    "operations.all": lambda s, r: s.operations.all(r.key),
+    "operations.live_since": lambda s, r: s.operations.live_since(r.key, 1),
+    "operations.items": lambda s, r: s.operations.items(r.key, 1),
+    "operations.left": lambda s, r: s.operations.left(r.key, [(1, 1)]),
+    "figures.has_call": lambda s, r: s.figures.has_call(r.key, "c"),
+    "figures.calls": lambda s, r: s.figures.calls(r.key),
+    "figures.samples": lambda s, r: s.figures.samples(r.key, 0, 9),
+    "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
+    "words.everywhere": lambda s, r: s.words.everywhere("word", None, 9),
+    "small.setting": lambda s, _: s.small.setting("x"),
+    "small.model_overrides": lambda s, _: s.small.model_overrides(),
+    "small.revision": lambda s, _: s.small.revision("x"),
+    "small.file": lambda s, _: s.small.file("x"),
+    "small.answer": lambda s, r: s.small.answer(r.key, "k"),
+    "dump.records": lambda s, r: list(s.dump.records(r)),
+}
+SUBJECTS = ("sessions", "log", "contexts", "operations", "figures", "words", "small", "dump")
+
+
+@pytest.fixture
+def locked(store: Store, row: SessionRow) -> Iterator[Store]:
+    """A store of which another process holds everything."""
+    store.db.rows("PRAGMA busy_timeout = 50")
+    other = sqlite3.connect(store.db.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("INSERT INTO settings VALUES ('held', '1')")
+    yield store
+    other.execute("ROLLBACK")
+    other.close()
+
+
+class TestEveryMethod:
+    """All of them, none forgotten."""
+
+    def test_stands_in_a_table_above(self, store: Store) -> None:
+        """A new public method has to say whether it reads or writes."""
+        names = {
+            f"{subject}.{name}"
+            for subject in SUBJECTS
+            for name, _ in inspect.getmembers(getattr(store, subject), inspect.ismethod)
+            if not name.startswith("_")
+        }
+        assert names == {*WRITING, *READING}
+
+    @pytest.mark.parametrize("name", WRITING)
+    def test_that_writes_is_told_that_the_store_is_busy(
+        self, locked: Store, row: SessionRow, name: str
+    ) -> None:
+        """Outside a transaction the statement itself meets the lock; inside, taking it does."""
+        with pytest.raises(BusyStore):
+            WRITING[name](locked, row)
+        with pytest.raises(BusyStore), locked.write():
+            WRITING[name](locked, row)
+
+    @pytest.mark.parametrize("name", READING)
+    def test_that_reads_does_not_wait_for_a_writer(self, locked: Store, row: SessionRow, name: str) -> None:
+        """A writer elsewhere keeps nobody from reading."""
+        READING[name](locked, row)

@@ -1,0 +1,40 @@
+"""Operations in the store."""
+
+from __future__ import annotations
+
+from webapp.store import Store
+from webapp.store.operations import ItemRow, Left, OperationRow
+from webapp.store.sessions import SessionRow
+
+
+def operation(n: int, **rest: object) -> OperationRow:
+    """A prune by the user."""
+    return OperationRow(n, "prune", "user", "manual", 1, 5, 10, 4, 1, {"weights": {"role": 30}, **rest})
+
+
+class TestOperations:
+    """What was done, with the reasons of its day."""
+
+    def test_come_back_newest_first(self, store: Store, row: SessionRow) -> None:
+        """As they were written."""
+        with store.write():
+            store.operations.add(row.key, operation(1), [])
+            store.operations.add(row.key, operation(2), [])
+        assert store.operations.all(row.key) == [operation(2), operation(1)]
+
+    def test_that_were_undone_are_not_live(self, store: Store, row: SessionRow) -> None:
+        """They stay in the history."""
+        with store.write():
+            for n in (1, 2, 3):
+                store.operations.add(row.key, operation(n), [])
+            store.operations.mark_undone(row.key, 2, 9)
+        assert [o.n for o in store.operations.live_since(row.key, 2)] == [3]
+        assert store.operations.all(row.key)[1].undone_at == 9
+
+    def test_say_why_a_message_left(self, store: Store, row: SessionRow) -> None:
+        """With the weights its score had then."""
+        items = [ItemRow(4, "out", None, {"score": 12.5}), ItemRow(5, "shortened", None, None)]
+        with store.write():
+            store.operations.add(row.key, operation(1), items)
+        assert store.operations.items(row.key, 1) == items
+        assert store.operations.left(row.key, [(1, 4), (1, 5)]) == {4: Left({"score": 12.5}, {"role": 30})}

@@ -1,0 +1,66 @@
+"""Sessions in the store."""
+
+from __future__ import annotations
+
+import pytest
+
+from webapp.errors import Conflict, NotFound
+from webapp.store import Store
+from webapp.store.sessions import SessionRow
+
+
+class TestSessions:
+    """Rows of sessions."""
+
+    def test_come_back_as_they_were_written(self, store: Store) -> None:
+        """JSON columns are decoded, everything else is as it was."""
+        with store.write():
+            store.sessions.create(
+                id="a", source="api", kind="managed", created_at=5, last_activity_at=6, settings={"fresh_tail": 3},
+                notes=["n"], envelope={"tools": []},
+            )  # fmt: skip
+        found = store.sessions.get("a")
+        assert (found.settings, found.notes, found.envelope, found.created_at) == (
+            {"fresh_tail": 3},
+            ["n"],
+            {"tools": []},
+            5,
+        )
+
+    def test_have_ids_of_their_own(self, store: Store, row: SessionRow) -> None:
+        """An id is given once."""
+        with pytest.raises(Conflict, match="exists already"), store.write():
+            store.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+
+    def test_that_do_not_exist_are_not_found(self, store: Store) -> None:
+        """The error names what was asked for."""
+        with pytest.raises(NotFound, match="no such session: nobody"):
+            store.sessions.get("nobody")
+
+    def test_are_listed_latest_first(self, store: Store, row: SessionRow) -> None:
+        """The one with the latest activity stands first."""
+        with store.write():
+            store.sessions.create(id="t", source="api", kind="managed", created_at=1, last_activity_at=9)
+        assert [one.id for one in store.sessions.all()] == ["t", "s"]
+
+
+class TestRemoval:
+    """A session that is deleted."""
+
+    def test_leaves_a_marker_where_one_is_wanted(self, store: Store, row: SessionRow) -> None:
+        """The id stays taken, nothing else stays."""
+        with store.write():
+            store.sessions.update(row.key, title="secret plans")
+            store.sessions.remove(row, marker_at=7)
+        marker = store.sessions.find("s")
+        assert marker is not None
+        assert (marker.deleted_at, marker.title) == (7, None)
+        assert store.sessions.all() == []
+        with pytest.raises(NotFound):
+            store.sessions.get("s")
+
+    def test_leaves_nothing_without(self, store: Store, row: SessionRow) -> None:
+        """The id can be given again."""
+        with store.write():
+            store.sessions.remove(row, marker_at=None)
+        assert store.sessions.find("s") is None
