@@ -54,7 +54,8 @@ export class CoppiceOverview extends CoppiceElement {
     this.listen(live, "resync", () => this.#load());
     this.listen(live, "settings:changed", () => this.#load());
     this.listen(this, "imported", () => this.#load());
-    this.listen(this, "pointerleave", () => this.requestUpdate());
+    for (const type of ["pointerout", "focusout"])
+      this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event.relatedTarget));
     this.listen(this, "input", (/** @type {Event} */ event) => {
       this.#text = /** @type {HTMLInputElement} */ (event.target).value;
       this.requestUpdate();
@@ -81,6 +82,11 @@ export class CoppiceOverview extends CoppiceElement {
     const clock = setInterval(() => refreshTimes(this), 10_000);
     this.life.addEventListener("abort", () => clearInterval(clock));
     this.#load();
+  }
+
+  /** The pointer or the focus went elsewhere: the order may be put right. @param {EventTarget | null} to */
+  #left(to) {
+    if (!(to instanceof Element) || !to.closest("tbody")) this.requestUpdate();
   }
 
   async #load() {

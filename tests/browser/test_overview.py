@@ -1,0 +1,183 @@
+"""The overview: all sessions in one table, alive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.servers import Server
+
+DROP = """([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name, {type: "application/json"}));
+  for (const type of ["dragover", "drop"])
+    window.dispatchEvent(new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}));
+}"""
+
+
+class TestTheTable:
+    """Rows of sessions."""
+
+    def test_shows_a_session_as_its_file_is_written(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X12
+        """A new transcript appears by itself, and its figures grow with it."""
+        page.goto(server.url)
+        expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        transcript.assistant("I will look.", tokens=21_000)
+        row = page.get_by_role("row", name="Fix the login race")
+        expect(row).to_contain_text("/ 200,000")
+        expect(row).to_contain_text("claude-sonnet-4-5 · Claude Code")
+        before = row.locator(".c-tokens").inner_text()
+        transcript.call("Bash", {"command": "pytest -q"}, words(9_000), tokens=33_000)
+        transcript.assistant("Done.", tokens=42_500)
+        expect(row.locator(".c-tokens")).not_to_have_text(before)
+        expect(row.locator(".c-tokens")).to_contain_text("42,5")
+
+    def test_keeps_an_element_that_changes(self, page: Page, server: Server) -> None:
+        """A row is changed in place: the very element stays, with focus and hover."""
+        session = managed(server, 2)
+        page.goto(server.url)
+        row = page.locator("tr.session-row")
+        expect(row).to_have_count(1)
+        row.evaluate("row => row.marked = true")
+        before = row.locator(".c-tokens").inner_text()
+        feed(server, session, 2)
+        expect(row.locator(".c-tokens")).not_to_have_text(before)
+        assert row.evaluate("row => row.marked")
+
+    def test_moves_nothing_under_the_pointer(self, page: Page, server: Server) -> None:
+        """Rows change places only once the pointer has left them."""
+        managed(server, 2, id="first", title="First")
+        managed(server, 1, id="second", title="Second")
+        page.goto(server.url)
+        titles = page.locator("tr.session-row a.title")
+        expect(titles).to_have_text(["Second", "First"])
+        page.locator("tr.session-row").nth(0).hover()
+        before = page.locator("[data-id=first] .c-tokens").inner_text()
+        feed(server, "first", 1)
+        expect(page.locator("[data-id=first] .c-tokens")).not_to_have_text(before)
+        expect(titles).to_have_text(["Second", "First"])
+        page.get_by_role("heading", name="Sessions").hover()
+        expect(titles).to_have_text(["First", "Second"])
+
+    def test_shows_titles_as_text(self, page: Page, server: Server) -> None:
+        """Markup in a title is shown, not run."""
+        managed(server, 1, title="<img src=x onerror=alert(1)> & <b>bold</b>")
+        page.goto(server.url)
+        expect(page.locator("tr.session-row a.title")).to_have_text("<img src=x onerror=alert(1)> & <b>bold</b>")
+
+    def test_filters_by_words_and_by_what_is_above_target(self, page: Page, server: Server) -> None:
+        """The field and the chips narrow the table, and say when nothing is left."""
+        managed(server, 60, title="Full")
+        managed(server, 2, title="Empty")
+        page.goto(server.url)
+        rows = page.locator("tr.session-row")
+        expect(rows).to_have_count(2)
+        page.get_by_role("button", name="Above target").click()
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("Full")
+        page.keyboard.press("/")
+        page.keyboard.type("nothing like this")
+        expect(page.get_by_text("No session fits this filter.")).to_be_visible()
+        page.get_by_role("button", name="Show all 2").click()
+        expect(rows).to_have_count(2)
+
+    def test_marks_what_is_above_its_target_and_leads_to_its_plan(self, page: Page, server: Server) -> None:
+        """A session above target stands first, with a warning and a way to its plan."""
+        managed(server, 2, title="Calm")
+        managed(server, 60, title="Full")
+        managed(server, 2, title="Later")
+        page.goto(server.url)
+        first = page.locator("tr.session-row").first
+        expect(first).to_contain_text("Full")
+        expect(first.get_by_role("img", name="Above target")).to_be_visible()
+        expect(page.get_by_text("1 above its target")).to_be_visible()
+        first.get_by_role("link", name="Prune Full").click()
+        expect(page.get_by_role("tab", name="Plan")).to_have_attribute("aria-selected", "true")
+        expect(page.get_by_role("button", name="Prune", exact=False).filter(has_text="message")).to_be_visible()
+
+    def test_shows_hundreds_of_sessions(self, page: Page, server: Server) -> None:
+        """Two hundred sessions are all there, each with its gauge."""
+        for i in range(200):
+            server.app.sessions.create({"title": f"Session {i}", "model": "gpt-5.1"})
+        page.goto(server.url)
+        expect(page.locator("tr.session-row")).to_have_count(200)
+        expect(page.locator("context-gauge .gauge")).to_have_count(200)
+
+    def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server) -> None:
+        """At 390 px nothing sticks out to the right, and the essentials are there."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        managed(server, 60, title="A very long title " * 8)
+        page.goto(server.url)
+        expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
+        expect(page.get_by_role("link", name="Prune A very long title")).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+class TestTheEmptyState:
+    """A page without sessions."""
+
+    def test_says_how_to_point_it_at_transcripts(self, page: Page, server: Server) -> None:
+        """The exact commands stand there."""
+        page.goto(server.url)
+        for command in ("coppice serve --watch DIR", "coppice import FILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+            expect(page.get_by_text(command).first).to_be_visible()
+
+    def test_starts_the_demo_session(self, page: Page, server: Server) -> None:
+        """One click, and a session is there that grows by itself."""
+        page.goto(server.url)
+        page.get_by_role("button", name="Start the demo session").click()
+        row = page.locator("tr.session-row")
+        expect(row).to_have_count(1)
+        before = row.locator(".c-tokens").inner_text()
+        expect(row.locator(".c-tokens")).not_to_have_text(before)
+
+
+class TestImporting:
+    """Files dropped on the page."""
+
+    def test_takes_a_dropped_file(self, page: Page, server: Server) -> None:
+        """A message list becomes a session, and the toast leads to it."""
+        page.goto(server.url)
+        messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}]
+        page.evaluate(DROP, ["chat.json", json.dumps(messages)])
+        toast = page.get_by_role("status").filter(has_text="2 messages imported")
+        expect(toast).to_be_visible()
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        toast.get_by_role("button", name="Open").click()
+        expect(page.locator(".msg")).to_have_count(2)
+
+    def test_reports_what_could_not_be_read(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """A broken line is named with its number; the rest is imported. A file that is nothing at all says so."""
+        transcript = folder.transcript()
+        transcript.user("One")
+        transcript.assistant("Two")
+        text = transcript.path.read_text() + "{ broken\n"
+        transcript.path.unlink()
+        page.goto(server.url)
+        page.evaluate(DROP, ["session.jsonl", text])
+        report = page.get_by_role("dialog", name="Import")
+        expect(report).to_contain_text("2 messages added")
+        expect(report).to_contain_text("ine 3")
+        page.keyboard.press("Escape")
+        page.evaluate(DROP, ["noise.bin", "\x00\x01nothing"])
+        expect(report).to_contain_text("Not imported")
+
+
+class TestAddressesThatLeadNowhere:
+    """Pages for what is not there."""
+
+    def test_get_a_page_that_says_so(self, page: Page, server: Server, tmp_path: Path) -> None:
+        """An unknown session has a page with a way back."""
+        answer = page.goto(f"{server.url}/sessions/nobody")
+        assert answer is not None
+        assert answer.status == 404
+        expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+        page.get_by_role("link", name="All sessions").click()
+        expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()

@@ -1,0 +1,97 @@
+"""Sessions for browser tests: transcripts written line by line as Claude Code does, and message lists over the API."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tests.servers import Server
+
+MODEL = "claude-sonnet-4-5"
+
+
+class ClaudeFolder:
+    """What lies under CLAUDE_CONFIG_DIR."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        (root / "projects" / "-home-me-app").mkdir(parents=True)
+
+    def transcript(self) -> Transcript:
+        """A new session's file, empty until something is written."""
+        session = str(uuid.uuid4())
+        return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session)
+
+
+class Transcript:
+    """One session's file, which grows by whole lines."""
+
+    def __init__(self, path: Path, session: str) -> None:
+        self.path, self.session = path, session
+        self._parent: str | None = None
+
+    def _write(self, kind: str, message: dict[str, Any], **more: Any) -> None:
+        row = {
+            "type": kind, "uuid": str(uuid.uuid4()), "parentUuid": self._parent, "sessionId": self.session,
+            "isSidechain": False, "userType": "external", "cwd": "/home/me/app", "version": "2.1.0",
+            "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"), "message": message, **more,
+        }  # fmt: skip
+        self._parent = row["uuid"]
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+    def user(self, text: str) -> None:
+        """A user's message."""
+        self._write("user", {"role": "user", "content": text})
+
+    def assistant(self, text: str, tokens: int = 0) -> None:
+        """An answer; with `tokens`, the provider's report of the call's input."""
+        self._say([{"type": "text", "text": text}], tokens)
+
+    def call(self, tool: str, arguments: dict[str, Any], result: str, tokens: int = 0) -> None:
+        """A tool call and its result."""
+        name = f"toolu_{uuid.uuid4().hex[:20]}"
+        self._say([{"type": "tool_use", "id": name, "name": tool, "input": arguments}], tokens)
+        self._write(
+            "user",
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": result}]},
+        )
+
+    def _say(self, content: list[dict[str, Any]], tokens: int) -> None:
+        usage = {"input_tokens": tokens, "output_tokens": 20} if tokens else None
+        message = {
+            "id": f"msg_{uuid.uuid4().hex[:20]}", "type": "message", "role": "assistant", "model": MODEL,
+            "content": content, **({"usage": usage} if usage else {}),
+        }  # fmt: skip
+        self._write("assistant", message, requestId=f"req_{uuid.uuid4().hex[:12]}")
+
+
+def words(count: int, seed: str = "word") -> str:
+    """Text of about `count` tokens."""
+    return " ".join(f"{seed} {i % 97}" for i in range(count // 3))
+
+
+def managed(server: Server, messages: int, tokens: int = 1_500, **given: Any) -> str:
+    """A session fed over the API with alternating messages of about `tokens` each; its window is 100,000.
+
+    One in three holds an error, so that scores differ. Answers its id.
+    """
+    session = server.app.sessions.create({"title": "A managed session", "model": "nobody-knows-this", **given})
+    feed(server, session["id"], messages, tokens)
+    found: str = session["id"]
+    return found
+
+
+def feed(server: Server, session: str, messages: int, tokens: int = 1_500, start: int = 0) -> None:
+    """Appends messages to a session."""
+    rows = [
+        {
+            "role": ("user", "assistant")[i % 2],
+            "content": f"message {i}" + (" ERROR: failed" if i % 3 == 0 else "") + " " + words(tokens),
+        }
+        for i in range(start, start + messages)
+    ]
+    server.app.ingest.append_messages(session, rows)
