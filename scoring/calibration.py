@@ -42,18 +42,21 @@ ASIDE_SHARE = 0.5
 class Calibration:
     """What a session knows. Tokens throughout; "here" is the stretch since the last compaction.
 
-    `known`: factor and unseen come from real usage. `restored`: what the agent puts into a context after a
-    compaction besides the messages we see. `input_real` and `input_estimate` are those of the last call here,
-    `anchor_real` and `anchor_estimate` those of the context right behind its answer, all None or 0 before the first
-    call here. `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`:
-    input of a call that was not believed to be one of this conversation.
+    `known`: factor and unseen come from real usage, of `calls` calls. `second` and `restored`: what the agent puts
+    besides the messages we see into the session's second call, and into the first after a compaction. `input_real`
+    and `input_estimate` are those of the last call here, `anchor_real` and `anchor_estimate` those of the context
+    right behind its answer, all None or 0 before the first call here. `believed`: the answer's reported size counts.
+    `broken`: something left the context since. `aside`: input of a call that was not believed to be one of this
+    conversation.
     """
 
     factor: float = 1.0
     extra: int = 0
     unseen: int = 0
+    second: int = 0
     restored: int = 0
     known: bool = False
+    calls: int = 0
     compacted: bool = False
     call: str = ""
     model: str = ""
@@ -78,9 +81,9 @@ class Calibration:
         return cls(**fields)
 
 
-def started(unseen: int, restored: int = 0) -> Calibration:
+def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
     """What is assumed before the first call: overheads learned from other sessions (`scoring.overheads`)."""
-    return Calibration(unseen=unseen, restored=restored)
+    return Calibration(unseen=unseen, second=second, restored=restored)
 
 
 def observe(
@@ -106,6 +109,7 @@ def observe(
     here = replace(
         learned,
         known=True,
+        calls=known.calls + 1,
         compacted=False,
         call=call,
         model=model or known.model,
@@ -153,9 +157,10 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         return known
     samples = (*known.samples, sample)[-SAMPLES:]
     factor = _factor(samples)
+    second = max(0, round(sample[1] - factor * sample[0])) if known.calls == 1 else known.second
     rest = [y - factor * x for x, y in samples] + [0.0] * PRIOR_CALLS
     extra = min(MOST_EXTRA, max(0, round(median(rest))))
-    return replace(known, factor=factor, extra=extra, samples=samples)
+    return replace(known, factor=factor, extra=extra, second=second, samples=samples)
 
 
 def _factor(samples: tuple[Sample, ...]) -> float:
@@ -195,7 +200,8 @@ def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
     """The size of a context of which we estimate `estimate` tokens, and how sure that is."""
     if known.anchor_real is not None:
         grown = estimate - known.anchor_estimate
-        more = known.factor * grown + (known.extra if grown > 0 else 0)
+        hidden = known.second if known.calls == 1 else known.extra
+        more = known.factor * grown + (hidden if grown > 0 else 0)
         certain = grown == 0 and known.believed and not known.broken
         return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
     tokens = known.unseen + known.factor * estimate + (known.restored if known.compacted else 0)

@@ -14,6 +14,8 @@ from statistics import median
 
 # The newest of the sessions that are most alike: an agent's prompt changes with its versions.
 SESSIONS = 5
+# One session's second call may have been hooks or a plan; two that agree are the agent's way.
+LEAST_SECONDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +34,15 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """Tokens. `unseen` comes with every call, `restored` is put into the context after a compaction besides the
-    messages that are written down (None: there was none). `sessions` says how many sessions it was learned from.
+    """Tokens. `unseen` comes with every call, `second` from the second call on, `restored` is put into the context
+    after a compaction; all besides the messages that are written down. None: there was no such call. `calls` is how
+    many calls the session had, or, of what is expected, how many sessions it was learned from.
     """
 
     unseen: int
+    second: int | None = None
     restored: int | None = None
-    sessions: int = 0
+    calls: int = 0
 
 
 # Tokens of o200k (of any model: times its factor). For a session and for one that another started.
@@ -53,17 +57,23 @@ ASSUMED_RESTORED: Mapping[str, int] = {"claude-code": 2_000}
 
 
 def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
-    """What a session like this will carry, from earlier ones (newest first), else from the table, else nothing."""
+    """What a session like this will carry, from earlier ones (newest first), else from the table, else nothing.
+
+    Sessions of a single call are often checks without tools, and teach only where there are no others.
+    """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
+    same = [(t, o) for t, o in same if o.calls > 1] or same
     unseen, restored = ASSUMED.get(like.source, (0, 0))[like.child], ASSUMED_RESTORED.get(like.source, 0)
     if not same:
-        return Overheads(round(unseen * like.factor), round(restored * like.factor))
+        return Overheads(round(unseen * like.factor), 0, round(restored * like.factor))
     best = max(_alike(like, traits) for traits, _ in same)
     nearest = [(t, o) for t, o in same if _alike(like, t) == best][:SESSIONS]
-    again = [(t, o.restored) for t, o in same if o.restored is not None][:SESSIONS]
+    seconds = [_carried(o.second, t, like) for t, o in nearest if o.second is not None]
+    again = [_carried(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
     return Overheads(
         round(median(_carried(o.unseen, t, like) for t, o in nearest)),
-        round(median(_carried(r, t, like) for t, r in again) if again else restored * like.factor),
+        round(median(seconds)) if len(seconds) >= LEAST_SECONDS else 0,
+        round(median(again) if again else restored * like.factor),
         len(nearest),
     )
 
