@@ -1,0 +1,402 @@
+"""How far off is what we say just before each real call? `python -m benchmarks.prediction` shows each session too.
+
+Real transcripts are replayed record by record through `scoring.calibration`, with the real tokenizer. Just before a
+call that reports its input, the total is said; then it is compared, and only then learned from. The first call of a
+session knows what earlier sessions (by the time of their first row) have taught. Beside it stands the simplest
+predictor: the last real total and a token for each 2.8 new characters.
+
+A folder with `claude-code/projects` and `codex/sessions` in it may be named as argument or in
+`COPPICE_TRANSCRIPTS`; without, the shared transcripts are taken.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.rows import Row, percentile
+from scoring import calibration
+from scoring.calibration import Calibration
+from scoring.families import family_of
+from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult
+from scoring.models import find_model
+from scoring.overheads import Overheads, Traits, expected
+from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens
+from webapp.tokenizers import Tokenizers
+from webapp.transcripts import claude_code, codex
+from webapp.transcripts.records import (
+    Compaction,
+    Entry,
+    Meta,
+    Record,
+    Rewind,
+    TranscriptFile,
+    Usage,
+    UsageReport,
+)
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
+CHARS_PER_TOKEN = 2.8
+GROWTH_FROM = 200
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One call: its real input, what we and the simple predictor said before it, and what the context grew by.
+
+    `kind` is "first", "compacted" (the first call after a compaction), "cut" (after a rewind) or "next".
+    """
+
+    session: str
+    model: str
+    kind: str
+    real: int
+    said: int
+    simple: int
+    last_real: int
+    by_factors: int
+
+
+@dataclass(slots=True)
+class Held:
+    """A message in the replayed context."""
+
+    parts: dict[str, Message] = field(default_factory=dict)
+    tokens: int = 0
+    chars: int = 0
+
+
+class Replay:
+    """One conversation, record by record; `calls` holds what was said before each call."""
+
+    def __init__(self, name: str, traits: Traits, tokenizers: Tokenizers, earlier: Earlier) -> None:
+        self.name, self.traits, self.calls = name, traits, list[Said]()
+        self._tokenizers, self._earlier = tokenizers, earlier
+        self._log: dict[str, Held] = {}
+        self._context: dict[str, Held] = {}
+        self._groups: dict[str, Held] = {}
+        self._ends: dict[str, tuple[int, int]] = {}
+        self._known: Calibration | None = None
+        self._last: tuple[int, int, int] | None = None  # real input, estimate and characters of the last call
+        self._absorbing = self._cut = False
+        self._model: str | None = None
+        self._counter = self._counter_for(earlier.model(traits.source))
+
+    def _counter_for(self, model: str | None) -> TokenCounter:
+        limits = find_model(model)
+        self.traits = Traits(
+            self.traits.source,
+            self.traits.child,
+            self.traits.agent_type,
+            self.traits.cwd,
+            model,
+            limits.token_factor,
+        )
+        return ModelCounter(self._tokenizers.counter(limits.encoding), family_of(model), limits.token_factor)
+
+    # -- records
+
+    def take(self, record: Record) -> None:
+        """One record more."""
+        if isinstance(record, Meta):
+            self._meta(record)
+        elif isinstance(record, Entry):
+            self._entry(record)
+        elif isinstance(record, UsageReport):
+            self._report(record)
+        elif isinstance(record, Compaction):
+            self._compacted(record)
+        elif isinstance(record, Rewind):
+            self._context = {i: self._log[i] for i in record.live if i in self._log}
+            self._known = calibration.after_rewind(self._calibration())
+            self._cut = True
+
+    def _meta(self, meta: Meta) -> None:
+        if meta.model and meta.model != self._model:
+            self._model = meta.model
+            self._counter = self._counter_for(meta.model)
+        if meta.cwd or meta.agent_type:
+            t = self.traits
+            self.traits = Traits(
+                t.source, t.child, meta.agent_type or t.agent_type, meta.cwd or t.cwd, t.model, t.factor
+            )
+
+    def _entry(self, entry: Entry) -> None:
+        first = entry.usage is not None and entry.call_key != self._calibration().call
+        key = entry.source_id or str(len(self._log))
+        held = self._groups.get(entry.group or "")
+        before, chars = self._size()
+        if first and entry.usage:
+            self._said(entry.usage, entry.model, before, chars)
+        if held is None:
+            held = Held()
+            if entry.group:
+                self._groups[entry.group] = held
+        old = held.tokens
+        self._put(held, key, entry.message)
+        self._log[key] = self._context[key] = held
+        if entry.usage and entry.call_key:
+            self._known = calibration.observe(
+                self._calibration(), entry.usage.input_tokens, entry.usage.output_tokens,
+                before if first else before - old, held.tokens, call=entry.call_key, model=entry.model or "",
+            )  # fmt: skip
+            self._absorbing = False
+        elif entry.message.role != "assistant":
+            self._absorbing = False
+        elif self._absorbing:
+            self._known = calibration.absorbed(self._calibration(), held.tokens - old)
+        self._ends[key] = self._size()
+
+    def _put(self, held: Held, key: str, message: Message) -> None:
+        held.parts[key] = message
+        whole = Message(message.role, tuple(p for m in held.parts.values() for p in m.parts), message.name)
+        held.tokens = estimate_message_tokens(whole, self._counter)
+        held.chars = sum(_chars(m) for m in held.parts.values())
+
+    def _report(self, report: UsageReport) -> None:
+        if report.call_key == self._calibration().call:
+            return
+        now = self._size()
+        before, chars = self._ends.get(report.input_end or "", now)
+        self._said(report.usage, report.model, before, chars)
+        self._known = calibration.observe(
+            self._calibration(), report.usage.input_tokens, report.usage.output_tokens, before,
+            max(0, now[0] - before), call=report.call_key, model=report.model or "",
+        )  # fmt: skip
+        self._absorbing = True
+
+    def _compacted(self, record: Compaction) -> None:
+        kept = record.kept
+        self._context = {i: self._log[i] for i in kept if i in self._log}
+        self._known = calibration.after_compaction(self._calibration())
+        for entry in record.replacement or ():
+            if entry.source_id in self._log:
+                self._context[entry.source_id] = self._log[entry.source_id]
+            else:
+                self._entry(entry)
+
+    # -- figures
+
+    def _size(self) -> tuple[int, int]:
+        """Estimated tokens and characters of the context."""
+        held = {id(h): h for h in self._context.values()}.values()
+        return sum(h.tokens for h in held), sum(h.chars for h in held)
+
+    def _calibration(self) -> Calibration:
+        """What is known; before the first call, what others taught."""
+        if self._known is not None:
+            return self._known
+        learned = expected(self.traits, self._earlier.sessions)
+        return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
+
+    def _said(self, usage: Usage, model: str | None, before: int, chars: int) -> None:
+        known, real = self._calibration(), usage.input_tokens
+        said, _ = calibration.total(known, before)
+        last = self._last
+        kind = "next" if last else "first"
+        if last and (known.compacted or self._cut):
+            kind = "compacted" if known.compacted else "cut"
+        carried = self.calls[0].real if known.compacted and self.calls else 0
+        simple = carried + chars / CHARS_PER_TOKEN
+        if last and not known.compacted:
+            simple = last[0] + (chars - last[2]) / CHARS_PER_TOKEN
+        before_it, grown = (last[0], before - last[1]) if last else (0, before)
+        self.calls.append(Said(self.name, model or "", kind, real, said, round(simple), before_it, grown))
+        self._last, self._cut = (real, before, chars), False
+
+    @property
+    def overheads(self) -> Overheads | None:
+        """What this session teaches others; None if it had no call."""
+        known = self._known
+        if known is None or not known.known:
+            return None
+        compacted = any(call.kind == "compacted" for call in self.calls)
+        second = known.second if known.calls > 1 else None
+        return Overheads(known.unseen, second, known.restored if compacted else None, known.calls)
+
+
+class Earlier:
+    """What the sessions replayed so far have taught, newest first."""
+
+    def __init__(self) -> None:
+        self.sessions: list[tuple[Traits, Overheads]] = []
+
+    def add(self, replay: Replay) -> None:
+        """A session that has ended."""
+        if replay.overheads is not None:
+            self.sessions.insert(0, (replay.traits, replay.overheads))
+
+    def model(self, source: str) -> str | None:
+        """The model of the newest session of an agent: the next one's, until it says so itself."""
+        return next((t.model for t, _ in self.sessions if t.source == source and t.model), None)
+
+
+def _chars(message: Message) -> int:
+    total = 0
+    for part in message.parts:
+        if isinstance(part, Text | Reasoning | ToolResult):
+            total += len(part.text)
+        elif isinstance(part, ToolCall):
+            total += len(part.name) + len(part.arguments)
+    return total
+
+
+# -- the transcripts
+
+
+def sessions(root: Path) -> list[tuple[TranscriptFile, str, list[Record]]]:
+    """(file, stream, records) of every conversation under a folder, by the time of its first row."""
+    found: list[tuple[datetime, TranscriptFile, str, list[Record]]] = []
+    for file, records in _files(root):
+        streams: dict[str, list[Record]] = {}
+        for record in records:
+            streams.setdefault(getattr(record, "stream", ""), []).append(record)
+        for stream, own in streams.items():
+            start = min((r.at for r in own if isinstance(r, Entry) and r.at), default=BEGINNING)
+            found.append((start, file, stream, own))
+    found.sort(key=lambda item: (item[0], item[1].session_id, item[2]))
+    return [(file, stream, records) for _, file, stream, records in found]
+
+
+def _files(root: Path) -> Iterator[tuple[TranscriptFile, list[Record]]]:
+    for folder in claude_code.roots({"CLAUDE_CONFIG_DIR": str(root / "claude-code")}):
+        for file in claude_code.discover(folder):
+            yield file, list(_records(claude_code.Decoder(file), file))
+    for folder in codex.roots({"CODEX_HOME": str(root / "codex")}):
+        for file in codex.discover(folder):
+            yield file, list(_records(codex.Decoder(file), file))
+
+
+def _records(decoder: claude_code.Decoder | codex.Decoder, file: TranscriptFile) -> Iterator[Record]:
+    for number, line in enumerate(file.path.read_bytes().split(b"\n"), 1):
+        if line.strip():
+            yield from decoder.feed(number, line)
+
+
+@lru_cache(maxsize=2)
+def replayed(root: Path) -> tuple[Said, ...]:
+    """What was said before every call of every session under a folder."""
+    earlier, said = Earlier(), list[Said]()
+    with tempfile.TemporaryDirectory() as cache:
+        tokenizers = Tokenizers(Path(cache))
+        tokenizers.counter()
+        for file, stream, records in sessions(root):
+            child = file.parent_id is not None or bool(stream)
+            traits = Traits(file.source, child, file.agent_type)
+            replay = Replay(f"{file.path.stem}{stream and ' ' + stream}", traits, tokenizers, earlier)
+            for record in records:
+                replay.take(record)
+            earlier.add(replay)
+            said += replay.calls
+    return tuple(said)
+
+
+# -- figures
+
+
+def _total(call: Said, said: int) -> float:
+    return abs(said - call.real) / call.real
+
+
+def _grown(calls: Iterable[Said]) -> list[Said]:
+    return [c for c in calls if c.kind == "next" and c.real - c.last_real >= GROWTH_FROM]
+
+
+def _growth(call: Said, said: int) -> float:
+    real = call.real - call.last_real
+    return abs(said - call.last_real - real) / real
+
+
+def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, float, float | None]]:
+    """(name, percent, goal) of every figure; of the simple predictor if asked."""
+    following = [c for c in calls if c.kind in ("next", "cut")]
+    grown = _grown(calls)
+    rows: list[tuple[str, list[float], float, float | None]] = []
+
+    def add(name: str, errors: list[float], percent: float, goal: float | None) -> None:
+        rows.append((name, errors, percent, goal))
+
+    def value(call: Said) -> int:
+        return call.simple if simple else call.said
+
+    totals = [_total(c, value(c)) for c in following]
+    growths = [_growth(c, value(c)) for c in grown]
+    firsts = [_total(c, value(c)) for c in calls if c.kind == "first"]
+    compacted = [_total(c, value(c)) for c in calls if c.kind == "compacted"]
+    bare = [_growth(c, c.simple if simple else c.last_real + c.by_factors) for c in grown]
+    add("total, median", totals, 50, 0.15)
+    add("total, p90", totals, 90, 1)
+    add("growth from 200 tokens, median", growths, 50, 10)
+    add("growth from 200 tokens, p90", growths, 90, 30)
+    add("first call of a session, median", firsts, 50, 25)
+    add("first call after a compaction, median", compacted, 50, 10)
+    add("growth by factors alone, median", bare, 50, 15)
+    add("growth by factors alone, p90", bare, 90, 40)
+    return [(n, 100 * percentile(e, p), None if simple else g) for n, e, p, g in rows if e]
+
+
+def root_of(argument: str | None = None) -> Path:
+    """The folder with the transcripts."""
+    return Path(argument or os.environ.get("COPPICE_TRANSCRIPTS") or SHARED)
+
+
+def run() -> list[Row]:
+    """The errors in percent; nothing where there are no transcripts."""
+    root = root_of()
+    if not root.is_dir():
+        return []
+    calls = replayed(root)
+    plain = {name: value for name, value, _ in figures(calls, simple=True)}
+    rows = [Row(f"prediction: {name}", value, "%", goal) for name, value, goal in figures(calls)]
+    return rows + [
+        Row(f"prediction, simplest predictor: {name}", value, "%") for name, value in plain.items()
+    ]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the figures, ours beside the simple predictor's, and each session's own."""
+    arguments = sys.argv[1:] if argv is None else argv
+    calls = replayed(root_of(arguments[0] if arguments else None))
+    plain = {name: value for name, value, _ in figures(calls, simple=True)}
+    table = Table("figure", "ours %", "simplest %", "goal %", box=None)
+    for name, value, goal in figures(calls):
+        table.add_row(name, f"{value:.2f}", f"{plain[name]:.2f}", f"{goal}")
+    console = Console(width=130)
+    console.print(table)
+    detail = Table(
+        "session", "model", "calls", "total p50", "p90", "growth n", "p50", "p90", "factors p50", "p90", "first",
+        "compacted", box=None,
+    )  # fmt: skip
+    for name in dict.fromkeys(call.session for call in calls):
+        detail.add_row(*_line(name, [c for c in calls if c.session == name]))
+    console.print(detail)
+    return 0
+
+
+def _line(name: str, calls: Sequence[Said]) -> list[str]:
+    def show(errors: list[float], percent: float, digits: int = 0) -> str:
+        return f"{100 * percentile(errors, percent):.{digits}f}" if errors else ""
+
+    totals = [_total(c, c.said) for c in calls if c.kind in ("next", "cut")]
+    grown = _grown(calls)
+    growths = [_growth(c, c.said) for c in grown]
+    bare = [_growth(c, c.last_real + c.by_factors) for c in grown]
+    firsts, compacted = ([_total(c, c.said) for c in calls if c.kind == k] for k in ("first", "compacted"))
+    return [
+        name[:28], calls[0].model[:24], str(len(calls)), show(totals, 50, 2), show(totals, 90, 2), str(len(grown)),
+        show(growths, 50), show(growths, 90), show(bare, 50), show(bare, 90), show(firsts, 50), show(compacted, 50),
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
