@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from scoring.importance import (
     score_context_importance,
     summarize_context,
 )
+from scoring.settings import BLUEPRINT
 
 Wire = dict[str, Any]
 
@@ -178,6 +179,7 @@ class TestMeasuring:
         full = [said("user", "x" * 80_000) for _ in range(4)]
         assert not get_context_stats(full).needsPruning
         assert auto_manage_context(full).pruned is full
+        assert auto_manage_context(full, settings=replace(BLUEPRINT, aim_percent=60)).pruned is full
         more = [*full, said("user", "more")]
         assert get_context_stats(more).needsPruning
         result = auto_manage_context(more)

@@ -90,6 +90,12 @@ class TestTheUsersHand:
         assert plan.removed == (2,)
         assert plan.reason(2) == "dropped: marked to go first"
 
+    def test_drops_a_marked_message_that_is_dropped_by_hand(self) -> None:  # X5
+        """To go first is no shelter."""
+        history = history_of(in_letters("uau"))
+        history.drop_first.add(0)
+        assert plan_prune(history, BLUEPRINT, 1_000, drop={0}).removed == (0,)
+
     def test_keeps_marked_messages_while_everything_fits(self) -> None:  # X5
         """To go first is not to go anyway."""
         history = history_of(in_letters("uau"))
@@ -126,6 +132,10 @@ class TestUserWords:
         plan = planned(messages, 100, self.SETTINGS)
         words = [i for i in range(14) if plan.cause(i) == "user_words"]
         assert words == [0, 9]
+        longer = [user("x" * 44)] * 10 + [model("x" * 400)] * 3 + [user("x" * 44)]
+        assert [
+            i for i, _ in enumerate(longer) if planned(longer, 100, self.SETTINGS).cause(i) == "user_words"
+        ] == [0]
         assert planned([user("x" * 120), *messages], 100, self.SETTINGS).cause(0) != "user_words"
 
     def test_never_make_a_plan_exceed_its_budget(self) -> None:  # X8, B7

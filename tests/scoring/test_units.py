@@ -78,6 +78,7 @@ class TestUnits:
     def test_hold_the_items_of_one_api_call(self) -> None:  # P4
         """Text and calls that come one right after the other are what one call of the model gave."""
         assert units_of([user(), model(), calls("1"), results("1"), model()]) == [(0,), (1, 2, 3), (4,)]
+        assert units_of([calls("1"), model(), results("1"), model()]) == [(0, 1, 2), (3,)]
 
     def test_hold_a_call_and_all_its_results(self) -> None:  # P4
         """Parallel calls and their results are one unit, whatever stands between them."""
@@ -107,6 +108,11 @@ class TestUnits:
         messages = [thought(), calls("1"), calls("2"), results("1"), results("2"), thought(), model(), user()]
         assert units_of(messages) == [(0, 1, 2, 3, 4), (5, 6), (7,)]
         assert units_of([thought(), model(), thought(), model()]) == [(0, 1), (2, 3)]
+        assert units_of([thought(), thought(), model(), model(), user(), model()]) == [
+            (0, 1, 2, 3),
+            (4,),
+            (5,),
+        ]
 
     def test_know_reasoning_that_stands_alone(self) -> None:
         """Reasoning beside text or calls is no item of its own."""
