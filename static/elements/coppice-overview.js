@@ -55,7 +55,9 @@ export class CoppiceOverview extends CoppiceElement {
     this.listen(live, "settings:changed", () => this.#load());
     this.listen(this, "imported", () => this.#load());
     for (const type of ["pointerout", "focusout"])
-      this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event.relatedTarget));
+      this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) =>
+        this.#left(event.relatedTarget),
+      );
     this.listen(this, "input", (/** @type {Event} */ event) => {
       this.#text = /** @type {HTMLInputElement} */ (event.target).value;
       this.requestUpdate();

@@ -1,5 +1,5 @@
 // The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
-import { counted, fileName, number, percent, percentSet, tokens } from "./format.js";
+import { counted, fileName, number, percent, percentSet, sentence, tokens } from "./format.js";
 import { reserveShare } from "./gauge.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
@@ -41,12 +41,7 @@ function exportMenu(session) {
 /** What has to be known before the figures are believed. @param {Session} session */
 function notes(session) {
   const lines = [
-    ...session.notes,
-    ...(session.model_known
-      ? []
-      : [
-          `${session.model || "This model"} is not in the table of models; a window of ${number(session.window)} is assumed. Set it under Settings, Models.`,
-        ]),
+    ...session.notes.map(sentence),
     ...(session.malformed
       ? [
           `${counted(session.malformed, "line")} of the file could not be read and ${session.malformed === 1 ? "was" : "were"} skipped; all others were read.`,

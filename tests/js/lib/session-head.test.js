@@ -53,11 +53,11 @@ describe("the header", () => {
     assert.match(header(session()).toString(), /format=claude-code/);
     assert.doesNotMatch(header(session({ source: "api" })).toString(), /format=(claude-code|codex)/);
   });
-  it("says that an unknown model's window is assumed", () => {
+  it("says what has to be known before the figures are believed", () => {
     // X10
-    assert.match(
-      header(session({ model_known: false, model: "novel-1" })).toString(),
-      /novel-1 is not in the table of models; a window of 200,000 is assumed/,
-    );
+    const notes = ["the model novel-1 is not in the table"];
+    const text = header(session({ notes, malformed: 1 })).toString();
+    assert.match(text, /<li>The model novel-1 is not in the table\.<\/li>/);
+    assert.match(text, /1 line of the file could not be read and was skipped/);
   });
 });

@@ -1,0 +1,337 @@
+"""The session page: see what fills a context, prune it, put it back."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.servers import Server
+
+EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
+
+
+def open_session(page: Page, server: Server, session: str) -> None:
+    """Opens a session's page and waits for its messages."""
+    page.goto(f"{server.url}/sessions/{session}")
+    expect(page.locator(".msg").first).to_be_visible()
+
+
+def row(page: Page, number: int) -> Locator:
+    """The row of one message."""
+    return page.locator(".msg").filter(has=page.locator(".m-number", has_text=re.compile(f"^{number}$")))
+
+
+def tokens_shown(page: Page) -> int:
+    """The tokens of the context as the page shows them."""
+    return int(re.sub(r"\D", "", page.locator(".bar .figure").last.inner_text().split("(")[0]))
+
+
+class TestPruning:
+    """From the banner to the undo."""
+
+    def test_shows_the_plan_applies_exactly_it_and_undoes_it(self, page: Page, server: Server) -> None:  # X1, X2
+        """Banner, plan, prune, toast with figures, undo: the context is the one before."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        expect(page.locator(".banner")).to_contain_text("above its target of 80")
+        expect(page.locator(".banner")).to_contain_text("Pruning to 60")
+        before = tokens_shown(page)
+        page.get_by_role("button", name="See the plan").click()
+        button = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
+        expect(button).to_be_visible()
+        found = re.search(r"\d+", button.inner_text())
+        assert found is not None
+        going = int(found[0])
+        expect(page.get_by_role("button", name=f"Goes {going}")).to_be_visible()
+        button.click()
+        toast = page.get_by_role("status").filter(has_text=f"{going} messages pruned")
+        expect(toast).to_contain_text("tokens freed")
+        expect(page.locator(".banner")).to_have_count(0)
+        assert tokens_shown(page) <= 60_000
+        expect(page.get_by_role("button", name=f"Out {going}")).to_be_visible()
+        toast.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status").filter(has_text=f"{going} messages back")).to_be_visible()
+        expect(page.locator(".banner")).to_be_visible()
+        assert tokens_shown(page) == before
+
+    def test_spares_what_the_reader_spares(self, page: Page, server: Server) -> None:  # X1, X4
+        """A spared message is out of the plan, and in it again when it is not spared any longer."""
+        open_session(page, server, managed(server, 60))
+        page.get_by_role("button", name="See the plan").click()
+        page.locator("button.group").first.click()
+        first = page.locator(".group-rows li").first
+        number = first.locator(".num").first.inner_text()
+        first.get_by_role("button", name="Spare").click()
+        chip = page.get_by_role("button", name=f"No longer spare message {number}")
+        expect(chip).to_be_visible()
+        expect(page.get_by_role("button", name=f"Spare message {number}", exact=True)).to_have_count(0)
+        chip.click()
+        expect(page.get_by_role("button", name=f"Spare message {number}", exact=True)).to_be_visible()
+
+    def test_answers_what_if(self, page: Page, server: Server) -> None:  # X4
+        """Another aim gives another plan at once, and nothing is stored."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.keyboard.press("p")
+        page.get_by_label("Cut to").fill("40")
+        after = page.locator(".plan-bars b").nth(1)
+        expect(after).to_have_text(re.compile(r"^3\d\.\d|^40\.0"))
+        assert server.app.operations.list(session) == []
+
+    def test_never_applies_a_stale_plan(self, page: Page, server: Server) -> None:  # X1
+        """When the session grew under the plan, nothing is pruned; a new plan comes, and says so."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        button = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
+        button.hover()
+        page.route("**/prune", lambda route: (feed(server, session, 2, start=60), route.continue_()))
+        button.click()
+        expect(page.locator(".note-box").first).to_contain_text("nothing was pruned")
+        assert server.app.operations.list(session) == []
+        page.unroute("**/prune")
+        button.click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+
+    def test_works_from_the_keyboard(self, page: Page, server: Server) -> None:
+        """p opens the plan, Enter applies it, Escape and ? do what they say."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Plan a prune")
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        page.keyboard.press("k")
+        expect(page.locator(".m-open").first).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(".msg-detail")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".msg-detail")).to_have_count(0)
+        page.keyboard.press("p")
+        expect(page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))).to_be_visible()
+        page.locator("h1").click()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+
+    def test_can_be_switched_to_automatic(self, page: Page, server: Server) -> None:  # X9
+        """The switch in the menu holds for the session, and the next message prunes."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("switch", name="Automatic pruning").check()
+        expect(page.get_by_text("prunes by itself")).to_be_visible()
+        feed(server, session, 1, start=60)
+        expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
+        expect(page.locator(".banner")).to_have_count(0)
+
+
+class TestMessages:
+    """The list."""
+
+    def test_shows_markup_as_text(self, page: Page, server: Server) -> None:
+        """What a message says is shown letter by letter, folded and open, and never run."""
+        session = managed(server, 1)
+        server.app.ingest.append_messages(session, [{"role": "assistant", "content": EVIL}])
+        open_session(page, server, session)
+        expect(row(page, 2).locator(".what")).to_have_text(EVIL)
+        row(page, 2).get_by_role("button").click()
+        expect(page.locator(".part .prose")).to_have_text(EVIL)
+        assert page.evaluate("window.hurt") is None
+
+    def test_explains_a_score(self, page: Page, server: Server) -> None:  # X3
+        """An open row has each signal's rating and points; they add up to the score."""
+        session = managed(server, 6, tokens=300)
+        open_session(page, server, session)
+        row(page, 4).get_by_role("button").click()
+        points = page.locator(".signals tr:not(.total) td:nth-child(3)").all_inner_texts()
+        total = float(page.locator(".signals .total td:nth-child(3)").inner_text())
+        assert len(points) == 4
+        assert abs(sum(map(float, points)) - total) < 0.3
+
+    def test_pins_drops_and_restores(self, page: Page, server: Server) -> None:  # X5, B15
+        """Each is one click, says what it did, and can be undone."""
+        session = managed(server, 30, tokens=300)
+        open_session(page, server, session)
+        row(page, 3).get_by_role("button").click()
+        page.get_by_role("button", name="Pin: never prune").click()
+        expect(row(page, 3).get_by_role("img", name="pinned")).to_be_visible()
+        expect(row(page, 3).locator(".fate")).to_contain_text("pinned")
+        page.get_by_role("button", name="Unpin").click()
+        expect(row(page, 3).get_by_role("img", name="pinned")).to_have_count(0)
+        page.get_by_role("button", name="Drop now").click()
+        expect(row(page, 3)).to_have_attribute("data-fate", "out")
+        page.get_by_role("tab", name="Out of context").click()
+        page.get_by_role("button", name="Restore message 3").click()
+        expect(row(page, 3)).not_to_have_attribute("data-fate", "out")
+        expect(page.get_by_text("Every message is in the context.")).to_be_visible()
+
+    def test_lets_new_rows_in_or_keeps_them_waiting(self, page: Page, server: Server) -> None:
+        """New messages slide in at the top; while the reader is in the list they wait behind a pill."""
+        session = managed(server, 30, tokens=50)
+        open_session(page, server, session)
+        feed(server, session, 1, tokens=50, start=30)
+        expect(row(page, 31)).to_be_visible()
+        row(page, 25).scroll_into_view_if_needed()
+        row(page, 25).hover()
+        feed(server, session, 3, tokens=50, start=31)
+        pill = page.get_by_role("button", name="3 new messages")
+        expect(pill).to_be_visible()
+        expect(row(page, 34)).to_have_count(0)
+        pill.click()
+        expect(row(page, 34)).to_be_visible()
+        expect(pill).to_have_count(0)
+
+    def test_filters_finds_and_sorts(self, page: Page, server: Server) -> None:
+        """Chips, role, words and order each narrow or turn the list, and say when nothing is left."""
+        session = managed(server, 20, tokens=50)
+        server.app.ingest.append_messages(session, [{"role": "user", "content": "a heron by the weir " + words(900)}])
+        open_session(page, server, session)
+        page.get_by_label("Role", exact=True).select_option("assistant")
+        expect(page.locator(".msg")).to_have_count(10)
+        page.get_by_label("Role", exact=True).select_option("")
+        page.get_by_label("Sort").select_option("tokens")
+        expect(page.locator(".msg .m-number").first).to_have_text("21")
+        page.get_by_label("Find in messages").fill("heron")
+        expect(page.locator(".msg")).to_have_count(1)
+        page.get_by_label("Find in messages").fill("nothing of the kind")
+        expect(page.get_by_text("No message fits.")).to_be_visible()
+        page.get_by_role("button", name="Show all").click()
+        expect(page.locator(".msg")).to_have_count(21)
+
+    def test_reads_long_sessions_as_the_reader_scrolls(self, page: Page, server: Server) -> None:
+        """The first page is a hundred rows; the oldest come when the reader gets there."""
+        session = managed(server, 260, tokens=5)
+        open_session(page, server, session)
+        expect(page.locator(".msg")).to_have_count(100)
+        for _ in range(4):
+            page.mouse.move(300, 800)
+            page.mouse.wheel(0, 20_000)
+            page.wait_for_timeout(300)
+        expect(row(page, 1)).to_be_visible()
+        expect(page.locator(".msg")).to_have_count(260)
+
+    def test_ties_a_call_to_its_result(self, page: Page, server: Server, folder: ClaudeFolder) -> None:  # P4
+        """A call and its result stand in one bracket, each told by tool and target."""
+        transcript = folder.transcript()
+        transcript.user("Run the tests")
+        transcript.call("Bash", {"command": "pytest -q"}, "41 passed")
+        transcript.assistant("All pass.")
+        page.goto(server.url)
+        page.get_by_role("link", name="Run the tests").click()
+        expect(row(page, 2)).to_have_attribute("data-bracket", "end")
+        expect(row(page, 3)).to_have_attribute("data-bracket", "start")
+        expect(row(page, 2)).to_contain_text("Bash pytest -q")
+
+
+class TestHistory:
+    """What was done, and taking it back."""
+
+    def test_shows_what_a_prune_took_and_why(self, page: Page, server: Server) -> None:  # X3
+        """Look inside lists the messages with their reasons."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, {})
+        open_session(page, server, session)
+        page.get_by_role("tab", name="History").click()
+        expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
+        page.get_by_role("button", name="Look inside").click()
+        inside = page.locator(".operations .group-rows li")
+        expect(inside.first).to_contain_text(re.compile("score|cut|tokens"))
+
+    def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
+        """Undoing an older operation asks first and names the later ones."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, {})
+        listed = server.app.messages.page(session, limit=1)["messages"]
+        server.app.operations.pin(session, listed[0]["id"])
+        open_session(page, server, session)
+        page.get_by_role("tab", name="History").click()
+        page.locator(".operations > li").last.get_by_role("button", name="Undo").click()
+        question = page.get_by_role("alert").filter(has_text="also undoes")
+        expect(question).to_contain_text("pinned (2)")
+        question.get_by_role("button", name="Undo 2").click()
+        expect(page.locator(".operations > li[data-undone=true]")).to_have_count(2)
+
+
+class TestFollowedSessions:
+    """Sessions whose agent goes its own way."""
+
+    def test_have_two_bars_and_say_that_the_agent_is_untouched(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X12, X13
+        """A prune changes the pruned view only; the page says so and offers the export to resume from."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(60):
+            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=1_000 * (i + 1))
+        transcript.assistant("Done.", tokens=64_000)
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race").click()
+        expect(page.locator("context-gauge .gauge").nth(1)).to_be_visible()
+        expect(page.get_by_text("the agent's own context is untouched")).to_be_visible()
+        agent = page.locator(".bar .figure").first.inner_text()
+        page.keyboard.press("p")
+        page.get_by_label("Cut to").fill("15")
+        page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+        expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
+        expect(page.locator(".bar .figure").first).to_have_text(agent)
+        page.get_by_text("Export", exact=True).click()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Claude Code transcript, to resume from").click()
+        assert download.value.suggested_filename.endswith(".jsonl")
+
+    def test_grow_while_they_are_looked_at(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X12
+        """A line that the agent writes is on the page by itself: row, figures, chart."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        transcript.assistant("I will look.")
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race").click()
+        expect(page.locator(".msg")).to_have_count(2)
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        before = tokens_shown(page)
+        transcript.call("Read", {"file_path": "src/login.py"}, words(2_000))
+        transcript.assistant("Found it.")
+        expect(page.locator(".msg")).to_have_count(5)
+        expect(page.locator(".meta")).to_contain_text("5 messages")
+        assert tokens_shown(page) > before + 1_000
+
+
+class TestNarrowScreens:
+    """The page at 390 px."""
+
+    def test_open_the_plan_as_a_sheet(self, page: Page, server: Server) -> None:
+        """Nothing sticks out; the plan comes from below, closes with Escape, and prunes."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_session(page, server, managed(server, 60))
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        expect(page.locator(".side")).to_be_hidden()
+        page.get_by_role("button", name="See the plan").click()
+        expect(page.locator(".side")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".side")).to_be_hidden()
+        page.get_by_role("button", name="Prune…").click()
+        page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+
+
+class TestDeleting:
+    """A session on request."""
+
+    def test_asks_first(self, page: Page, server: Server) -> None:
+        """The dialog says what is lost; keeping it keeps it, deleting leads to the overview."""
+        session = managed(server, 3, tokens=50)
+        open_session(page, server, session)
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("button", name="Delete this session…").click()
+        dialog = page.get_by_role("dialog", name="Delete this session?")
+        expect(dialog).to_contain_text("3 messages")
+        dialog.get_by_role("button", name="Keep it").click()
+        page.get_by_label("More", exact=True).click()
+        page.get_by_role("button", name="Delete this session…").click()
+        dialog.get_by_role("button", name="Delete", exact=True).click()
+        expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
