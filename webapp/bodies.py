@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
 
 # What SQLite and every browser can count with.
 MOST = 2**53 - 1
@@ -16,6 +16,8 @@ MOST = 2**53 - 1
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+# What to look for. SQLite's search ends at a NUL, so that it counts as a blank.
+Words = Annotated[str, Field(max_length=500), AfterValidator(lambda words: words.replace("\0", " "))]
 MessageIds = Annotated[list[str], Field(max_length=1_000_000)]
 Json = dict[str, Any]
 
@@ -149,7 +151,7 @@ class SessionsQuery(Query):
 
     state: Literal["idle", "active", "warning"] | None = None
     source: Name | None = None
-    q: Annotated[str, Field(max_length=500)] | None = None
+    q: Words | None = None
     sort: Name | None = None
 
 
@@ -160,7 +162,7 @@ class MessagesQuery(Query):
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     role: Literal["system", "user", "assistant", "tool"] | None = None
     fate: Name | None = None
-    q: Annotated[str, Field(max_length=500)] | None = None
+    q: Words | None = None
     sort: Literal["newest", "oldest", "score", "tokens"] | None = None
     plan_id: Annotated[str, Field(max_length=200)] | None = None
 
@@ -192,14 +194,14 @@ class OperationsQuery(Query):
 class SearchQuery(Query):
     """What to look for, and in which session only."""
 
-    q: Annotated[str, Field(max_length=500)] = ""
+    q: Words = ""
     session: Name | None = None
 
 
 class ArchiveQuery(Query):
     """What to look for among what is out of the context."""
 
-    q: Annotated[str, Field(max_length=500)] = ""
+    q: Words = ""
 
 
 def refusal(error: ValidationError) -> Json:

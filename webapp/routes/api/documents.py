@@ -141,8 +141,14 @@ def responses(route: Route) -> dict[str, Any]:
 
 def failing(route: Route) -> set[int]:
     """The error statuses of a route: those of its own, and those that reading its input brings."""
-    own = {*route.errors, 422, 503} if route.query or route.body else {*route.errors, 503}
-    return own | ({400, 413, 415} if route.body else set())
+    found = {*route.errors, 503}
+    if route.query or route.body:
+        found.add(422)
+    if route.body:
+        found |= {400, 413, 415}
+    if PARAMETER.search(route.path):
+        found.add(404)
+    return found
 
 
 def install(flask_app: Flask, routes: list[Route]) -> None:

@@ -21,7 +21,7 @@ def append_messages(app: Any, session_id: str, body: Append) -> Any:
     )
 
 
-@table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404,))
+@table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404, 409))
 def list_messages(app: Any, session_id: str, query: MessagesQuery) -> Any:
     """A page of messages with tokens, score, signals, fate and reason.
 

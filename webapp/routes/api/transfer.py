@@ -93,7 +93,7 @@ def disposition(filename: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
-@table.get("/search", query=SearchQuery, answers=shapes.Results)
+@table.get("/search", query=SearchQuery, answers=shapes.Results, errors=(404,))
 def search_everywhere(app: Any, query: SearchQuery) -> Any:
     """Searches everything ever said, pruned or not, with snippets."""
     found = app.search.everywhere(query.q, query.session)
