@@ -38,7 +38,8 @@ class SessionDeleted(Event):
 @dataclass(frozen=True, slots=True)
 class MessagesAppended(Event):
     """Messages were added to the log, or got further parts. `message_nos` are their numbers, ascending;
-    a big import names only the last 200 of them, `count` says how many there were."""
+    a big import names only the last 200 of them, `count` says how many there were.
+    """
 
     session_id: str
     message_nos: tuple[int, ...]
@@ -49,7 +50,8 @@ class MessagesAppended(Event):
 class ContextPruned(Event):
     """A prune was applied. `n` is the operation's number, `reason` manual, automatic or emergency; `original` and
     `final` are tokens of the context before and after, `removed` counts messages and `removed_ids` names them;
-    `utilization` is the percentage afterwards."""
+    `utilization` is the percentage afterwards.
+    """
 
     session_id: str
     n: int
@@ -77,7 +79,8 @@ class ContextPruned(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextRestored(Event):
-    """Messages stand in the context again. `n` is the operation that was undone, None for a restore from the list."""
+    """Messages stand in the context again, or were dropped by hand (then none are named). `message_ids` names them,
+    `n` is the operation that was undone, None for something done to one message."""
 
     session_id: str
     n: int | None
@@ -86,7 +89,8 @@ class ContextRestored(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextSummarized(Event):
-    """A summary stands in the context. `summarized` and `kept` count messages, `summary` is its text."""
+    """A summary stands in the context. `summary_id` names it, `summarized` and `kept` count messages, `summary` is
+    its text."""
 
     session_id: str
     summary_id: str

@@ -21,7 +21,7 @@ def match_expression(q: str) -> str | None:
 
     None when there is nothing to look for. Operators of FTS5 are words here.
     """
-    terms = [(phrase or word, bool(phrase)) for phrase, word in _WORDS.findall(q[:500])]
+    terms = [(phrase or word, bool(phrase)) for phrase, word in _WORDS.findall(_clean(q))]
     terms = [(text, quoted) for text, quoted in terms if _SAYABLE.search(text)]
     if not terms:
         return None
@@ -29,6 +29,11 @@ def match_expression(q: str) -> str | None:
     if not terms[-1][1]:
         quoted_terms[-1] += "*"
     return " ".join(quoted_terms)
+
+
+def _clean(q: str) -> str:
+    """Half surrogates and zero bytes are no words, and SQLite takes neither."""
+    return q[:500].replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 class Words:

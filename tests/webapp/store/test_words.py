@@ -34,14 +34,14 @@ class TestExpression:
         """Signs alone are no words."""
         assert match_expression(q) is None
 
-    @given(st.text(max_size=40))
+    @given(st.text(st.characters(), max_size=40))
     def test_is_valid_for_any_text(self, q: str) -> None:
         """Operators, quotes and half quotes are words."""
         from sqlite3 import connect
 
         connection = connect(":memory:")
         connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
-        expression = match_expression(q.replace("\0", ""))
+        expression = match_expression(q)
         if expression is not None:
             connection.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
         connection.close()

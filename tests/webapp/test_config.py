@@ -1,0 +1,43 @@
+"""Start-up settings: who wins, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from webapp.config import Config
+from webapp.errors import Invalid
+
+
+class TestConfig:
+    """Defaults, file, environment, command line."""
+
+    def test_lets_the_nearer_source_win(self, tmp_path: Path) -> None:
+        """The command line before the environment before the file before the defaults."""
+        file = tmp_path / "c.toml"
+        file.write_text('host = "::1"\nport = 1\nallowed_hosts = ["box"]\n')
+        config = Config.load(file, {"COPPICE_PORT": "2", "COPPICE_DB": "/x/y.db"}, db=None)
+        assert (config.host, config.port, config.database) == ("::1", 2, Path("/x/y.db"))
+        assert Config.load(file, {"COPPICE_PORT": "2"}, port=3).port == 3
+        assert config.allowed_hosts == ("box",)
+        assert Config.load(None, {}).host == "127.0.0.1"
+
+    def test_makes_paths_absolute(self) -> None:
+        """Wherever the program is started from later."""
+        config = Config.load(None, {}, watch=["a", "~/b"])
+        assert all(path.is_absolute() for path in config.watch)
+
+    @pytest.mark.parametrize(
+        "text", ["port = 99999", 'port = "x"', "nothing = 1", "host = 3", "not toml", 'follow = "no"']
+    )
+    def test_refuses_what_it_does_not_know(self, tmp_path: Path, text: str) -> None:
+        """With one clear message."""
+        file = tmp_path / "c.toml"
+        file.write_text(text)
+        with pytest.raises(Invalid):
+            Config.load(file, {})
+
+    def test_follows_nothing_when_told_so(self) -> None:
+        """By the environment."""
+        assert Config.load(None, {"COPPICE_NO_WATCH": "1"}).follow is False
