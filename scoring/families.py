@@ -79,9 +79,11 @@ def _by_tiles(base: int, tile: int) -> ImageRule:
 
 
 def _by_crops(width: int, height: int) -> int:
-    """Gemini 2: 258 a tile; small images are one tile, others are cut by two thirds of the shorter side."""
+    """Gemini 2: 258 a tile. Small images are one; others, shrunk to 3072, are cut by two thirds of the short side."""
     if max(width, height) <= 384:
         return 258
+    shrink = min(1.0, 3_072 / max(width, height))
+    width, height = ceil(width * shrink), ceil(height * shrink)
     side = min(768, max(256, int(min(width, height) / 1.5)))
     return 258 * _patches(width, height, side)
 

@@ -24,7 +24,7 @@ class TestNames:
             ("us.anthropic.claude-opus-4-1-20250805-v1:0", "claude-opus-4-1"),
             ("claude-opus-4-20250514", "claude-opus-4"),
             ("claude-3-5-sonnet@20241022", "claude-3-5-sonnet"),
-            ("claude-3-opus-20240229", "claude-3"),
+            ("claude-3-opus-20240229", "claude-3-opus"),
             ("gpt-5-2025-08-07", "gpt-5"),
             ("openai/gpt-5.1-codex-max", "gpt-5.1"),
             ("GPT-5.1-Codex-Mini", "gpt-5.1-codex-mini"),

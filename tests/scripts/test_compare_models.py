@@ -1,0 +1,116 @@
+"""The comparison of the table of models with what others publish."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.models import find_model
+from scripts.compare_models import Published, disagreements, from_genai_prices, from_litellm, main
+
+OPUS = find_model("claude-opus-4-5")
+
+
+def litellm_row(**changes: Any) -> dict[str, Any]:
+    """A row as litellm writes it, equal to ours but for the changes."""
+    row = {
+        "litellm_provider": "anthropic", "mode": "chat", "max_input_tokens": 200_000, "max_output_tokens": 64_000,
+        "input_cost_per_token": 5e-06, "cache_read_input_token_cost": 5e-07,
+        "cache_creation_input_token_cost": 6.25e-06, "output_cost_per_token": 2.5e-05,
+    }  # fmt: skip
+    return row | changes
+
+
+class TestDisagreements:
+    """What is told."""
+
+    def test_are_none_where_both_say_the_same(self) -> None:
+        """Equal figures, figures they do not have, and a million spelled in two ways."""
+        same = from_litellm({"claude-opus-4-5": litellm_row(), "gpt-6-sol": {}})
+        assert list(disagreements(same)) == []
+        assert list(disagreements([Published("gemini-2.5-pro", limit=1_000_000)])) == []
+
+    def test_name_the_model_the_figure_and_both_values(self) -> None:
+        """One line a figure."""
+        other = from_litellm({"claude-opus-4-5": litellm_row(output_cost_per_token=3e-05)})
+        assert list(disagreements(other)) == [
+            "claude-opus-4-5 (claude-opus-4-5): output_price is 25 here, 30 there"
+        ]
+
+    def test_name_models_that_are_not_in_the_table(self) -> None:
+        """With what is known of them."""
+        other = [Published("brand-new-1", limit=500_000, input_price=2)]
+        assert list(disagreements(other)) == ["brand-new-1: not in the table (limit 500,000, input_price 2)"]
+
+
+class TestReading:
+    """Both sources."""
+
+    def test_of_litellm_keeps_to_conversations_of_our_providers(self) -> None:
+        """Other providers, other modes and other kinds of models are left out."""
+        rows = {
+            "one": litellm_row(), "two": litellm_row(litellm_provider="bedrock"),
+            "three": litellm_row(mode="embedding"), "gpt-4o-audio": litellm_row(),
+        }  # fmt: skip
+        assert [published.name for published in from_litellm(rows)] == ["one"]
+
+    def test_of_genai_prices_takes_the_prices_of_today(self) -> None:
+        """Not those that begin later, nor the higher tier of long prompts."""
+
+        @dataclass
+        class Tiers:
+            base: float
+
+        @dataclass
+        class Prices:
+            input_mtok: Any
+            output_mtok: Any = 25
+            cache_read_mtok: Any = None
+
+        @dataclass
+        class Begins:
+            start_date: date
+
+        @dataclass
+        class When:
+            constraint: Any
+            prices: Prices
+
+        @dataclass
+        class Model:
+            id: str
+            prices: Any
+            context_window: int | None = None
+
+        @dataclass
+        class Provider:
+            id: str
+            models: list[Model] = field(default_factory=list)
+
+        dated = [When(None, Prices(Tiers(5))), When(Begins(date(9_000, 1, 1)), Prices(10))]
+        read = list(
+            from_genai_prices(
+                [Provider("anthropic", [Model("a", dated)]), Provider("groq", [Model("b", Prices(1))])]
+            )
+        )
+        assert read == [Published("a", input_price=5.0, output_price=25.0)]
+
+
+class TestTheCommand:
+    """`python scripts/compare_models.py FILE`."""
+
+    def test_prints_what_differs_and_says_so_in_its_result(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """0 for agreement, 1 for any difference."""
+        table = tmp_path / "prices.json"
+        table.write_text(json.dumps({"claude-opus-4-5": litellm_row()}))
+        assert main([str(table)]) == 0
+        table.write_text(json.dumps({"claude-opus-4-5": litellm_row(max_output_tokens=1)}))
+        assert main([str(table)]) == 1
+        assert "output_limit is 64,000 here, 1 there" in capsys.readouterr().out
