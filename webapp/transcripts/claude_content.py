@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.tokens import DEFINITION
 from webapp.transcripts.rows import dumps, list_of, media_from_base64, media_from_url, object_of, text_of
 
 SENT_ATTACHMENTS = frozenset({
@@ -106,7 +107,8 @@ def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
                 yield block if isinstance(block, str) else dumps(block)
         elif block.get("type") == "text":
             yield text_of(block.get("text"))
-        elif block.get("type") == "tool_reference":
+        elif block.get("type") == "tool_reference":  # the provider puts the tool's definition in its place
+            media.append(Media(DEFINITION, digest=text_of(block.get("tool_name"))))
             yield text_of(block.get("tool_name"))
         elif (one := media_of(block)) is not None:
             media.append(one)

@@ -20,6 +20,7 @@ from webapp.transcripts.rows import (
     media_from_base64,
     media_from_url,
     object_of,
+    parse,
     text_of,
 )
 
@@ -158,7 +159,7 @@ def _provider_call(kind: str, item: dict[str, Any]) -> Iterator[Part]:
 def _output(said: Any) -> tuple[str, list[Media]]:
     """(text, media) of what a call gave back, in any of the shapes it was ever written in."""
     if isinstance(said, str):
-        return said, []
+        return _of_shell(said) if said.startswith('{"') else said, []
     blocks = said
     if isinstance(said, dict):
         blocks = said.get("content") if isinstance(said.get("content"), str | list) else [said]
@@ -175,3 +176,18 @@ def _output(said: Any) -> tuple[str, list[Media]]:
         else:
             texts.append(block if isinstance(block, str) else dumps(block))
     return "\n".join(texts), media
+
+
+def _of_shell(said: str) -> str:
+    """A command's output as it is sent: the file has it as JSON with the exit code, the model gets plain lines."""
+    row = object_of(parse(said.encode()))
+    about = row.get("metadata")
+    if not isinstance(row.get("output"), str) or not isinstance(about, dict) or len(row) > 2:
+        return said
+    code, seconds = about.get("exit_code"), about.get("duration_seconds")
+    lines = [
+        *([f"Exit code: {code}"] if code is not None else []),
+        *([f"Wall time: {seconds} seconds"] if seconds is not None else []),
+        "Output:",
+    ]
+    return "\n".join([*lines, row["output"]])

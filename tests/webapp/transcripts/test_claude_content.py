@@ -33,7 +33,11 @@ class TestContent:
         ]  # fmt: skip
         parts = Content("u", blocks).parts
         assert parts[:3] == [Text("a"), Reasoning("b", 2), Reasoning("", 3)]
-        assert parts[3:5] == [ToolCall("u:3", "Bash", '{"command":"ls"}'), ToolResult("t", "x\ny", "", True)]
+        found = (Media("definition", digest="y"),)
+        assert parts[3:5] == [
+            ToolCall("u:3", "Bash", '{"command":"ls"}'),
+            ToolResult("t", "x\ny", "", True, found),
+        ]
         assert isinstance(parts[5], Media)
         assert parts[5].kind == "document"
 

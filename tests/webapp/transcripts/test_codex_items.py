@@ -44,6 +44,23 @@ class TestAnItem:
         said = [items.message({"type": "tool_result", "name": "ls", "result": "x"}, "r") for _ in range(3)]
         assert [m.results[0].call_id for m in said if isinstance(m, Message)] == ["one", "two", ""]
 
+    @pytest.mark.parametrize(
+        ("written", "sent"),
+        [
+            ('{"output":"a\\nb","metadata":{"exit_code":1,"duration_seconds":0.2}}',
+             "Exit code: 1\nWall time: 0.2 seconds\nOutput:\na\nb"),
+            ('{"output":"a","metadata":{"exit_code":0}}', "Exit code: 0\nOutput:\na"),
+            ('{"output":"a"}', '{"output":"a"}'),
+            ('{"output":"a","metadata":{},"more":1}', '{"output":"a","metadata":{},"more":1}'),
+            ('{"output', '{"output'),
+        ],
+    )  # fmt: skip
+    def test_of_a_command_is_what_the_model_was_sent(self, written: str, sent: str) -> None:
+        """Codex writes output and exit code as JSON and sends them as lines; other JSON stays as it is."""
+        message = Items().message({"type": "function_call_output", "call_id": "c", "output": written}, "n")
+        assert isinstance(message, Message)
+        assert message.results[0].text == sent
+
     def test_of_a_picture_has_text_and_media(self) -> None:
         """A picture made by the provider is the assistant's."""
         message = Items().message(
