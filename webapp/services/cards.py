@@ -65,7 +65,7 @@ def searchable(message: Message) -> str:
 
 
 def _preview(message: Message) -> str:
-    text = "\n".join(p.text[:PREVIEW_CHARS] for p in message.parts[:8] if isinstance(p, Text)).strip()
+    text = "\n".join(p.text[: PREVIEW_CHARS + 1] for p in message.parts[:8] if isinstance(p, Text)).strip()
     if not text:
         text = "\n".join(r.text[: PREVIEW_CHARS * 2] for r in message.results[:4]).strip()
     if not text and not message.calls:

@@ -172,16 +172,11 @@ class Draft:
             old = next((m for m in reversed(self._recent_rows()) if m.group_key == entry.group), None)
             if old is not None and (found := self._reopened(old.no)) is not None:
                 return self._keep_open(entry, found)
-        role = entry.message.role
-        opened = Open(
-            self.row.next_no,
-            self.row.next_seq,
-            entry.kind,
-            role,
-            entry.group,
-            to_ms(entry.at),
-            self.estimate(),
-        )
+        before = self.estimate()
+        if entry.group is not None:
+            before = self.carried.group_before(entry.group, before)
+        at, role = to_ms(entry.at), entry.message.role
+        opened = Open(self.row.next_no, self.row.next_seq, entry.kind, role, entry.group, at, before)
         self.row.next_no += 1
         return self._keep_open(entry, opened)
 
@@ -203,6 +198,8 @@ class Draft:
         replaced = {e.supersedes for e in own}
         said = {e.seq: e.message for e in [*stored, *own] if e.seq not in replaced}
         before = max(0, self.estimate() - old.tokens)
+        if old.group_key is not None:
+            before = self.carried.group_before(old.group_key, before)
         return Open(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, said, old.last_seq,
                     entry_id=old.id, old=old)  # fmt: skip
 

@@ -222,7 +222,8 @@ class Prunes:
         enough = limits.limit * made.settings.minimum_gain_percent / 100
         gain = made.scale.part(made.plan.freed)
         worth = gain >= max(1, enough)
-        carried.fired, carried.backed_off = worth, 0 if worth else int(tokens * BACK_OFF)
+        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > limits.target_tokens
+        carried.fired, carried.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
         row.state = carried.to_dict()
         if not worth:
             self._store.sessions.update(row.key, state=row.state)

@@ -13,6 +13,7 @@ from scoring.calibration import Calibration
 TRAIL_POINTS = 24
 TURNS_KEPT = 6
 ENDS_KEPT = 16
+GROUPS_KEPT = 6
 
 
 @dataclass(slots=True)
@@ -20,7 +21,8 @@ class Carried:
     """The running facts of one session.
 
     `trail` holds main-gauge tokens, every `stride`-th message's, thinned out as it fills. `turn_tokens` are the
-    gauge at the last starts of a turn. `ends` maps the source ids of the last messages to the estimate behind them.
+    gauge at the last starts of a turn. `ends` maps the source ids of the last messages to the estimate behind them,
+    `groups` the last API calls to the estimate before them.
     `absorbing` says that assistant messages still belong to the call reported last. `fired` says that automatic
     pruning has acted on this crossing of the target; `backed_off` is the size below which it does not try again.
     """
@@ -31,6 +33,7 @@ class Carried:
     skipped: int = 0
     turn_tokens: list[int] = field(default_factory=list)
     ends: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)
     absorbing: bool = False
     fired: bool = False
     backed_off: int = 0
@@ -60,6 +63,13 @@ class Carried:
             self.ends[source_id] = estimate
             while len(self.ends) > ENDS_KEPT:
                 del self.ends[next(iter(self.ends))]
+
+    def group_before(self, group: str, estimate: int) -> int:
+        """The estimate before the first entry of a group; `estimate` where this is the first."""
+        before = self.groups.setdefault(group, estimate)
+        while len(self.groups) > GROUPS_KEPT:
+            del self.groups[next(iter(self.groups))]
+        return before
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""

@@ -1,0 +1,49 @@
+"""Records sorted out."""
+
+from __future__ import annotations
+
+from tests.webapp.building import entry, usage, user
+from webapp.services.batches import BATCH_RECORDS, Tally, batches, runs
+from webapp.transcripts.records import Entry, Problem, Unknown, UsageReport
+
+
+class TestBatches:
+    """Runs of one stream."""
+
+    def test_keep_order_and_streams_apart(self) -> None:
+        """A sub-agent's rows between the session's make a batch of their own."""
+        records = [entry(1, user("a")), entry(2, user("b"), stream="agent-x"), entry(3, user("c"))]
+        assert [(s, len(b)) for s, b in batches(records)] == [("", 1), ("agent-x", 1), ("", 1)]
+
+    def test_are_never_longer_than_a_transaction_may_be(self) -> None:
+        """However many there are."""
+        sizes = [len(batch) for _, batch in batches(Problem(n, "x") for n in range(2 * BATCH_RECORDS + 1))]
+        assert sizes == [BATCH_RECORDS, BATCH_RECORDS, 1]
+
+
+class TestRuns:
+    """Entries between usage reports."""
+
+    def test_end_at_a_report(self) -> None:
+        """It speaks of what came before it."""
+        records = [
+            entry(1, user("a")),
+            Problem(1, "x"),
+            entry(2, user("b")),
+            UsageReport(usage(5), None, "k"),
+            entry(3, user("c")),
+        ]
+        found = [len(r) if isinstance(r, list) else "report" for r in runs(records)]
+        assert sum(n for n in found if isinstance(n, int)) == sum(isinstance(r, Entry) for r in records)
+        assert found[-2:] == ["report", 1]
+
+
+class TestTally:
+    """What could not be used."""
+
+    def test_counts_everything_and_keeps_some_words(self) -> None:
+        """Twenty reasons are enough, the number is right."""
+        tally = Tally()
+        tally.take([Problem(n, "not JSON") for n in range(30)] + [Unknown(1, "odd"), Unknown(2, "odd")])
+        assert (tally.malformed, len(tally.problems), tally.unknown) == (30, 20, {"odd": 2})
+        assert tally.problems[0] == "line 0: not JSON"
