@@ -31,7 +31,7 @@ def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
 
     config = config or Config.load()
     app = app or build(config)
-    gate = Gate(hosts=frozenset(name.lower() for name in config.allowed_hosts))
+    gate = Gate(hosts=frozenset(name.lower() for name in config.allowed_hosts), token=config.token)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
     install(flask_app, app)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)

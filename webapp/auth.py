@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
+from urllib.parse import parse_qs, quote, unquote
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -99,7 +100,7 @@ def host_name(header: str) -> str:
     Empty for what is no host at all.
     """
     found = HOST.fullmatch(header.strip().lower())
-    return found["host"] if found else ""
+    return str(found["host"]) if found else ""
 
 
 def is_socket(environ: Environ) -> bool:
@@ -112,12 +113,12 @@ def sent_token(environ: Environ) -> str:
     """The token a request carries, as a bearer token or as our cookie; empty when it has none."""
     scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer":
-        return value.strip()
+        return str(value).strip()
     try:
         cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(TOKEN_COOKIE)
     except CookieError:
         return ""
-    return cookie.value if cookie else ""
+    return unquote(cookie.value) if cookie else ""
 
 
 class Guarded:
@@ -128,11 +129,30 @@ class Guarded:
         self.gate = gate
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answers a request itself when the gate refuses it."""
+        """Answers a request itself when the gate refuses it, or when it only brings the token."""
         refusal = self.gate.refusal(environ)
-        if refusal is None:
-            return self.application(environ, start_response)
-        return answer(refusal, environ, start_response)
+        if refusal is not None:
+            return answer(refusal, environ, start_response)
+        if self.gate.token is not None and brought_token(environ) == self.gate.token:
+            return keep_token(self.gate.token, environ, start_response)
+        return self.application(environ, start_response)
+
+
+def brought_token(environ: Environ) -> str | None:
+    """The token in the address of a page, where somebody opened it with one."""
+    if environ["REQUEST_METHOD"] != "GET" or environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
+        return None
+    found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
+    return found[-1] if found else None
+
+
+def keep_token(token: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Puts the token into a cookie that no script and no other site can use, and out of the address."""
+    cookie = f"{TOKEN_COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
+    path = "/" + environ.get("PATH_INFO", "").lstrip("/")
+    location = quote(path.encode("latin-1"))
+    start_response("303 See Other", [("Location", location), ("Set-Cookie", cookie)])
+    return [b""]
 
 
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:

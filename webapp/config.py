@@ -26,7 +26,7 @@ class Config:
     `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
     `follow` False follows nothing. `env` is what `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and the home are read from.
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
-    with the very last append (SQLite `synchronous=FULL`).
+    with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program and page.
     """
 
     db: Path | None = None
@@ -39,6 +39,7 @@ class Config:
     durable: bool = False
     busy_seconds: float = 5.0
     allowed_hosts: tuple[str, ...] = ()
+    token: str | None = None
     env: Mapping[str, str] | None = None
 
     @property
@@ -80,12 +81,14 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     known = {f.name for f in fields(Config)} - {"env"}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise Invalid(f"{file}: unknown key {unknown[0]}; expected one of {', '.join(sorted(known))}", unknown[0])
+        raise Invalid(
+            f"{file}: unknown key {unknown[0]}; expected one of {', '.join(sorted(known))}", unknown[0]
+        )
     return values
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    names = {"db": "COPPICE_DB", "host": "COPPICE_HOST", "port": "COPPICE_PORT", "watch": "COPPICE_WATCH"}
+    names = {name: f"COPPICE_{name.upper()}" for name in ("db", "host", "port", "watch", "token")}
     values: dict[str, Any] = {name: env[key] for name, key in names.items() if env.get(key)}
     if isinstance(values.get("watch"), str):
         values["watch"] = values["watch"].split(os.pathsep)
@@ -109,7 +112,7 @@ def _convert(name: str, value: Any) -> Any:
             return tuple(value)
     except (TypeError, ValueError) as error:
         raise Invalid(f"bad value for {name}: {value!r}", name) from error
-    expected = {"host": str, "follow": bool, "demo": bool, "tokenizer": bool, "durable": bool}.get(name)
+    expected = {"host": str, "token": str, "follow": bool, "demo": bool, "tokenizer": bool, "durable": bool}.get(name)
     if expected and not isinstance(value, expected):
         raise Invalid(f"bad value for {name}; expected {expected.__name__}, got {value!r}", name)
     return value

@@ -135,6 +135,26 @@ class TestTokens:
         """A page tells nothing about a session by itself."""
         assert Gate(token="secret").refusal(environ(path="/")) is None
 
+    def test_in_the_address_of_a_page_become_a_cookie(self) -> None:
+        """One that no script reads and no other site sends, and the address is clean again."""
+        answer = behind(Gate(token="secret")).get("/sessions/a?token=secret", headers={"Host": OWN})
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/sessions/a")
+        cookie = answer.headers["Set-Cookie"]
+        assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
+        assert Gate(token="secret").refusal(environ(Cookie=cookie.partition(";")[0])) is None
+
+    def test_in_an_address_lead_nowhere_else(self) -> None:
+        """A path that looks like another host stays a path."""
+        request = {**environ(path="/"), "PATH_INFO": "//evil.example/", "QUERY_STRING": "token=secret"}
+        headers: dict[str, str] = {}
+        Guarded(lambda *_: [], Gate(token="secret"))(request, lambda _, found: headers.update(found))
+        assert headers["Location"] == "/evil.example/"
+
+    def test_that_are_wrong_make_no_cookie(self) -> None:
+        """The page is shown, and its data is refused."""
+        answer = behind(Gate(token="secret")).get("/?token=guess", headers={"Host": OWN})
+        assert "Set-Cookie" not in answer.headers
+
     def test_in_a_broken_cookie_are_none(self) -> None:
         """A cookie that cannot be read is no token, and no failure."""
         assert sent_token({"HTTP_COOKIE": "a]b=;;\x00"}) == ""

@@ -17,8 +17,8 @@ from webapp.store import Store
 Command = Callable[..., Any]
 
 REMOTE = (
-    "{host} can be reached from other machines, and Coppice asks nobody who they are; "
-    "serve on 127.0.0.1 and use an SSH tunnel, or say --allow-remote"
+    "{host} can be reached from other machines; serve on 127.0.0.1 and use an SSH tunnel, "
+    "or say --allow-remote and set COPPICE_TOKEN, which is then asked of everybody"
 )
 
 

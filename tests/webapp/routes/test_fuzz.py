@@ -69,7 +69,7 @@ OPERATIONS = [
 class TestEveryRoute:
     """Statuses, types and shapes as documented, and never a failure of ours."""
 
-    @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=lambda part: str(part))
+    @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=str)
     @pytest.mark.parametrize(
         "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["right", "wrong"]
     )

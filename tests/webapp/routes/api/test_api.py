@@ -1,0 +1,55 @@
+"""The API as a whole: complete, and harmless to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from webapp.routes.api import routes
+
+PROMISED = """
+GET /sessions, POST /sessions, GET /sessions/{}, PATCH /sessions/{}, DELETE /sessions/{}, POST /sessions/{}/messages,
+GET /sessions/{}/messages, GET /sessions/{}/stats, GET /sessions/{}/context, POST /sessions/{}/plan,
+POST /sessions/{}/prune, GET /sessions/{}/operations, POST /sessions/{}/operations/{}/undo, GET /sessions/{}/archive,
+POST /sessions/{}/messages/{}/pin, POST /sessions/{}/messages/{}/unpin, POST /sessions/{}/messages/{}/restore,
+POST /sessions/{}/messages/{}/drop, POST /sessions/{}/messages/{}/drop-first, GET /sessions/{}/export, POST /import,
+GET /settings, PUT /settings, POST /settings/reset, GET /models, PUT /models/{}, DELETE /models/{}, GET /search
+"""
+
+
+def shape(path: str) -> str:
+    """A path with its parameters' names taken out."""
+    return "/".join("{}" if step.startswith("<") else step for step in path.split("/"))
+
+
+class TestTheApi:
+    """What users, agents and checks rely on."""
+
+    def test_has_what_is_promised(self) -> None:
+        """Every route of the interface."""
+        served = {f"{route.method} {shape(route.path)}" for route in routes()}
+        assert {one.strip() for one in PROMISED.split(",")} <= served
+
+    def test_changes_nothing_by_being_read(self, client: FlaskClient, app: Any, ids: list[str]) -> None:
+        """No GET has an effect on the session, its context or its history."""
+        client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
+        before = (app.sessions.get("a")["version"], client.get("/api/sessions/a/context").json["messages"])
+        for route in routes():
+            if route.method == "GET":
+                path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])
+                client.get("/api" + path.replace("<int(max=2147483647):n>", "1"))
+        after = (app.sessions.get("a")["version"], client.get("/api/sessions/a/context").json["messages"])
+        assert after == before
+
+    @pytest.mark.parametrize("route", [r for r in routes() if r.body], ids=lambda route: route.name)
+    @pytest.mark.parametrize("data", [b"[" * 100_000, b"\xff", b"{", '{"a":"ä"}'.encode("latin-1")], ids=repr)
+    def test_takes_no_body_that_cannot_be_read(
+        self, client: FlaskClient, ids: list[str], route: Any, data: bytes
+    ) -> None:
+        """400 everywhere: a depth bomb, another encoding, half a body."""
+        path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])
+        path = "/api" + path.replace("<int(max=2147483647):n>", "1").replace("<path:name>", "x")
+        answer = client.open(path, method=route.method, data=data, content_type="application/json")
+        assert (answer.status_code, answer.json["error"]["type"]) == (400, "malformed")

@@ -1,0 +1,121 @@
+"""The context over HTTP: asked for, planned, pruned, put back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+pytestmark = pytest.mark.usefixtures("ids")
+
+
+class TestAsking:
+    """GET …/context."""
+
+    @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
+    def test_gives_the_list_in_the_format_asked_for(self, client: FlaskClient, name: str) -> None:  # X13
+        """With its estimate and its time."""
+        context = client.get(f"/api/sessions/a/context?format={name}").json
+        assert context["format"] == name
+        assert context["tokens"] > 0
+        assert context["as_of"].endswith("Z")
+
+    def test_of_an_unknown_format_is_refused(self, client: FlaskClient) -> None:
+        """With those that are known."""
+        answer = client.get("/api/sessions/a/context?format=morse")
+        assert answer.status_code == 422
+        assert "openai" in answer.json["error"]["message"]
+
+
+class TestPruning:
+    """POST …/plan, …/prune and …/undo."""
+
+    def test_does_what_the_plan_showed(self, client: FlaskClient) -> None:  # X1
+        """The same messages, and the context is below its budget."""
+        plan = client.post("/api/sessions/a/plan", json={"max_tokens": 12_000}).json
+        applied = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]}).json
+        assert sorted(applied["event"]["removed_ids"]) == sorted(one["id"] for one in plan["removed"])
+        assert client.get("/api/sessions/a/stats").json["tokens"] == plan["after"]["tokens"] <= 12_000
+
+    def test_stores_nothing_while_planning(self, client: FlaskClient) -> None:  # X1
+        """The session is what it was."""
+        before = client.get("/api/sessions/a").json["version"]
+        client.post("/api/sessions/a/plan", json={"max_tokens": 8000})
+        assert client.get("/api/sessions/a").json["version"] == before
+
+    def test_refuses_a_plan_for_an_older_state(self, client: FlaskClient) -> None:  # X1
+        """409, and nothing is pruned."""
+        plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json
+        client.post("/api/sessions/a/messages", json={"messages": [{"role": "user", "content": "more"}]})
+        answer = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]})
+        assert (answer.status_code, answer.json["error"]["type"]) == (409, "stale_plan")
+        assert client.get("/api/sessions/a/operations").json["operations"] == []
+
+    def test_is_undone_whole(self, client: FlaskClient) -> None:  # X2
+        """The context before it, plus everything appended since."""
+        before = client.get("/api/sessions/a/context").json["messages"]
+        n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
+        later = {"role": "user", "content": "more"}
+        client.post("/api/sessions/a/messages", json={"messages": [later]})
+        undone = client.post(f"/api/sessions/a/operations/{n}/undo").json
+        assert undone["undone"] == [n]
+        assert client.get("/api/sessions/a/context").json["messages"] == [*before, later]
+
+    def test_is_undone_once(self, client: FlaskClient) -> None:
+        """The second time there is nothing to undo."""
+        n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
+        client.post(f"/api/sessions/a/operations/{n}/undo")
+        assert client.post(f"/api/sessions/a/operations/{n}/undo").status_code == 409
+
+    def test_spares_what_it_is_told_to(self, client: FlaskClient) -> None:
+        """By message id."""
+        first = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json["removed"][0]["id"]
+        again = client.post("/api/sessions/a/plan", json={"max_tokens": 8000, "spare": [first]}).json
+        assert first not in [message["id"] for message in again["removed"]]
+
+    def test_tries_settings_without_saving_them(self, client: FlaskClient) -> None:  # X4
+        """And says how many messages would change their fate."""
+        wish = {"max_tokens": 8000, "settings": {"weights": {"recency": 0, "length": 65}}, "compare": True}
+        plan = client.post("/api/sessions/a/plan", json=wish).json
+        assert isinstance(plan["changed"], int)
+        assert client.get("/api/settings").json["settings"]["weights"]["length"] != 65
+
+    @pytest.mark.parametrize(
+        "wish",
+        [
+            {"max_tokens": -1},
+            {"strategy": "luck"},
+            {"settings": {"weights": {"recency": 1e9}}},
+            {"settings": {"nothing": 1}},
+            {"max_tokens": 10**30},
+        ],
+    )
+    def test_refuses_absurd_wishes(self, client: FlaskClient, wish: dict[str, Any]) -> None:
+        """422, one detail a wrong field."""
+        answer = client.post("/api/sessions/a/plan", json=wish)
+        assert answer.status_code == 422
+        assert answer.json["error"]["details"]
+
+
+class TestHistory:
+    """GET …/operations[/<n>]."""
+
+    def test_tells_what_was_done_to_which_messages(self, client: FlaskClient) -> None:
+        """Newest first; one of them with its messages."""
+        n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
+        [told] = client.get("/api/sessions/a/operations").json["operations"]
+        full = client.get(f"/api/sessions/a/operations/{n}").json
+        assert (told["n"], told["kind"], told["undoable"]) == (n, "prune", True)
+        assert len(full["items"]) == told["messages"]
+        assert all(item["reason"] for item in full["items"])
+
+    def test_can_be_asked_for_one_kind(self, client: FlaskClient) -> None:
+        """Pins only, say; a kind that does not exist is refused."""
+        client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
+        assert client.get("/api/sessions/a/operations?kind=pin").json["operations"] == []
+        assert client.get("/api/sessions/a/operations?kind=luck").status_code == 422
+
+    def test_has_no_operation_that_was_not(self, client: FlaskClient) -> None:
+        """404."""
+        assert client.get("/api/sessions/a/operations/77").status_code == 404

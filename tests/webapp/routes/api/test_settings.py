@@ -1,0 +1,66 @@
+"""Settings and models, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+
+class TestSettings:
+    """GET and PUT /api/settings, POST /api/settings/reset."""
+
+    def test_come_with_all_that_a_page_needs(self, client: FlaskClient) -> None:  # B16
+        """Defaults, presets, limits of each number, and the preset in force."""
+        doc = client.get("/api/settings").json
+        assert doc["settings"] == doc["defaults"]
+        assert doc["preset"] in doc["presets"]
+        assert doc["limits"]
+
+    def test_are_saved_as_a_whole_or_not_at_all(self, client: FlaskClient) -> None:
+        """Two wrong fields are two details, and the right one beside them is not saved."""
+        before = client.get("/api/settings").json
+        wrong = {"fresh_tail": 5, "target_percent": 900, "weights": {"recency": -5}}
+        answer = client.put("/api/settings", json=wrong)
+        fields = {one["field"] for one in answer.json["error"]["details"]}
+        assert answer.status_code == 422
+        assert {"target_percent", "weights.recency"} <= fields
+        assert client.get("/api/settings").json == before
+
+    def test_go_back_to_the_defaults(self, client: FlaskClient) -> None:
+        """By one click."""
+        changed = client.put("/api/settings", json={"fresh_tail": 5}).json
+        assert (changed["settings"]["fresh_tail"], changed["preset"]) == (5, "custom")
+        assert client.post("/api/settings/reset").json["settings"] == changed["defaults"]
+
+    @pytest.mark.parametrize("body", [b"[]", b"5", b'"x"', b"null", b"[[1]]"])
+    def test_are_an_object(self, client: FlaskClient, body: bytes) -> None:
+        """Anything else is refused."""
+        assert client.put("/api/settings", data=body, content_type="application/json").status_code == 422
+
+
+class TestModels:
+    """GET /api/models, PUT and DELETE /api/models/<name>."""
+
+    def test_say_where_their_limits_are_from(self, client: FlaskClient) -> None:  # X10, B13
+        """Source and date."""
+        rows = client.get("/api/models").json["models"]
+        assert all(row["source"] for row in rows if not row.get("overridden"))
+
+    def test_are_overridden_and_given_back(self, client: FlaskClient) -> None:  # B13
+        """A session of that model follows at once; names may have slashes."""
+        client.post("/api/sessions", json={"id": "a", "model": "my/model"})
+        client.put("/api/models/my/model", json={"window": 50_000})
+        assert client.get("/api/sessions/a").json["window"] == 50_000
+        assert client.delete("/api/models/my/model").json == {"ok": True}
+        assert client.get("/api/sessions/a").json["window"] != 50_000
+        assert client.delete("/api/models/my/model").status_code == 404
+
+    @pytest.mark.parametrize(
+        "row",
+        [{}, {"window": 0}, {"window": "5"}, {"window": 10, "input_limit": 20}, {"window": 5, "size": 5}],
+    )
+    def test_refuse_what_is_wrong(self, client: FlaskClient, row: dict[str, Any]) -> None:
+        """422."""
+        assert client.put("/api/models/x", json=row).status_code == 422

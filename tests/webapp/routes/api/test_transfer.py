@@ -1,0 +1,141 @@
+"""Files in and out, over HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from webapp.routes.api.transfer import disposition
+
+CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
+
+
+def upload(client: FlaskClient, *files: tuple[str, bytes], **fields: str) -> Any:
+    """Sends files as a form."""
+    data = {**fields, "file": [(io.BytesIO(content), name) for name, content in files]}
+    return client.post("/api/import", data=data, content_type="multipart/form-data")
+
+
+class TestImporting:
+    """POST /api/import."""
+
+    def test_takes_a_file_of_a_form(self, client: FlaskClient) -> None:
+        """Once: the second time everything is known."""
+        first = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
+        again = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
+        assert (first["added"], again["added"], again["known"]) == (2, 0, 2)
+        assert first["session_id"] == again["session_id"]
+
+    @pytest.mark.parametrize("content", [CHAT, json.dumps(CHAT), {"model": "gpt-5", "messages": CHAT}])
+    def test_takes_a_file_in_json(self, client: FlaskClient, content: Any) -> None:
+        """As text, or as the value that it holds."""
+        answer = client.post("/api/import", json={"name": "chat.json", "content": content})
+        assert answer.json["imported"][0]["added"] == 2
+
+    def test_takes_what_can_be_read_of_several(self, client: FlaskClient) -> None:
+        """And tells which could not, with the reason."""
+        answer = upload(client, ("a.bin", b"\x00\x01"), ("chat.json", json.dumps(CHAT).encode())).json
+        told = {one["title"]: one for one in answer["imported"]}
+        assert told["a.bin"]["problems"]
+        assert sum(one["added"] for one in answer["imported"]) == 2
+
+    @pytest.mark.parametrize(
+        ("content", "status"),
+        [
+            (b"", 400),
+            (b"\x00\x01\x02" * 50, 400),
+            (b"[" * 100_000, 400),
+            ('[{"role":"ü"}]'.encode("latin-1"), 400),
+        ],
+        ids=["empty", "binary", "deep", "latin-1"],
+    )
+    def test_refuses_what_cannot_be_read(self, client: FlaskClient, content: bytes, status: int) -> None:
+        """With the file's name; nothing is stored."""
+        answer = upload(client, ("x.json", content))
+        assert answer.status_code in (status, 422)
+        assert "x.json" in answer.json["error"]["message"]
+        assert client.get("/api/sessions").json["sessions"] == []
+
+    @pytest.mark.parametrize(
+        ("kwargs", "status"),
+        [
+            ({"data": b"x", "content_type": "text/plain"}, 415),
+            ({"data": b"x"}, 415),
+            ({"data": {"format": "auto"}, "content_type": "multipart/form-data"}, 400),
+            ({"json": {"name": "x"}}, 422),
+            ({"json": {"content": 5}}, 422),
+            ({"data": b"--", "content_type": "multipart/form-data"}, 400),
+        ],
+    )
+    def test_refuses_what_is_no_upload(
+        self, client: FlaskClient, kwargs: dict[str, Any], status: int
+    ) -> None:
+        """By its type, or because there is no file in it."""
+        assert client.post("/api/import", **kwargs).status_code == status
+
+    def test_takes_real_transcripts(self, client: FlaskClient, transcripts: Any) -> None:
+        """A Codex rollout."""
+        file = next((transcripts / "codex").rglob("*.jsonl"))
+        [told] = upload(client, (file.name, file.read_bytes())).json["imported"]
+        assert told["source"] == "codex"
+        assert told["added"] > 0
+
+
+@pytest.mark.usefixtures("ids")
+class TestExporting:
+    """GET …/export."""
+
+    def test_gives_a_file_that_comes_back_as_it_was(self, client: FlaskClient) -> None:  # S1
+        """Import after deleting gives the same messages, pruned ones too."""
+        client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
+        before = client.get("/api/sessions/a/context").json["messages"]
+        file = client.get("/api/sessions/a/export")
+        content = file.data  # the answer is streamed: read it while there is something to read
+        assert "attachment" in file.headers["Content-Disposition"]
+        client.delete("/api/sessions/a?confirm=a")
+        upload(client, ("a.jsonl", content))
+        assert client.get("/api/sessions/a").json["messages"] == 40
+        assert client.get("/api/sessions/a/context").json["messages"] == before
+
+    @pytest.mark.parametrize(
+        ("name", "status"), [("openai", 200), ("gemini", 200), ("morse", 422), ("codex", 422)]
+    )
+    def test_has_formats(self, client: FlaskClient, name: str, status: int) -> None:
+        """Those that fit the session; the others are refused."""
+        assert client.get(f"/api/sessions/a/export?format={name}").status_code in (status, 409)
+
+    def test_names_a_file_with_any_letters(self) -> None:
+        """Quoted for those that know, plain for the others; no line can be broken into."""
+        header = disposition('naïve "name"\r\nX: 1.json')
+        assert "\r" not in header
+        assert "filename*=UTF-8''na%C3%AFve" in header
+
+
+@pytest.mark.usefixtures("ids")
+class TestSearching:
+    """GET /api/search."""
+
+    def test_finds_what_was_said_pruned_or_not(self, client: FlaskClient) -> None:  # X14
+        """With a snippet."""
+        client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
+        found = client.get("/api/search?q=word&session=a").json["results"]
+        assert found
+
+    @pytest.mark.parametrize("q", ['"', "AND OR NOT", "a*b(", "%00", "NEAR(", "x" * 500])
+    def test_takes_any_words(self, client: FlaskClient, q: str) -> None:
+        """Nothing of the search's own language breaks it."""
+        assert client.get(f"/api/search?q={q}").status_code == 200
+
+
+class TestTheDemo:
+    """POST /api/demo."""
+
+    def test_starts_one_session(self, client: FlaskClient) -> None:
+        """However often it is asked for."""
+        first, second = (client.post("/api/demo") for _ in range(2))
+        assert first.status_code == 201
+        assert first.json["id"] == second.json["id"]

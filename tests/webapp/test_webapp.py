@@ -1,0 +1,67 @@
+"""create_app: everything connected, and nothing loaded before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+from flask import Flask
+
+from tests.shared import ROOT
+from webapp import create_app
+from webapp.config import Config
+
+
+class TestCreateApp:
+    """The WSGI application."""
+
+    def test_builds_its_own_services(self, config: Config) -> None:
+        """From the configuration alone."""
+        flask_app = create_app(config)
+        assert flask_app.test_client().get("/api/sessions").json == {"sessions": []}
+        flask_app.extensions["coppice.live"].close()
+        flask_app.extensions["coppice"].close()
+
+    def test_takes_services_that_are_there(self, flask_app: Flask, app: Any) -> None:
+        """So that a server and a watcher share them."""
+        assert flask_app.extensions["coppice"] is app
+
+    def test_puts_the_gate_before_everything(self, flask_app: Flask) -> None:
+        """Pages, files, the API and Socket.IO alike."""
+        client = flask_app.test_client()
+        for path in (
+            "/",
+            "/static/app.js",
+            "/api/sessions",
+            "/metrics",
+            "/socket.io/?EIO=4&transport=polling",
+        ):
+            assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
+
+    def test_lets_in_the_hosts_that_are_configured(self, app: Any, tmp_path: Any) -> None:
+        """By name."""
+        flask_app = create_app(Config(db=tmp_path / "x.db", allowed_hosts=("Box.local",)), app=app)
+        assert flask_app.test_client().get("/", headers={"Host": "box.local:5000"}).status_code == 200
+        flask_app.extensions["coppice.live"].close()
+
+    def test_asks_for_the_token_that_is_configured(self, app: Any, tmp_path: Any) -> None:
+        """Of the API, not of the page."""
+        flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
+        client = flask_app.test_client()
+        assert [client.get(path).status_code for path in ("/", "/api/sessions")] == [200, 401]
+        assert client.get("/?token=secret", follow_redirects=True).status_code == 200
+        assert client.get("/api/sessions").status_code == 200
+        flask_app.extensions["coppice.live"].close()
+
+
+class TestImporting:
+    """The package."""
+
+    def test_loads_nothing(self) -> None:
+        """Flask comes in when an application is made."""
+        code = "import sys, webapp; print('flask' in sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == "False"
