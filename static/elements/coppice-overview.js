@@ -51,7 +51,9 @@ export class CoppiceOverview extends CoppiceElement {
       this.#sessions?.delete(event.detail?.session_id ?? event.detail?.id);
       this.requestUpdate();
     });
-    this.listen(live, "resync", () => this.#load());
+    this.listen(live, "resync", (/** @type {CustomEvent} */ event) =>
+      this.#take(event.detail.snapshot.sessions),
+    );
     this.listen(live, "settings:changed", () => this.#load());
     this.listen(this, "imported", () => this.#load());
     for (const type of ["pointerout", "focusout"])
@@ -93,13 +95,19 @@ export class CoppiceOverview extends CoppiceElement {
 
   async #load() {
     try {
-      const sessions = await api.sessions();
-      this.#sessions = new Map(sessions.map((s) => [s.id, s]));
-      this.#dirty = new Set(this.#sessions.keys());
-      this.#error = null;
+      this.#take(await api.sessions());
     } catch (error) {
       this.#error = error instanceof Error ? error.message : String(error);
     }
+    this.requestUpdate();
+  }
+
+  /** @param {Session[] | undefined} sessions all there are */
+  #take(sessions) {
+    if (!sessions) return;
+    this.#sessions = new Map(sessions.map((s) => [s.id, s]));
+    this.#dirty = new Set(this.#sessions.keys());
+    this.#error = null;
     this.requestUpdate();
   }
 

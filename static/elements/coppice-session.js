@@ -60,7 +60,7 @@ export class CoppiceSession extends CoppiceElement {
     this.listen(live, "session:deleted", (/** @type {CustomEvent} */ event) => {
       if ((event.detail?.session_id ?? event.detail?.id) === this.#id) location.assign("/");
     });
-    this.listen(live, "resync", () => this.#load());
+    this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
     this.listen(live, "settings:changed", () => this.#load());
     this.#listenToPanels();
     this.actions({
@@ -157,6 +157,12 @@ export class CoppiceSession extends CoppiceElement {
     else if (isAboveTarget(session)) this.#planPanel?.plan();
     const wanted = new URLSearchParams(location.search).get("message");
     if (wanted) setTimeout(() => this.#list?.reveal(Number(wanted)), 600);
+  }
+
+  /** @param {{ snapshot: any, known: boolean }} detail */
+  #resync({ snapshot, known }) {
+    if (known) this.#load();
+    else if (this.#session) this.#receive(snapshot.stats);
   }
 
   /** @param {any} payload */

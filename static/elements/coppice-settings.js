@@ -45,6 +45,7 @@ export class CoppiceSettings extends CoppiceElement {
 
   start() {
     live.join("overview");
+    this.listen(live, "resync", () => this.#doc && api.settings().then((doc) => this.#changedElsewhere(doc)));
     this.listen(live, "settings:changed", (/** @type {CustomEvent} */ event) =>
       this.#changedElsewhere(event.detail),
     );

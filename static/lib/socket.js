@@ -1,5 +1,5 @@
 // The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen; after a
-// lost connection it is joined again, and the server sends what was missed, or `resync` tells the page to read afresh.
+// lost connection it is joined again, and the server sends what was missed, or a snapshot that the page starts afresh from.
 import { io } from "socket.io-client";
 
 const EVENTS = [
@@ -22,7 +22,8 @@ const EVENTS = [
 
 /**
  * Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides these
- * `state` when the connection comes or goes, and `resync` when what was missed cannot be told one by one.
+ * `state` when the connection comes or goes, and `resync` with a `snapshot` of the room when it was entered: for the
+ * first time (`known` false), or after too long a time to be told one by one what was missed.
  */
 class Live extends EventTarget {
   /** @type {LiveState} */
@@ -50,7 +51,7 @@ class Live extends EventTarget {
     const socket = io({
       transports: ["websocket", "polling"],
       reconnectionDelay: 300,
-      reconnectionDelayMax: 3000,
+      reconnectionDelayMax: 2000,
     });
     this.#socket = socket;
     socket.on("connect", () => {
@@ -76,7 +77,8 @@ class Live extends EventTarget {
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
-    if (known && answer?.snapshot) this.dispatchEvent(new CustomEvent("resync", { detail: { room } }));
+    if (answer?.snapshot)
+      this.dispatchEvent(new CustomEvent("resync", { detail: { room, snapshot: answer.snapshot, known } }));
   }
 
   /** @param {string} name @param {any} payload */

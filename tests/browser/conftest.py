@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page
+from playwright.sync_api import ConsoleMessage, Page, expect
 
 from tests.browser.writing import ClaudeFolder
 from tests.servers import Server, running_server
+
+# A busy machine takes its time; what is expected shows up as soon as it is there.
+expect.set_options(timeout=15_000)
 
 # The browser's own line for every answer of 400 and above; whether one was wanted is the test's business.
 EXPECTED = "Failed to load resource"
@@ -57,5 +60,7 @@ def complaints(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 
 def _serious(message: ConsoleMessage) -> list[str]:
-    wanted = message.type not in ("error", "warning") or EXPECTED in message.text or "WebSocket" in message.text
+    wanted = (
+        message.type not in ("error", "warning") or EXPECTED in message.text or "WebSocket" in message.text
+    )
     return [] if wanted else [f"{message.type}: {message.text}"]

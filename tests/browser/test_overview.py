@@ -70,7 +70,9 @@ class TestTheTable:
         """Markup in a title is shown, not run."""
         managed(server, 1, title="<img src=x onerror=alert(1)> & <b>bold</b>")
         page.goto(server.url)
-        expect(page.locator("tr.session-row a.title")).to_have_text("<img src=x onerror=alert(1)> & <b>bold</b>")
+        expect(page.locator("tr.session-row a.title")).to_have_text(
+            "<img src=x onerror=alert(1)> & <b>bold</b>"
+        )
 
     def test_filters_by_words_and_by_what_is_above_target(self, page: Page, server: Server) -> None:
         """The field and the chips narrow the table, and say when nothing is left."""
@@ -100,7 +102,9 @@ class TestTheTable:
         expect(page.get_by_text("1 above its target")).to_be_visible()
         first.get_by_role("link", name="Prune Full").click()
         expect(page.get_by_role("tab", name="Plan")).to_have_attribute("aria-selected", "true")
-        expect(page.get_by_role("button", name="Prune", exact=False).filter(has_text="message")).to_be_visible()
+        expect(
+            page.get_by_role("button", name="Prune", exact=False).filter(has_text="message")
+        ).to_be_visible()
 
     def test_shows_hundreds_of_sessions(self, page: Page, server: Server) -> None:
         """Two hundred sessions are all there, each with its gauge."""
@@ -126,7 +130,12 @@ class TestTheEmptyState:
     def test_says_how_to_point_it_at_transcripts(self, page: Page, server: Server) -> None:
         """The exact commands stand there."""
         page.goto(server.url)
-        for command in ("coppice serve --watch DIR", "coppice import FILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        for command in (
+            "coppice serve --watch DIR",
+            "coppice import FILE",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+        ):
             expect(page.get_by_text(command).first).to_be_visible()
 
     def test_starts_the_demo_session(self, page: Page, server: Server) -> None:

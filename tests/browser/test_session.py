@@ -31,7 +31,9 @@ def tokens_shown(page: Page) -> int:
 class TestPruning:
     """From the banner to the undo."""
 
-    def test_shows_the_plan_applies_exactly_it_and_undoes_it(self, page: Page, server: Server) -> None:  # X1, X2
+    def test_shows_the_plan_applies_exactly_it_and_undoes_it(
+        self, page: Page, server: Server
+    ) -> None:  # X1, X2
         """Banner, plan, prune, toast with figures, undo: the context is the one before."""
         session = managed(server, 60)
         open_session(page, server, session)
@@ -96,7 +98,7 @@ class TestPruning:
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
 
     def test_works_from_the_keyboard(self, page: Page, server: Server) -> None:
-        """p opens the plan, Enter applies it, Escape and ? do what they say."""
+        """The key p opens the plan, Enter applies it, Escape and ? do what they say."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.keyboard.press("?")
@@ -187,7 +189,9 @@ class TestMessages:
     def test_filters_finds_and_sorts(self, page: Page, server: Server) -> None:
         """Chips, role, words and order each narrow or turn the list, and say when nothing is left."""
         session = managed(server, 20, tokens=50)
-        server.app.ingest.append_messages(session, [{"role": "user", "content": "a heron by the weir " + words(900)}])
+        server.app.ingest.append_messages(
+            session, [{"role": "user", "content": "a heron by the weir " + words(900)}]
+        )
         open_session(page, server, session)
         page.get_by_label("Role", exact=True).select_option("assistant")
         expect(page.locator(".msg")).to_have_count(10)

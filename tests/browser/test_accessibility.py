@@ -1,0 +1,137 @@
+"""Every page in both themes, checked by axe; the preferences of the reader's system respected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+def open_overview(page: Page, server: Server) -> None:
+    """The overview with a session above its target."""
+    managed(server, 60, tokens=1_500)
+    page.goto(server.url)
+    expect(page.locator("tr.session-row")).to_have_count(1)
+
+
+def open_nothing(page: Page, server: Server) -> None:
+    """The overview without sessions."""
+    page.goto(server.url)
+    expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+
+def open_plan(page: Page, server: Server) -> None:
+    """A session with its plan, an open group and an open message."""
+    page.goto(f"{server.url}/sessions/{managed(server, 60)}")
+    page.locator(".m-open").first.click()
+    expect(page.locator(".parts")).to_be_visible()
+    page.locator("button.group").first.click()
+    expect(page.locator(".group-rows li").first).to_be_visible()
+
+
+def open_history(page: Page, server: Server) -> None:
+    """A session that was pruned, with its history."""
+    session = managed(server, 60)
+    server.app.prunes.apply(session, {})
+    page.goto(f"{server.url}/sessions/{session}")
+    page.get_by_role("tab", name="History").click()
+    page.get_by_role("button", name="Look inside").click()
+    expect(page.locator(".operations .group-rows li").first).to_be_visible()
+
+
+def open_settings(page: Page, server: Server) -> None:
+    """The settings with a fault and a what-if."""
+    managed(server, 3, tokens=50)
+    page.goto(f"{server.url}/settings")
+    page.locator("input[name=fresh_tail]").fill("1.5")
+    expect(page.locator("#fault-fresh_tail")).to_be_visible()
+
+
+def open_search(page: Page, server: Server) -> None:
+    """The search with results."""
+    managed(server, 3, tokens=50)
+    page.goto(f"{server.url}/search?q=message")
+    expect(page.locator(".hit").first).to_be_visible()
+
+
+def open_error(page: Page, server: Server) -> None:
+    """A page that is not there."""
+    page.goto(f"{server.url}/sessions/nobody")
+
+
+PAGES = [open_overview, open_nothing, open_plan, open_history, open_settings, open_search, open_error]
+
+
+class TestPages:
+    """What axe finds."""
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    @pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__)
+    def test_have_no_violations(
+        self, page: Page, server: Server, theme: str, open_page: Callable[[Page, Server], None]
+    ) -> None:
+        """No rule of axe is broken, whatever the theme."""
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
+        open_page(page, server)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+    def test_have_no_violations_when_narrow(self, page: Page, server: Server) -> None:
+        """The cards and the sheet are as sound as the table and the columns."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.emulate_media(reduced_motion="reduce")
+        open_overview(page, server)
+        overview = Axe().run(page)
+        assert overview.violations_count == 0, overview.generate_report()
+        page.get_by_role("link", name="Prune A managed session").click()
+        expect(page.locator(".side")).to_be_visible()
+        sheet = Axe().run(page)
+        assert sheet.violations_count == 0, sheet.generate_report()
+
+
+class TestPreferences:
+    """What the reader's system asks for."""
+
+    def test_of_less_motion_are_respected(self, page: Page, server: Server) -> None:
+        """Nothing moves by itself, the live dot included."""
+        page.emulate_media(reduced_motion="reduce")
+        open_overview(page, server)
+        assert page.locator(".live i").evaluate("dot => getComputedStyle(dot).animationName") == "none"
+        assert page.locator(".gauge-part").first.evaluate(
+            "part => getComputedStyle(part).transitionDuration"
+        ) in (
+            "0s",
+            "0.0s",
+        )
+
+    def test_of_a_theme_are_kept(self, page: Page, server: Server) -> None:
+        """The chosen theme is there on the next page, before anything is drawn."""
+        page.goto(server.url)
+        page.get_by_role("button", name="Theme: system").click()
+        page.get_by_role("button", name="Theme: light").click()
+        page.goto(f"{server.url}/settings")
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+
+    def test_of_forced_colours_leave_bars_readable(self, page: Page, server: Server) -> None:
+        """In forced colours the regions keep their hues and the track its outline."""
+        page.emulate_media(forced_colors="active")
+        open_overview(page, server)
+        assert (
+            page.locator(".gauge-part").first.evaluate("part => getComputedStyle(part).forcedColorAdjust")
+            == "none"
+        )
+        expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
+
+    def test_of_the_keyboard_reach_the_content(self, page: Page, server: Server) -> None:
+        """The first stop of the Tab key leads past the bar to the content."""
+        page.goto(server.url)
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("main")).to_be_focused()

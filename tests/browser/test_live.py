@@ -1,0 +1,69 @@
+"""The live connection: lost, said, and caught up with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.cable import Cable
+from tests.browser.writing import feed, managed
+from tests.servers import Server
+
+
+@contextmanager
+def cable_to(server: Server) -> Iterator[Cable]:
+    """A cable between the page and the server."""
+    cable = Cable(int(server.url.rsplit(":", 1)[1]))
+    try:
+        yield cable
+    finally:
+        cable.close()
+
+
+class TestALostConnection:
+    """A page whose server is out of reach for a while."""
+
+    def test_is_said_and_caught_up_with(self, page: Page, server: Server) -> None:
+        """The dot says reconnecting; once it is back, what was missed is there without a reload."""
+        session = managed(server, 4, tokens=50)
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/sessions/{session}")
+            state = page.locator(".live")
+            expect(state).to_have_text("live")
+            expect(page.locator(".msg")).to_have_count(4)
+            page.evaluate("window.stayed = true")
+            cable.cut()
+            expect(state).to_have_text("reconnecting")
+            feed(server, session, 3, tokens=50, start=4)
+            expect(page.locator(".msg")).to_have_count(4)
+            cable.mend()
+            expect(state).to_have_text("live")
+            expect(page.locator(".msg")).to_have_count(7)
+            assert page.evaluate("window.stayed")
+
+    def test_leaves_the_overview_right_as_well(self, page: Page, server: Server) -> None:
+        """A session that began meanwhile is in the table afterwards, one that was deleted is not."""
+        managed(server, 1, tokens=50, id="gone", title="Gone")
+        with cable_to(server) as cable:
+            page.goto(cable.url)
+            titles = page.locator("tr.session-row a.title")
+            expect(titles).to_have_text(["Gone"])
+            expect(page.locator(".live")).to_have_text("live")
+            cable.cut()
+            expect(page.locator(".live")).to_have_text("reconnecting")
+            managed(server, 1, tokens=50, title="Born")
+            server.app.sessions.delete("gone")
+            cable.mend()
+            expect(titles).to_have_text(["Born"])
+
+    def test_of_an_api_that_fails_is_said_with_a_way_to_try_again(self, page: Page, server: Server) -> None:
+        """When the figures cannot be read the page says why, and a click reads them."""
+        page.route("**/api/settings", lambda route: route.abort())
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_role("alert")).to_contain_text("the server does not answer")
+        page.unroute("**/api/settings")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_text("sum 100")).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)

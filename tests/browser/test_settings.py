@@ -1,0 +1,140 @@
+"""The settings page: a draft, what it would do, and saving it as a whole."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+def weight(page: Page, name: str) -> Locator:
+    """The number field of one weight."""
+    return page.locator(f'input[type=number][name="weights.{name}"]')
+
+
+class TestWeights:
+    """The four weights and what they do."""
+
+    def test_show_their_sum_and_what_a_change_would_do_before_it_is_saved(
+        self, page: Page, server: Server
+    ) -> None:  # X4, B16
+        """A slider moves its number, the sum and the what-if; nothing is saved until Save is pressed."""
+        managed(server, 60)
+        page.goto(f"{server.url}/settings")
+        expect(page.get_by_text("sum 100")).to_be_visible()
+        words = page.locator(".what-if-words")
+        expect(words).to_contain_text("With the saved settings")
+        page.get_by_role("slider", name=re.compile("^Keywords")).fill("100")
+        page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
+        expect(weight(page, "keywords")).to_have_value("100")
+        expect(page.get_by_text("sum 135")).to_be_visible()
+        expect(words).to_contain_text("would change fate")
+        changed = re.search(r"^(\d+) message", words.inner_text())
+        assert changed is not None
+        assert int(changed[1]) > 0
+        assert server.app.settings.get()["settings"]["weights"]["keywords"] == 25
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        assert server.app.settings.get()["settings"]["weights"]["keywords"] == 100
+        expect(page.get_by_role("button", name="Save")).to_be_hidden()
+
+    def test_have_their_faults_beside_them(self, page: Page, server: Server) -> None:
+        """Everything is checked at once, each fault stands by its field, and nothing is saved."""
+        page.goto(f"{server.url}/settings")
+        weight(page, "role").fill("900")
+        page.locator("input[name=fresh_tail]").fill("1.5")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("2 fields are wrong")).to_be_visible()
+        expect(weight(page, "role")).to_have_attribute("aria-invalid", "true")
+        expect(page.locator('[id="fault-weights.role"]')).to_contain_text("900")
+        expect(page.locator("#fault-fresh_tail")).to_contain_text("whole number")
+        assert server.app.settings.get()["preset"] == "Balanced"
+        page.get_by_role("button", name="Discard").click()
+        expect(page.locator(".fault")).to_have_count(0)
+        expect(weight(page, "role")).to_have_value("30")
+
+
+class TestTheRest:
+    """Presets, keywords, steps."""
+
+    def test_of_the_fields_follow_a_preset(self, page: Page, server: Server) -> None:
+        """A preset fills the form, is shown as chosen, and the defaults come back the same way."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("button", name="Blueprint").click()
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("0")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="Blueprint")).to_have_attribute("aria-pressed", "true")
+        assert server.app.settings.get()["preset"] == "Blueprint"
+        page.get_by_role("button", name="Reset to defaults").click()
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("16")
+
+    def test_of_the_words_can_be_edited(self, page: Page, server: Server) -> None:  # B4
+        """Groups of keywords are added, named, filled and removed."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("button", name="Remove tool use").click()
+        page.get_by_role("button", name="Add a group").click()
+        page.get_by_label("Name of the group").last.fill("birds")
+        page.get_by_label("Words of birds").fill("heron, snipe")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        groups = {g["name"]: g["words"] for g in server.app.settings.get()["settings"]["keywords"]}
+        assert "tool use" not in groups
+        assert groups["birds"] == ["heron", "snipe"]
+
+
+class TestOpenPages:
+    """Other pages while settings change."""
+
+    def test_take_new_settings_at_once(self, page: Page, server: Server) -> None:  # B16
+        """A lower target, saved elsewhere, brings the banner to a session's page without a reload."""
+        session = managed(server, 40)
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".msg").first).to_be_visible()
+        expect(page.locator(".banner")).to_have_count(0)
+        server.app.settings.put({"target_percent": 50, "aim_percent": 40})
+        expect(page.locator(".banner")).to_contain_text("above its target of 50")
+
+    def test_with_a_draft_keep_it_and_say_so(self, page: Page, server: Server) -> None:
+        """Settings saved elsewhere do not overwrite what is being typed."""
+        page.goto(f"{server.url}/settings")
+        page.locator("input[name=fresh_tail]").fill("7")
+        server.app.settings.put({"aim_percent": 40})
+        expect(page.get_by_text("changed elsewhere while you were editing")).to_be_visible()
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("7")
+        page.get_by_role("button", name="Show those").click()
+        expect(page.locator("input[name=aim_percent]")).to_have_value("40")
+        expect(page.locator("input[name=fresh_tail]")).to_have_value("16")
+
+
+class TestModels:
+    """The windows."""
+
+    def test_can_be_overridden_and_given_back(self, page: Page, server: Server) -> None:  # B13, X10
+        """Rows carry source and date; one's own limits are marked, and the table's come back."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_label("Find a model").fill("claude-sonnet-4-5")
+        first = page.locator(".models tbody tr").first
+        expect(first).to_contain_text(re.compile(r"20\d\d-\d\d-\d\d"))
+        name = first.locator("td").first.inner_text()
+        page.get_by_role("button", name=f"Override {name}", exact=True).click()
+        page.locator(".model-edit").get_by_label("Window").fill("123456")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(first).to_contain_text("123,456")
+        expect(first).to_contain_text("yours")
+        page.get_by_role("button", name=f"Reset {name}", exact=True).click()
+        expect(first).not_to_contain_text("123,456")
+
+    def test_with_absurd_limits_are_refused(self, page: Page, server: Server) -> None:
+        """A window of nothing is refused beside the field."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_label("Model", exact=True).fill("novel-1")
+        page.locator(".model-edit").get_by_label("Window").fill("0")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator(".model-edit .fault")).to_contain_text("Window")
+        page.locator(".model-edit").get_by_label("Window").fill("64000")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
