@@ -10,7 +10,11 @@ from scoring.messages import Message, Text, ToolCall, Wire
 from webapp.services.plain import json_bytes, json_value, storable, wire_bytes
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters()),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters()),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(), max_size=5), inner, max_size=3)
     ),

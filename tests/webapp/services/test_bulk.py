@@ -1,0 +1,23 @@
+"""The collector stands still, and goes on."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from webapp.services.bulk import no_collection
+
+
+class TestNoCollection:
+    """Around building many objects."""
+
+    def test_switches_off_and_on_again(self) -> None:
+        """Also when something fails inside, and when nested."""
+        with pytest.raises(KeyError), no_collection():
+            assert not gc.isenabled()
+            with no_collection():
+                pass
+            assert not gc.isenabled()
+            raise KeyError
+        assert gc.isenabled()

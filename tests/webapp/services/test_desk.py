@@ -1,0 +1,69 @@
+"""Limits and settings that hold for a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.models import ModelLimits
+from scoring.settings import BALANCED, Settings
+from tests.webapp.building import managed
+from webapp.services.desk import limits_of
+
+MODEL = ModelLimits("m", 200_000)
+
+
+def settings(**data: Any) -> Settings:
+    """The defaults with some changes."""
+    return Settings.from_dict(data, base=BALANCED)
+
+
+class TestLimits:
+    """The target is the least of three numbers."""
+
+    @pytest.mark.parametrize(
+        ("model", "changes", "limit", "target"),
+        [
+            (MODEL, {}, 200_000, 160_000),
+            (ModelLimits("m", 400_000, 272_000), {}, 272_000, 217_600),
+            (MODEL, {"target_percent": 100, "response_reserve": 50_000}, 200_000, 150_000),
+            (MODEL, {"cap_tokens": 90_000}, 200_000, 90_000),
+        ],
+    )
+    def test_follow_from_model_and_settings(
+        self, model: ModelLimits, changes: Any, limit: int, target: int
+    ) -> None:  # X10
+        """Share of the input limit, window less reserve, the user's cap."""
+        found = limits_of(model, None, settings(**changes))
+        assert (found.limit, found.target_tokens) == (limit, target)
+        assert found.aim_tokens <= found.target_tokens
+
+    def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
+        """It knows better, smaller or larger."""
+        assert limits_of(MODEL, 1_000_000, BALANCED).limit == 1_000_000
+        assert limits_of(ModelLimits("m", 400_000, 272_000), 258_400, BALANCED).limit == 258_400
+
+    def test_are_never_empty(self) -> None:
+        """However small the window."""
+        tiny = limits_of(ModelLimits("m", 1_000), None, settings(response_reserve=100_000))
+        assert tiny.target_tokens >= 1
+
+
+class TestDesk:
+    """What holds for whom."""
+
+    def test_a_session_overrides_what_holds_for_all(self, app: Any) -> None:
+        """Field by field, and follows changes of the rest."""
+        session = managed(app, settings={"fresh_tail": 3})
+        app.settings.put({"aim_percent": 50, "fresh_tail": 9})
+        row = app.store.sessions.get(session)
+        assert (app.desk.settings_of(row).fresh_tail, app.desk.settings_of(row).aim_percent) == (3, 50)
+        assert app.desk.settings().fresh_tail == 9
+
+    def test_settings_of_another_version_do_no_harm(self, app: Any) -> None:
+        """What is not understood does not hold."""
+        with app.store.write():
+            app.store.small.put_setting("settings", {"from_the_future": 1})
+        app.desk.forget()
+        assert app.desk.settings() == BALANCED

@@ -1,0 +1,150 @@
+"""Sessions: made, listed, changed, deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.errors import InvalidSettings
+from tests.webapp.building import conversation, entries, entry, followed, heard, managed, said, user, wire
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.events import SessionDeleted
+
+
+class TestCreate:
+    """A session that a program feeds."""
+
+    def test_counts_system_prompt_and_tools(self, app: Any) -> None:  # P1
+        """As regions of their own, before anything is said."""
+        tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
+        session = app.sessions.create(
+            {"id": "x", "model": "gpt-5", "system": "be brief " * 20, "tools": tools}
+        )
+        regions = {r["name"]: r["tokens"] for r in session["pruned"]["regions"]}
+        assert set(regions) == {"system", "tools"}
+        assert (session["id"], session["kind"], session["agent"], session["source"]) == (
+            "x",
+            "managed",
+            None,
+            "api",
+        )
+
+    def test_refuses_an_id_that_exists(self, app: Any) -> None:
+        """The one that is there stays."""
+        managed(app, id="x", title="first")
+        with pytest.raises(Conflict):
+            app.sessions.create({"id": "x", "title": "second"})
+        assert app.sessions.get("x")["title"] == "first"
+
+    def test_refuses_settings_that_are_wrong(self, app: Any) -> None:
+        """And makes nothing."""
+        with pytest.raises(InvalidSettings):
+            app.sessions.create({"id": "x", "settings": {"fresh_tail": -1}})
+        with pytest.raises(NotFound):
+            app.sessions.get("x")
+
+
+class TestList:
+    """The overview."""
+
+    def test_narrows_by_state_source_and_words(self, app: Any) -> None:
+        """Words look in title, model, folder and id."""
+        managed(
+            app, wire("user", "x " * 4_000), id="full", title="Parser work", settings={"cap_tokens": 1_000}
+        )
+        followed(app, user("lexer"), session_id="other")
+        ids = lambda **by: [s["id"] for s in app.sessions.list(**by)]  # noqa: E731  # short in one place
+        assert ids(state="warning") == ["full"]
+        assert ids(source="claude-code") == ["other"]
+        assert ids(q="PARSER work") == ["full"]
+        assert ids(q="parser lexer") == []
+
+    def test_sorts_by_what_is_asked_for(self, app: Any) -> None:
+        """Either way round."""
+        managed(app, wire("user", "x " * 400), id="big", title="b")
+        managed(app, wire("user", "x"), id="small", title="a")
+        assert [s["id"] for s in app.sessions.list(sort="tokens")] == ["big", "small"]
+        assert [s["id"] for s in app.sessions.list(sort="-tokens")] == ["small", "big"]
+        assert [s["id"] for s in app.sessions.list(sort="title")] == ["small", "big"]
+        with pytest.raises(Invalid, match="sort"):
+            app.sessions.list(sort="colour")
+
+
+class TestPatch:
+    """What may be changed."""
+
+    def test_gives_a_field_of_the_settings_back(self, app: Any) -> None:
+        """Null means: as for all."""
+        session = managed(app, settings={"fresh_tail": 3, "aim_percent": 40})
+        app.sessions.patch(session, {"settings": {"fresh_tail": None}, "title": "New", "automatic": True})
+        row = app.store.sessions.get(session)
+        assert (row.settings, row.title, row.automatic) == ({"aim_percent": 40}, "New", 1)
+
+    def test_changes_nothing_when_something_is_wrong(self, app: Any) -> None:
+        """All or none."""
+        session = managed(app, title="Old")
+        with pytest.raises(InvalidSettings):
+            app.sessions.patch(session, {"title": "New", "settings": {"strategy": "luck"}})
+        assert app.sessions.get(session)["title"] == "Old"
+
+    def test_moves_the_limits_with_the_model(self, app: Any) -> None:
+        """At once."""
+        session = managed(app)
+        app.sessions.patch(session, {"model": "claude-haiku-4-5"})
+        assert app.sessions.get(session)["window"] == 200_000
+
+
+class TestDelete:
+    """For good."""
+
+    def test_takes_everything_along(self, app: Any) -> None:
+        """Log, sub-agents, and what search knows; others stay."""
+        followed(app, *conversation(2))
+        app.ingest.append_records("s", [entry(70, user("explore"), stream="agent-x")])
+        followed(app, user("parser elsewhere"), session_id="t")
+        events = heard(app)
+        app.sessions.delete("s")
+        assert [s["id"] for s in app.sessions.list()] == ["t"]
+        assert {r["session_id"] for r in app.search.everywhere("parser")["results"]} == {"t"}
+        assert [e for e in events if isinstance(e, SessionDeleted)] == [
+            SessionDeleted("s.agent-x"),
+            SessionDeleted("s"),
+        ]
+        assert list(app.verify()) == []
+
+    def test_lets_a_managed_id_be_used_again(self, app: Any) -> None:
+        """Only what is followed leaves a marker."""
+        managed(app, wire("user", "hi"), id="x")
+        app.sessions.delete("x")
+        assert app.sessions.create({"id": "x"})["messages"] == 0
+
+
+class TestFigures:
+    """Numbers over time."""
+
+    def test_stats_are_not_rounded_to_whole_percent(self, app: Any) -> None:  # B11
+        """Items, tokens, limit, utilization and whether it needs pruning."""
+        stats = app.sessions.stats(managed(app, wire("user", "hi " * 50)))
+        assert stats["utilizationPercent"] == 100 * stats["tokens"] / stats["limit"] > 0
+        assert (stats["items"], stats["needsPruning"]) == (1, False)
+        assert stats["as_of"].endswith("Z")
+
+    def test_the_timeline_shows_every_operation_and_its_undoing(self, app: Any) -> None:
+        """Prunes as marks, with tokens before and after."""
+        followed(app, *conversation(10))
+        app.prunes.apply("s", {"max_tokens": 400})
+        app.operations.undo("s")
+        line = app.sessions.timeline("s", points=5)
+        assert [m["kind"] for m in line["marks"]] == ["prune", "undo"]
+        assert line["marks"][0]["before"] > line["marks"][0]["after"]
+        assert len(line["points"]) == 5
+        assert line["points"][-1]["pruned"] == line["points"][-1]["agent"]
+
+    def test_the_trend_is_short_however_long_the_session(self, app: Any) -> None:
+        """At most 24 points."""
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", entries(*(said(f"{n}") for n in range(300))))
+        trend = app.sessions.get("s")["trend"]
+        assert 12 <= len(trend) <= 24
+        assert trend == sorted(trend)
