@@ -151,9 +151,11 @@ class Gateway:
                 with self._wake:
                     room.pass_over()
                 return
+            started = self.clock()
             messages = self._messages(subject, taken)
+            cost = self.clock() - started
         except NotFound:  # deleted meanwhile; what is left to tell is just that
-            messages = [one for one in taken.events if one[1]]
+            messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
             log.warning("cannot read for the live pages, trying again: %s", error)
             with self._wake:
@@ -162,7 +164,7 @@ class Gateway:
             return
         with self._wake:
             sent = [room.stamp(event, payload) for event, payload in messages]
-            self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now)
+            self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now, cost)
             # Under the lock: whoever subscribes meanwhile gets each message once, as missed or as sent.
             for one in sent:
                 self.socketio.emit(one.event, one.payload, to=room.name)

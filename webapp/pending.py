@@ -14,6 +14,8 @@ from webapp.notes import Note, Payload
 RATE = 10
 WINDOW_SECONDS = 1.0
 SPACING_SECONDS = WINDOW_SECONDS / RATE
+# Making messages takes at most this share of the time: a very long session is told of less often.
+SHARE_OF_TIME = 0.2
 # Rows in one `messages:appended`; a page that wants the others asks for them.
 ROWS_LIMIT = 200
 
@@ -32,10 +34,10 @@ class Pace:
         crowded = filled[-(spare + 1)] + WINDOW_SECONDS if len(filled) > spare else 0.0
         return max(self._free_at, crowded)
 
-    def took(self, count: int, now: float) -> None:
-        """Says that `count` messages left at `now`."""
+    def took(self, count: int, now: float, cost_seconds: float = 0.0) -> None:
+        """Says that `count` messages left at `now`, and that making them took `cost_seconds`."""
         self._sent.extend([now] * min(count, RATE))
-        self._free_at = now + count * SPACING_SECONDS
+        self._free_at = now + max(count * SPACING_SECONDS, cost_seconds / SHARE_OF_TIME)
 
 
 @dataclass(slots=True)

@@ -39,6 +39,12 @@ class TestPace:
         pace.took(12, now=50.0)
         assert pace.due_at(1) >= 51.0
 
+    def test_takes_its_time_after_what_was_dear_to_make(self) -> None:
+        """A fifth of the time at most goes into telling."""
+        pace = Pace()
+        pace.took(2, now=100.0, cost_seconds=0.5)
+        assert pace.due_at(1) == 102.5
+
 
 class TestPending:
     """Later news join the earlier."""
