@@ -112,7 +112,14 @@ def _convert(name: str, value: Any) -> Any:
             return tuple(value)
     except (TypeError, ValueError) as error:
         raise Invalid(f"bad value for {name}: {value!r}", name) from error
-    expected = {"host": str, "token": str, "follow": bool, "demo": bool, "tokenizer": bool, "durable": bool}.get(name)
+    expected = {
+        "host": str,
+        "token": str,
+        "follow": bool,
+        "demo": bool,
+        "tokenizer": bool,
+        "durable": bool,
+    }.get(name)
     if expected and not isinstance(value, expected):
         raise Invalid(f"bad value for {name}; expected {expected.__name__}, got {value!r}", name)
     return value
