@@ -29,7 +29,7 @@ def read_list(value: Any, wire_format: str | None = None) -> Decoded:
         return Decoded((), wire_format or "openai", {})
     found = recognise(value)
     known = FORMATS.get(wire_format or "")
-    if known is not None and known.recognise(value) >= found.recognise(value):
+    if known is not None and known.recognise(value) > 0 and found.recognise(value) < SURE:
         found = known
     decoded = decode(value, found.name)
     prompt = system_text(decoded.envelope)
@@ -40,6 +40,8 @@ def read_list(value: Any, wire_format: str | None = None) -> Decoded:
     return Decoded((system, *decoded.messages), decoded.format, envelope)
 
 
+# Above this a list can only be of the format that recognises it.
+SURE = 0.8
 PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 

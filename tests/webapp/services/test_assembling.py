@@ -1,0 +1,93 @@
+"""The context, as the model is sent it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.errors import UnknownFormat
+from scoring.formats import FORMATS, validate
+from tests.shared import shared_data
+from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
+
+
+class TestContext:
+    """In any wire format."""
+
+    def test_is_the_very_list_that_came_in(self, app: Any) -> None:
+        """Unknown fields included; only what was pruned is missing."""
+        messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
+        session = managed(app, *messages)
+        assert app.context.get(session)["messages"] == messages
+        app.operations.drop(session, mid(app, session, 2))
+        assert app.context.get(session)["messages"] == [messages[0], messages[2]]
+
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    def test_is_valid_for_every_format(self, app: Any, name: str) -> None:  # X6
+        """After any prune."""
+        followed(app, *conversation(10), user("end"))
+        app.prunes.apply("s", {"max_tokens": 600})
+        made = app.context.get("s", name)
+        assert made["format"] == name
+        assert validate(made["messages"], name, ready=False) == []
+
+    def test_repairs_on_the_way_out_and_says_so(self, app: Any) -> None:  # P4
+        """A call without a result; the log is not touched."""
+        followed(app, user("go"), call("c1"), user("never mind"), result("zzz", "orphan"), user("end"))
+        made = app.context.get("s", "openai")
+        assert made["notes"]
+        assert validate(made["messages"], "openai") == []
+        assert app.sessions.get("s")["messages"] == 5
+
+    def test_puts_the_prompt_where_the_format_has_it(self, app: Any) -> None:
+        """In a body, not in the list."""
+        session = managed(app, {"role": "user", "content": "hi"}, system="be brief", id="x")
+        made = app.context.get(session, "anthropic")
+        assert [m["role"] for m in made["messages"]] == ["user"]
+        assert made["envelope"] == {"system": "be brief"}
+
+    def test_says_so_when_it_is_too_much(self, app: Any) -> None:  # B7
+        """With the numbers, never silently."""
+        app.models.put("tiny", {"window": 1_000})
+        session = managed(app, wire("user", "word " * 3_000), model="tiny")
+        made = app.context.get(session)
+        assert made["over_budget"]["tokens"] == made["tokens"] > made["over_budget"]["limit"] == 1_000
+
+    def test_has_a_user_even_where_none_is_left(self, app: Any) -> None:  # X6
+        """Every provider wants one."""
+        followed(app, said("only me"))
+        made = app.context.get("s", "openai")
+        assert made["messages"][0]["role"] == "user"
+        assert made["notes"]
+
+    def test_refuses_a_format_that_is_none(self, app: Any) -> None:
+        """By name."""
+        followed(app, user("hi"))
+        with pytest.raises(UnknownFormat):
+            app.context.get("s", "morse")
+
+
+class TestRealSessions:
+    """Those beside the repository."""
+
+    @pytest.mark.parametrize("name", sorted(FORMATS))
+    def test_come_out_valid_in_every_format(self, app: Any, name: str) -> None:  # X6
+        """Whole and pruned."""
+        root = shared_data("transcripts")
+        files = [
+            *root.glob("claude-code/projects/*/*.jsonl"),
+            *root.glob("codex/**/*.jsonl"),
+            *root.glob("openai-chat/*.json"),
+        ]
+        for file in files:
+            if file.stat().st_size == 0:
+                continue
+            for imported in app.importing.import_file(str(file), file.read_bytes())["imported"]:
+                session = imported["session_id"]
+                assert validate(app.context.get(session, name)["messages"], name, ready=False) == []
+                tokens = app.sessions.get(session)["pruned"]["tokens"]
+                if app.prunes.plan(session, {"max_tokens": tokens // 2})["removed_count"]:
+                    app.prunes.apply(session, {"max_tokens": tokens // 2})
+                    assert validate(app.context.get(session, name)["messages"], name, ready=False) == []
+        assert list(app.verify()) == []

@@ -1,0 +1,57 @@
+"""Changes: stand-ins in and out, totals in step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.webapp.building import conversation, followed
+from webapp.services.changes import Change, cost, stand_in
+from webapp.store.context import PRUNED
+
+
+def shorten(app: Any, no: int, tokens: int) -> int:
+    """Lets a short text stand for a message's result, as a prune would; the operation's number."""
+    row = app.store.sessions.get("s")
+    message = app.store.log.message(row.key, no)
+    with app.store.write():
+        change = Change(app.store, row, app.store.contexts.totals(row.key), 1)
+        change.stand([message], {no: stand_in(tokens, {"call-0": "[cut]"})}, {})
+        n = change.record("prune", "user", "manual", 1, {}).n
+    app.views.drop(row.key)
+    return n
+
+
+class TestStandIn:
+    """A text that stands for a tool's output."""
+
+    def test_costs_what_it_says_and_goes_out_in_its_place(self, app: Any) -> None:  # C3
+        """The log keeps the original, undo gives it back."""
+        followed(app, *conversation(1))
+        before = app.sessions.get("s")["pruned"]["tokens"]
+        shorten(app, 3, 7)
+        message = app.store.log.message(1, 3)
+        assert app.sessions.get("s")["pruned"]["tokens"] == before - message.tokens + 7
+        assert "[cut]" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+        app.operations.undo("s")
+        assert app.sessions.get("s")["pruned"]["tokens"] == before
+        assert "line 0 of output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+
+    def test_is_remembered_when_its_message_is_taken_out(self, app: Any) -> None:  # X2
+        """Undoing the drop brings back what stood there."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        tokens = app.sessions.get("s")["pruned"]["tokens"]
+        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.operations.undo("s")
+        assert app.sessions.get("s")["pruned"]["tokens"] == tokens
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
+        assert list(app.verify()) == []
+
+    def test_has_a_cost_of_its_own(self, app: Any) -> None:
+        """Without one a message costs its tokens."""
+        followed(app, *conversation(1))
+        message = app.store.log.message(1, 3)
+        assert cost(message, None) == message.tokens
+        assert cost(message, stand_in(7, {})) == 7

@@ -1,0 +1,57 @@
+"""Files out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, followed, managed, mid, user, wire
+from webapp.errors import Conflict, Invalid, NotFound
+
+
+def content(app: Any, session: str, name: str) -> Any:
+    """The exported file, parsed."""
+    _, _, chunks = app.exporting.export(session, name)
+    return json.loads(b"".join(chunks))
+
+
+class TestExport:
+    """In every format."""
+
+    @pytest.mark.parametrize(("name", "key"), [("openai", None), ("anthropic", None), ("gemini", None)])
+    def test_writes_the_pruned_context(self, app: Any, name: str, key: str | None) -> None:  # X13
+        """As a list that a program can send."""
+        followed(app, *conversation(4), user("end"))
+        whole = content(app, "s", name)
+        app.operations.drop("s", mid(app, "s", 4))
+        assert len(content(app, "s", name)) < len(whole)
+        assert key is None
+
+    def test_writes_a_body_where_there_is_more_than_a_list(self, app: Any) -> None:
+        """With the prompt in its place."""
+        session = managed(app, wire("user", "hi"), system="be brief")
+        assert content(app, session, "anthropic")["system"] == "be brief"
+
+    def test_names_the_file_after_the_session(self, app: Any) -> None:
+        """Whatever its title."""
+        followed(app, user("a/b: ../c?"))
+        name, kind, _ = app.exporting.export("s", "jsonl")
+        assert "/" not in name
+        assert name.endswith(".coppice.jsonl")
+        assert kind == "application/x-ndjson"
+
+    def test_says_why_a_transcript_cannot_be_made(self, app: Any) -> None:
+        """Of a session that came from elsewhere."""
+        session = managed(app, wire("user", "hi"))
+        with pytest.raises(Conflict, match="came from api"):
+            app.exporting.export(session, "claude-code")
+
+    def test_refuses_what_it_does_not_know(self, app: Any) -> None:
+        """Format and session."""
+        followed(app, user("hi"))
+        with pytest.raises(Invalid, match="format"):
+            app.exporting.export("s", "morse")
+        with pytest.raises(NotFound):
+            app.exporting.export("nobody")

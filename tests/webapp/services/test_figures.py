@@ -1,0 +1,42 @@
+"""The bill of a prune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, followed, user
+
+
+def cache(app: Any, model: str) -> dict[str, Any]:
+    """The figures of a plan for a session with this model."""
+    followed(app, *conversation(10), user("end"), session_id=model, model=model)
+    found: dict[str, Any] = app.prunes.plan(model, {"max_tokens": 500})
+    return found
+
+
+class TestCacheFigures:
+    """Saved on every call, rewritten once."""
+
+    def test_follow_from_prices(self, app: Any) -> None:  # X9
+        """Writes cost more than reads: break-even is where savings have paid for the rewrite."""
+        plan = cache(app, "claude-sonnet-4-5")
+        bill, model = plan["cache"], app.desk.model("claude-sonnet-4-5")
+        assert bill["saved_per_call"] == plan["freed"]
+        assert 0 < bill["rewritten_once"] <= plan["after"]["tokens"]
+        assert bill["saved_cost"] == pytest.approx(plan["freed"] * model.cached_price / 1e6, abs=1e-6)
+        assert bill["break_even_calls"] * bill["saved_cost"] >= bill["rewrite_cost"] - 1e-5
+        assert (bill["break_even_calls"] - 1) * bill["saved_cost"] <= bill["rewrite_cost"] + 1e-5
+
+    def test_have_no_money_without_prices(self, app: Any) -> None:
+        """Tokens and calls are told all the same."""
+        bill = cache(app, "nobody-knows-1")["cache"]
+        assert (bill["saved_cost"], bill["rewrite_cost"]) == (None, None)
+        assert bill["break_even_calls"] >= 1
+
+    def test_are_nothing_where_nothing_goes(self, app: Any) -> None:
+        """No rewrite, no saving, no break-even."""
+        followed(app, user("hi"))
+        bill = app.prunes.plan("s", {})["cache"]
+        assert (bill["saved_per_call"], bill["rewritten_once"], bill["break_even_calls"]) == (0, 0, None)

@@ -1,0 +1,77 @@
+"""Settings and models: checked as a whole, told to everyone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.errors import InvalidSettings
+from tests.webapp.building import heard, managed
+from webapp.errors import NotFound
+from webapp.events import ModelsChanged, SettingsChanged
+
+
+class TestSettings:
+    """What holds for all."""
+
+    def test_are_saved_as_a_whole_or_not_at_all(self, app: Any) -> None:  # B16
+        """One fault a wrong field; the good ones beside it are not saved either."""
+        with pytest.raises(InvalidSettings) as caught:
+            app.settings.put({"fresh_tail": 4, "aim_percent": 900, "weights": {"recency": -1}})
+        assert {f.field for f in caught.value.faults} >= {"aim_percent", "weights.recency"}
+        assert app.settings.get()["settings"] == app.settings.get()["defaults"]
+
+    def test_reach_who_listens_and_every_session(self, app: Any) -> None:
+        """At once."""
+        session, events = managed(app), heard(app)
+        document = app.settings.put({"target_percent": 50})
+        assert document["settings"]["target_percent"] == 50
+        assert document["preset"] == "custom"
+        assert events == [SettingsChanged()]
+        assert app.sessions.get(session)["target_percent"] == 50
+
+    def test_can_be_taken_from_a_preset_and_reset(self, app: Any) -> None:
+        """By name; what is sent back whole is the same."""
+        assert app.settings.put({"preset": "Blueprint"})["preset"] == "Blueprint"
+        assert app.settings.put(app.settings.get()["settings"])["preset"] == "Blueprint"
+        assert app.settings.reset()["settings"] == app.settings.get()["defaults"]
+        with pytest.raises(InvalidSettings):
+            app.settings.put({"preset": "Magic"})
+
+    def test_name_the_range_of_every_number(self, app: Any) -> None:
+        """For the sliders."""
+        document = app.settings.get()
+        assert document["limits"]["fresh_tail"]["min"] == 0
+        assert set(document["limits"]["strategy"]["choices"]) >= {"score", "newest_first"}
+        assert "Blueprint" in document["presets"]
+
+
+class TestModels:
+    """The model table."""
+
+    def test_can_be_overridden_by_anyone(self, app: Any) -> None:  # B13
+        """Sessions follow, until the override is taken away."""
+        session, events = managed(app, model="gpt-5"), heard(app)
+        before = app.sessions.get(session)["window"]
+        row = app.models.put("gpt-5", {"window": 50_000, "input_limit": None})
+        assert (row["window"], row["overridden"]) == (50_000, True)
+        assert app.sessions.get(session)["window"] == 50_000
+        app.models.delete("gpt-5")
+        assert app.sessions.get(session)["window"] == before
+        assert events == [ModelsChanged(), ModelsChanged()]
+
+    def test_make_an_unknown_model_known(self, app: Any) -> None:  # B13
+        """With the numbers the user gives."""
+        session = managed(app, model="nobody-knows-1")
+        app.models.put("nobody-knows-1", {"window": 64_000})
+        found = app.sessions.get(session)
+        assert (found["model_known"], found["window"], found["notes"]) == (True, 64_000, [])
+        assert app.models.list()[0]["name"] == "nobody-knows-1"
+
+    def test_refuse_absurd_numbers(self, app: Any) -> None:
+        """And keep what was there."""
+        with pytest.raises(InvalidSettings):
+            app.models.put("gpt-5", {"window": 1_000, "input_limit": 5_000})
+        with pytest.raises(NotFound):
+            app.models.delete("gpt-5")

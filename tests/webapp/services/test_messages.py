@@ -1,0 +1,98 @@
+"""Messages in pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, entry, followed, mid, result, user
+from webapp.errors import Invalid, NotFound, StalePlan
+
+
+def walk(app: Any, **by: Any) -> list[int]:
+    """Numbers of all pages, one after the other."""
+    numbers: list[int] = []
+    after = None
+    while True:
+        page = app.messages.page("s", after=after, limit=7, **by)
+        numbers += [m["number"] for m in page["messages"]]
+        after = page["next"]
+        if after is None:
+            assert len(numbers) == page["total"]
+            return numbers
+
+
+class TestPage:
+    """Pages by cursor."""
+
+    @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
+    def test_bring_every_message_once(self, app: Any, sort: str) -> None:
+        """In the order that was asked for, pruned ones included."""
+        followed(app, *conversation(8))
+        app.prunes.apply("s", {"max_tokens": 400})
+        numbers = walk(app, sort=sort)
+        assert sorted(numbers) == list(range(1, 33))
+        if sort in ("newest", "oldest"):
+            assert numbers == sorted(numbers, reverse=sort == "newest")
+
+    def test_go_on_where_they_were_when_messages_come(self, app: Any) -> None:
+        """Nothing is shown twice or left out."""
+        followed(app, *conversation(5))
+        first = app.messages.page("s", limit=7)
+        app.ingest.append_records("s", [entry(99, user("more"))])
+        second = app.messages.page("s", limit=7, after=first["next"])
+        assert [m["number"] for m in first["messages"] + second["messages"]] == list(range(20, 6, -1))
+
+    def test_narrow_by_role_fate_and_words(self, app: Any) -> None:
+        """Each alone and together."""
+        followed(app, *conversation(10))
+        app.prunes.apply("s", {"max_tokens": 600})
+        counts = app.messages.page("s")["counts"]
+        for fate in ("kept", "protected", "goes", "out", "errors"):
+            assert len(walk(app, fate=fate)) == counts[fate]
+        assert counts["kept"] + counts["protected"] + counts["goes"] + counts["out"] == counts["all"] == 40
+        assert walk(app, role="tool", fate="errors") == [39, 19]
+        assert walk(app, q="answer 7") == [32]
+        assert set(walk(app, role="user")) == set(range(1, 41, 4))
+
+    def test_take_fates_from_a_plan_that_was_shown(self, app: Any) -> None:  # X1
+        """What goes in it is what goes, and a stale one is refused."""
+        followed(app, *conversation(8), user("end"))
+        plan = app.prunes.plan("s", {"max_tokens": 400})
+        page = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
+        assert {m["id"] for m in page["messages"]} == {m["id"] for m in plan["removed"]}
+        app.ingest.append_records("s", [entry(99, user("more"))])
+        with pytest.raises(StalePlan):
+            app.messages.page("s", plan_id=plan["plan_id"])
+
+    @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
+    def test_refuse_what_they_do_not_know(self, app: Any, by: dict[str, str]) -> None:
+        """With the parameter that is wrong."""
+        followed(app, user("hi"))
+        with pytest.raises(Invalid):
+            app.messages.page("s", **by)
+
+    def test_of_an_empty_session_are_empty(self, app: Any) -> None:
+        """Nothing fails."""
+        app.ingest.ensure("s", "claude-code")
+        page = app.messages.page("s")
+        assert (page["messages"], page["total"], page["next"]) == ([], 0, None)
+
+
+class TestOne:
+    """A message in full."""
+
+    def test_has_all_its_parts(self, app: Any) -> None:
+        """However long."""
+        followed(app, result("c", "x" * 10_000))
+        one = app.messages.one("s", mid(app, "s", 1))
+        assert one["parts"][0]["text"] == "x" * 10_000
+        assert len(one["text"]) <= 400
+
+    @pytest.mark.parametrize("wrong", ["1", "1-00", "99-00", "", "abc"])
+    def test_is_found_by_its_whole_id_only(self, app: Any, wrong: str) -> None:
+        """A number alone is no id."""
+        followed(app, user("hi"))
+        with pytest.raises(NotFound):
+            app.messages.one("s", wrong)

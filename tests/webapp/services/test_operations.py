@@ -1,0 +1,147 @@
+"""What a person does to single messages; undo in general stands in test_operations_undo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import (
+    call,
+    context_numbers,
+    conversation,
+    followed,
+    heard,
+    managed,
+    mid,
+    result,
+    said,
+    user,
+    wire,
+)
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.events import ContextRestored, OperationUndone
+
+
+@pytest.fixture
+def session(app: Any) -> str:
+    """A request, a call with two results around an answer, and a last word."""
+    return followed(app, user("go"), call("c1"), result("c1", "out"), said("well"), user("more"), said("end"))
+
+
+class TestByHand:
+    """Each acts on the whole unit."""
+
+    def test_drop_takes_the_unit_out(self, app: Any, session: str) -> None:  # X5
+        """A call never goes without its result."""
+        done = app.operations.drop(session, mid(app, session, 3))
+        assert context_numbers(app, session) == [1, 4, 5, 6]
+        assert (done["operation"]["kind"], done["message"]) == ("drop", "2 messages dropped")
+        assert app.sessions.get(session)["agent"]["messages"] == 6
+
+    def test_restore_puts_it_back_in_its_place(self, app: Any, session: str) -> None:  # X2
+        """From the list or the archive, in log order."""
+        app.operations.drop(session, mid(app, session, 3))
+        events = heard(app)
+        app.operations.restore(session, app.search.archive(session)[0]["id"])
+        assert context_numbers(app, session) == [1, 2, 3, 4, 5, 6]
+        [event] = [e for e in events if isinstance(e, ContextRestored)]
+        assert len(event.message_ids) == 2
+        assert list(app.verify()) == []
+
+    def test_pin_keeps_it_through_a_prune(self, app: Any) -> None:  # X5
+        """And unpin gives it free again."""
+        followed(app, *conversation(10), user("end"))
+        app.operations.pin("s", mid(app, "s", 2))
+        plan = app.prunes.plan("s", {"max_tokens": 300})
+        assert not {2, 3} & {m["number"] for m in plan["removed"]}
+        app.operations.unpin("s", mid(app, "s", 3))
+        plan = app.prunes.plan("s", {"max_tokens": 300})
+        assert {2, 3} <= {m["number"] for m in plan["removed"]}
+
+    def test_drop_first_makes_it_go_first(self, app: Any) -> None:  # X5
+        """Before anything that scores lower; a second time takes the mark off."""
+        followed(app, *conversation(10), user("end"))
+        tokens = app.sessions.get("s")["pruned"]["tokens"]
+        app.sessions.patch("s", {"settings": {"fresh_tail": 0}})
+        app.operations.drop_first("s", mid(app, "s", 38))
+        assert {m["number"] for m in app.prunes.plan("s", {"max_tokens": tokens - 1})["removed"]} == {38, 39}
+        app.operations.drop_first("s", mid(app, "s", 39))
+        assert not {38, 39} & {
+            m["number"] for m in app.prunes.plan("s", {"max_tokens": tokens - 1})["removed"]
+        }
+
+    @pytest.mark.parametrize(
+        ("first", "second", "why"),
+        [
+            ("drop", "drop", "out of the context"), ("", "restore", "in the context"), ("pin", "pin", "pinned already"),
+            ("", "unpin", "not pinned"),
+        ],
+    )  # fmt: skip
+    def test_says_why_there_is_nothing_to_do(
+        self, app: Any, session: str, first: str, second: str, why: str
+    ) -> None:
+        """No operation without an effect."""
+        if first:
+            getattr(app.operations, first)(session, mid(app, session, 2))
+        count = len(app.operations.list(session))
+        with pytest.raises(Conflict, match=why):
+            getattr(app.operations, second)(session, mid(app, session, 2))
+        assert len(app.operations.list(session)) == count
+
+    def test_never_drops_what_must_stay(self, app: Any) -> None:  # B7
+        """System messages and the last message."""
+        session = managed(app, wire("system", "rules"), wire("user", "hi"))
+        for no, why in ((1, "system"), (2, "last")):
+            with pytest.raises(Conflict, match=why):
+                app.operations.drop(session, mid(app, session, no))
+
+    def test_of_nobody_is_not_found(self, app: Any, session: str) -> None:
+        """Session, message and operation have to exist."""
+        with pytest.raises(NotFound):
+            app.operations.pin(session, "99-00")
+        with pytest.raises(NotFound):
+            app.operations.undo(session, 99)
+        with pytest.raises(NotFound):
+            app.operations.list("nobody")
+
+
+class TestUndo:
+    """What is said of it."""
+
+    def test_tells_who_listens_what_came_back(self, app: Any) -> None:  # X2
+        """Numbers of operations, ids of messages."""
+        followed(app, *conversation(10), user("end"))
+        removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
+        app.operations.pin("s", mid(app, "s", 41))
+        events = heard(app)
+        undone = app.operations.undo("s", 1)
+        assert (undone["undone"], set(undone["restored_ids"])) == ([2, 1], set(removed))
+        assert OperationUndone("s", (2, 1)) in events
+        assert app.sessions.get("s")["prunes"] == 0
+        with pytest.raises(Conflict, match="undone already"):
+            app.operations.undo("s", 1)
+
+    def test_of_nothing_is_refused(self, app: Any, session: str) -> None:
+        """There has to be something."""
+        with pytest.raises(Conflict, match="nothing to undo"):
+            app.operations.undo(session)
+
+
+class TestList:
+    """The history."""
+
+    def test_narrows_by_kind(self, app: Any, session: str) -> None:
+        """Newest first."""
+        app.operations.pin(session, mid(app, session, 1))
+        app.operations.drop(session, mid(app, session, 4))
+        assert [o["kind"] for o in app.operations.list(session)] == ["drop", "pin"]
+        assert [o["kind"] for o in app.operations.list(session, kind="pin")] == ["pin"]
+        with pytest.raises(Invalid, match="kind"):
+            app.operations.list(session, kind="magic")
+
+    def test_shows_what_one_did_to_each_message(self, app: Any, session: str) -> None:
+        """With the change and the reason."""
+        app.operations.drop(session, mid(app, session, 4))
+        [item] = app.operations.one(session, 1)["items"]
+        assert (item["number"], item["change"], item["reason"]) == (4, "out", "dropped by hand")

@@ -1,0 +1,154 @@
+"""Pruning: shown exactly, applied exactly, refused when stale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.errors import InvalidSettings
+from tests.webapp.building import (
+    context_numbers,
+    conversation,
+    entry,
+    followed,
+    heard,
+    managed,
+    mid,
+    user,
+    wire,
+)
+from webapp.errors import Conflict, StalePlan
+from webapp.events import ContextPruned
+
+
+class TestPlan:
+    """What would go."""
+
+    def test_stores_nothing(self, app: Any) -> None:  # X1
+        """A preview leaves the session as it is."""
+        followed(app, *conversation(8))
+        before = list(app.store.dump.records(app.store.sessions.get("s")))
+        app.prunes.plan("s", {"max_tokens": 300, "settings": {"fresh_tail": 2}, "compare": True})
+        assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
+
+    def test_counts_the_same_in_every_figure(self, app: Any) -> None:
+        """Groups, rows and numbers agree."""
+        followed(app, *conversation(10), user("end"))
+        plan = app.prunes.plan("s", {"max_tokens": 1_300})
+        assert sum(g["messages"] for g in plan["groups"]) == plan["removed_count"] == len(plan["removed"]) > 0
+        assert (
+            plan["before"]["messages"] - plan["removed_count"]
+            == plan["after"]["messages"]
+            == len(plan["kept"])
+        )
+        assert plan["before"]["tokens"] - plan["freed"] == plan["after"]["tokens"] <= 1_300
+        assert plan["nothing_to_do"] is None
+        assert {m["fate"] for m in plan["removed"]} == {"goes"}
+
+    def test_spares_and_drops_units_as_it_is_told(self, app: Any) -> None:  # X1
+        """Message ids in, whole units out."""
+        followed(app, *conversation(10), user("end"))
+        first = app.prunes.plan("s", {"max_tokens": 500})
+        spared = first["removed"][0]
+        second = app.prunes.plan(
+            "s", {"max_tokens": 500, "spare": [spared["id"]], "drop": [mid(app, "s", 38)]}
+        )
+        removed = {m["number"] for m in second["removed"]}
+        assert spared["number"] not in removed
+        assert {38, 39} <= removed
+
+    def test_says_how_many_fates_would_change(self, app: Any) -> None:  # X4
+        """Against the plan of the saved settings."""
+        followed(app, *conversation(12), user("end"))
+        app.sessions.patch("s", {"settings": {"cap_tokens": 1_000}})
+        same = app.prunes.plan("s", {"compare": True})
+        other = app.prunes.plan(
+            "s", {"compare": True, "settings": {"weights": {"recency": 0, "length": 60}, "fresh_tail": 0}}
+        )
+        assert same["changed"] == 0
+        assert other["changed"] > 0
+
+    def test_says_that_the_protected_are_too_many(self, app: Any) -> None:  # B7
+        """With the numbers, and drops nothing silently."""
+        session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
+        plan = app.prunes.plan(session, {"max_tokens": 100})
+        assert plan["over_budget"]["protected_tokens"] > plan["over_budget"]["max_tokens"] == 100
+        assert plan["removed_count"] == 0
+        assert plan["nothing_to_do"] == "everything in the context is protected"
+
+    def test_says_that_nothing_is_to_be_done(self, app: Any) -> None:
+        """Where the context is within its budget."""
+        followed(app, user("hi"))
+        assert "within" in app.prunes.plan("s", {})["nothing_to_do"]
+        app.ingest.ensure("empty", "claude-code")
+        assert app.prunes.plan("empty", {})["nothing_to_do"] == "the context is empty"
+
+    @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
+    def test_refuses_what_it_does_not_know(self, app: Any, wish: dict[str, Any]) -> None:
+        """With the faults."""
+        followed(app, user("hi"))
+        with pytest.raises(InvalidSettings):
+            app.prunes.plan("s", wish)
+
+
+class TestApply:
+    """What was shown is what is done."""
+
+    def test_does_exactly_what_the_plan_shows(self, app: Any) -> None:  # X1
+        """The same messages go, the same tokens stay; the log keeps all."""
+        followed(app, *conversation(10), user("end"))
+        plan = app.prunes.plan("s", {"max_tokens": 500})
+        events = heard(app)
+        applied = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        assert set(context_numbers(app, "s")) == {k["number"] for k in plan["kept"]}
+        assert (
+            applied["session"]["pruned"]["tokens"]
+            == plan["after"]["tokens"]
+            == applied["operation"]["tokens_after"]
+        )
+        assert applied["operation"]["freed"] == plan["freed"]
+        assert app.sessions.get("s")["messages"] == 41
+        [event] = [e for e in events if isinstance(e, ContextPruned)]
+        assert set(event.removed_ids) == {m["id"] for m in plan["removed"]}
+        assert applied["event"]["tokenReduction"] == plan["freed"]
+        assert list(app.verify()) == []
+
+    def test_refuses_a_plan_for_an_older_state(self, app: Any) -> None:  # X1
+        """And changes nothing."""
+        followed(app, *conversation(10))
+        plan = app.prunes.plan("s", {"max_tokens": 500})
+        app.ingest.append_records("s", [entry(99, user("more"))])
+        with pytest.raises(StalePlan, match="changed"):
+            app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        assert len(context_numbers(app, "s")) == 41
+
+    def test_refuses_a_plan_of_another_session(self, app: Any) -> None:
+        """A plan's id is no key to other doors."""
+        followed(app, *conversation(10))
+        followed(app, *conversation(10), session_id="t")
+        plan = app.prunes.plan("s", {"max_tokens": 500})
+        with pytest.raises(StalePlan):
+            app.prunes.apply("t", {"plan_id": plan["plan_id"]})
+
+    def test_refuses_to_prune_nothing(self, app: Any) -> None:
+        """There is no empty operation in the history."""
+        followed(app, user("hi"))
+        with pytest.raises(Conflict, match="within"):
+            app.prunes.apply("s", {})
+        assert app.operations.list("s") == []
+
+    def test_takes_zero_for_zero(self, app: Any) -> None:  # B9
+        """Only the protected stay."""
+        followed(app, *conversation(10))
+        app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
+        app.prunes.apply("s", {"max_tokens": 0})
+        assert context_numbers(app, "s") == [40]
+
+    def test_keeps_calls_with_their_results(self, app: Any) -> None:  # P4
+        """Whatever the budget."""
+        followed(app, *conversation(10), user("end"))
+        app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
+        for tokens in (900, 700, 500, 300):
+            app.prunes.apply("s", {"max_tokens": tokens})
+            assert list(app.verify()) == []
