@@ -1,0 +1,48 @@
+"""How fast transcripts come in: from the file's bytes to committed messages, and the tokenizer's share of it.
+
+Reads the real transcripts beside the project where they are there, else an invented one of the same size.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from benchmarks import sessions
+from benchmarks.rows import Row
+from webapp.tokenizers import Tokenizers
+
+SHARED = Path(__file__).parent.parent.parent / "shared" / "data" / "transcripts"
+
+
+def run() -> list[Row]:
+    """Megabytes of file a second: transcripts, and one long message list."""
+    rows: list[Row] = []
+    files = sorted((SHARED / "claude-code").rglob("*.jsonl")) + sorted((SHARED / "codex").rglob("*.jsonl"))
+    files = [path for path in files if path.stat().st_size]
+    if files:
+        pairs = [(path.name, path.read_bytes()) for path in files]
+        rows.append(Row("import, real transcripts", _import(pairs), "MB/s"))
+    made = json.dumps(sessions.messages(20_000)).encode()
+    rows.append(Row("import, a list of 20,000 messages", _import([("made.json", made)]), "MB/s"))
+    rows.append(Row("the tokenizer alone on that list", _tokenize(made), "MB/s"))
+    return rows
+
+
+def _import(files: list[tuple[str, bytes]]) -> float:
+    with sessions.app() as app:
+        start = time.perf_counter()
+        for name, data in files:
+            app.importing.import_file(name, data)
+        return sum(len(data) for _, data in files) / (time.perf_counter() - start) / 1e6
+
+
+def _tokenize(made: bytes) -> float:
+    counter = Tokenizers().counter("o200k_base")
+    texts = [m["content"] or m["tool_calls"][0]["function"]["arguments"] for m in json.loads(made)]
+    counter.count("warm")
+    start = time.perf_counter()
+    for one in texts:
+        counter.count(one)
+    return len(made) / (time.perf_counter() - start) / 1e6
