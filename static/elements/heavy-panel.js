@@ -66,7 +66,7 @@ export class HeavyPanel extends CoppiceElement {
           groups.length > 0 &&
           html`<p class="pad small muted scope">By kind, ${scope}.</p><ul class="heavy">${groups.map(
             (g) =>
-              html`<li data-key="${g.name}"><span class="heavy-name ${g.mono ? "mono" : ""}">${g.name}<small class="muted">${counted(g.count, "message")}${g.going > 0 && ` · ${g.going} would go`}</small></span><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(g.tokens / most) * 100}%"></i></span><span class="num">${compact(g.tokens)}</span><span class="num muted">${this.#total > 0 ? percent((g.tokens / this.#total) * 100) : ""}</span></li>`,
+              html`<li data-key="${g.name}"><span class="heavy-name ${g.mono ? "mono" : ""}">${g.name}</span><span class="num">${compact(g.tokens)}</span><span class="num muted">${this.#total > 0 ? percent((g.tokens / this.#total) * 100) : ""}</span><small>${counted(g.count, "message")}${g.going > 0 && ` · ${g.going} would go`}</small><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(g.tokens / most) * 100}%"></i></span></li>`,
           )}</ul>
         <p class="pad small muted scope">One by one.</p><ul class="group-rows">${messages
           .slice(0, SHOWN_MESSAGES)

@@ -22,6 +22,7 @@ import { plainReason, strategyName } from "../lib/words.js";
 const STRATEGIES = ["score", "newest_first"];
 const SHOWN_ROWS = 40;
 const TYPING_MS = 250;
+const CALM_MS = 700;
 
 export class PlanPanel extends CoppiceElement {
   /** @type {Session | null} */
@@ -111,12 +112,13 @@ export class PlanPanel extends CoppiceElement {
     this.#timer = setTimeout(() => this.plan(), TYPING_MS);
   }
 
-  /** Plans again when the session has changed, but not under the reader's hand. */
+  /** Plans again when the session has changed, but moves no row under the reader's pointer and no slider in the hand. */
   #followChanges() {
     if (!this.#plan || !this.#session || this.#busy || this.#session.version === this.#plan.version) return;
-    if (this.matches(":hover") || this.contains(document.activeElement)) return this.requestUpdate();
+    const reading = this.#openGroups.size > 0 && this.matches(":hover");
+    if (reading || this.querySelector(":is(input, select):focus")) return this.requestUpdate();
     if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.plan(), 1000);
+    this.#timer = setTimeout(() => this.plan(this.#note), CALM_MS);
   }
 
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
@@ -155,6 +157,7 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
     try {
       const applied = await api.prune(plan.session_id, { plan_id: plan.plan_id });
+      this.#note = null;
       this.#spared.clear();
       this.#wish = {};
       this.#plan = null;

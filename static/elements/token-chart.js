@@ -14,6 +14,8 @@ import { recall, remember } from "../lib/store.js";
 /** @typedef {import("../lib/types.js").Timeline} Timeline */
 
 const HEIGHT = 168;
+/** A context holds its size until the next message: a line of steps is the true one. */
+const STEPS = uPlot.paths.stepped?.({ align: 1 });
 /** A pause longer than this part of the whole leaves no room for what happened. */
 const DEAD_TIME = 0.5;
 
@@ -142,10 +144,18 @@ export class TokenChart extends CoppiceElement {
     const font = `11px ${style.fontFamily}`;
     const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
     /** @type {uPlot.Series} */
-    const pruned = { stroke: accent, width: 1.75, fill: colour("--accent-soft"), points: { show: false } };
+    const pruned = {
+      stroke: accent,
+      width: 1.75,
+      fill: colour("--accent-soft"),
+      points: { show: false },
+      paths: STEPS,
+    };
     const series = [
       {},
-      ...(followed ? [{ stroke: agent, width: 1.5, points: { show: false } }, pruned] : [pruned]),
+      ...(followed
+        ? [{ stroke: agent, width: 1.5, points: { show: false }, paths: STEPS }, pruned]
+        : [pruned]),
     ];
     const top = this.#top(timeline);
     return {
@@ -159,6 +169,7 @@ export class TokenChart extends CoppiceElement {
         {
           ...axis,
           grid: { show: false },
+          size: time ? 46 : 30,
           space: 80,
           ...(time ? {} : { values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? number(t) : "")) }),
         },

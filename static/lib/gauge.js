@@ -40,17 +40,25 @@ export function levelOf(tokens, limits) {
   return tokens > limits.target_tokens - limits.limit * 0.05 ? "near" : "fine";
 }
 
+/** What is missing between a region's loss and the plan's figure may be at most this share of the whole. */
+const ROUNDING = 0.06;
+
 /**
- * The bar as it would be after a plan: what goes is taken from the regions of its roles, what shortening frees from
- * tool results. Null where the figures do not add up, so that nobody is shown an invented split.
+ * The bar as it would be after a plan: what goes is taken from the regions of its roles, the rest of what is freed from
+ * tool results, which is where outputs are shortened. Null where the figures do not add up, so that nobody is shown an
+ * invented split.
  *
- * @param {Gauge} before @param {{ role: string, tokens: number }[]} removed @param {number} after tokens
+ * @param {Gauge} before @param {{ role: string, kind?: string, tokens: number }[]} removed @param {number} after tokens
  */
 export function regionsAfter(before, removed, after) {
   const left = new Map(before.regions.map((region) => [String(region.name), region.tokens]));
-  for (const message of removed) left.set(message.role, (left.get(message.role) ?? 0) - message.tokens);
-  const sum = [...left.values()].reduce((total, tokens) => total + tokens, 0);
-  left.set("tool", (left.get("tool") ?? 0) - (sum - after));
-  if ([...left.values()].some((tokens) => tokens < 0)) return null;
-  return before.regions.map((region) => ({ name: region.name, tokens: left.get(region.name) ?? 0 }));
+  /** @param {string} name @param {number} tokens */
+  const take = (name, tokens) => left.set(name, (left.get(name) ?? 0) - tokens);
+  for (const { role, kind, tokens } of removed)
+    take(kind === "compaction_summary" ? "summary" : role, tokens);
+  const sum = () => [...left.values()].reduce((total, tokens) => total + tokens, 0);
+  take("tool", sum() - after);
+  const missing = [...left.values()].reduce((total, tokens) => total + Math.min(0, tokens), 0);
+  if (-missing > before.tokens * ROUNDING) return null;
+  return before.regions.map(({ name }) => ({ name, tokens: Math.max(0, left.get(name) ?? 0) }));
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
@@ -89,7 +89,12 @@ class TestPruning:
         page.get_by_role("button", name="See the plan").click()
         button = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
         button.hover()
-        page.route("**/prune", lambda route: (feed(server, session, 2, start=60), route.continue_()))
+
+        def meanwhile(route: Route) -> None:
+            feed(server, session, 2, start=60)
+            route.continue_()
+
+        page.route("**/prune", meanwhile)
         button.click()
         expect(page.locator(".note-box").first).to_contain_text("nothing was pruned")
         assert server.app.operations.list(session) == []

@@ -1,0 +1,187 @@
+"""Takes the pictures in the documentation from the real pages, with made-up sessions that are followed like real ones.
+
+Writes transcripts of an invented project into a folder of its own, serves them, and photographs overview, session,
+plan and settings in both themes. Nothing of whoever runs it is read or shown. Pictures go to `docs/pictures/`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from scoring.messages import Message, Text, ToolCall, ToolResult
+from scripts import browser
+from webapp.config import Config
+from webapp.services.demo_script import steps
+from webapp.serving import Running, WerkzeugServer, listen, url_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+LOOPBACK = "127.0.0.1"
+# What an agent sends with every call that stands in no transcript: its system prompt and tools.
+UNSEEN_TOKENS = 12_400
+CHARS_A_TOKEN = 3.4
+SECONDS_A_STEP = 41
+
+
+@dataclass(frozen=True)
+class Story:
+    """One made-up session: what the user asked, how far it got, and when it was last heard of."""
+
+    title: str
+    model: str
+    seed: int
+    length: int
+    minutes_ago: int
+    parent: str | None = None
+    id: str = ""
+
+
+PARENT = "5c1f0a52-6f0e-4a55-9f27-0c6d8f6f6a11"
+STORIES = (
+    Story("Move billing to the new payments API", "claude-sonnet-4-5", 7, 110, 0, id=PARENT),
+    Story("Where are tokens refreshed?", "claude-haiku-4-5", 3, 18, 2, parent=PARENT),
+    Story("Fix the login race after a refresh", "claude-opus-4-5", 11, 72, 1),
+    Story("Plan routes in a stable order", "claude-sonnet-4-5", 23, 41, 95),
+    Story("List depots with free slots", "claude-sonnet-4-5", 31, 15, 60 * 26),
+)
+
+
+def write_story(root: Path, story: Story) -> None:
+    """Writes one session as Claude Code would have."""
+    session = story.id or str(uuid.uuid5(uuid.NAMESPACE_URL, story.title))
+    project = root / "projects" / "-home-me-orchard"
+    if story.parent:
+        agent = uuid.uuid5(uuid.NAMESPACE_URL, story.title).hex[:16]
+        path = project / story.parent / "subagents" / f"agent-{agent}.jsonl"
+        more = {"sessionId": story.parent, "isSidechain": True, "agentId": agent}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        meta = {"agentType": "explore", "description": story.title}
+        path.with_suffix(".meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    else:
+        path, more = project / f"{session}.jsonl", {"sessionId": session, "isSidechain": False}
+        path.parent.mkdir(parents=True, exist_ok=True)
+    rows = rows_of(story)
+    path.write_text("".join(json.dumps({**row, **more}) + "\n" for row in rows), encoding="utf-8")
+
+
+def rows_of(story: Story) -> Iterator[dict[str, Any]]:
+    """The rows of a transcript, ending at the story's last moment."""
+    last = datetime.now(UTC) - timedelta(minutes=story.minutes_ago, seconds=4)
+    told = list(islice(steps(story.seed), story.length))
+    told[0] = [Message("user", (Text(story.title),))]
+    at = last - timedelta(seconds=SECONDS_A_STEP * len(told))
+    chars, parent = 0, None
+    for step in told:
+        at += timedelta(seconds=SECONDS_A_STEP)
+        for message in step:
+            name = str(uuid.uuid4())
+            usage = {"input_tokens": UNSEEN_TOKENS + int(chars / CHARS_A_TOKEN), "output_tokens": 120}
+            yield {
+                "type": "assistant" if message.role == "assistant" else "user",
+                "uuid": name, "parentUuid": parent, "cwd": "/home/me/orchard", "version": "2.1.0",
+                "timestamp": at.isoformat().replace("+00:00", "Z"), "userType": "external",
+                "message": wire(message, story.model, usage),
+            }  # fmt: skip
+            parent = name
+            chars += sum(
+                len(getattr(part, "text", "") or getattr(part, "arguments", "")) for part in message.parts
+            )
+
+
+def wire(message: Message, model: str, usage: dict[str, int]) -> dict[str, Any]:
+    """A message in the format of the agent."""
+    if message.role == "user":
+        return {"role": "user", "content": message.text}
+    content: list[dict[str, Any]] = []
+    for part in message.parts:
+        if isinstance(part, Text):
+            content.append({"type": "text", "text": part.text})
+        elif isinstance(part, ToolCall):
+            arguments = json.loads(part.arguments)
+            content.append({"type": "tool_use", "id": part.id, "name": part.name, "input": arguments})
+        elif isinstance(part, ToolResult):
+            result = {"type": "tool_result", "tool_use_id": part.call_id, "content": part.text}
+            content.append({**result, "is_error": part.is_error})
+    if message.role == "tool":
+        return {"role": "user", "content": content}
+    whole = {"id": f"msg_{uuid.uuid4().hex[:16]}", "type": "message", "role": "assistant"}
+    return {**whole, "model": model, "content": content, "usage": usage}
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """A server that follows `folder` with a store of its own; gives its address."""
+    environment = {"HOME": str(folder), "CLAUDE_CONFIG_DIR": str(folder / "claude")}
+    listener = listen(LOOPBACK, 0)
+    url = url_of(listener, LOOPBACK)
+    server = WerkzeugServer(Running(Config(db=folder / "store.db", env=environment)), listener)
+    thread = threading.Thread(target=server.serve, daemon=True)
+    thread.start()
+    try:
+        yield url
+    finally:
+        server.stop()
+        thread.join(timeout=5)
+
+
+def photograph(page: Page, url: str, theme: str) -> None:
+    """Takes every picture in one theme."""
+    page.goto(url)
+    page.locator("tr.session-row").nth(len(STORIES) - 1).wait_for()
+    page.locator(".c-full b", has_text="%").first.wait_for()
+    page.wait_for_timeout(1500)
+    page.screenshot(path=PICTURES / f"overview-{theme}.png")
+    page.goto(f"{url}/sessions/{PARENT}#plan")
+    page.locator(".panel-foot button.primary").wait_for()
+    page.locator("token-chart canvas").wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(800)
+    page.screenshot(path=PICTURES / f"session-{theme}.png")
+    page.goto(f"{url}/settings")
+    page.locator('input[type=range][name="weights.recency"]').fill("20")
+    page.get_by_text("would change fate").wait_for()
+    page.screenshot(path=PICTURES / f"settings-{theme}.png")
+    page.get_by_role("button", name="Discard").click()
+
+
+def main() -> int:
+    """Writes docs/pictures/*.png; 1 when there is no browser."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    try:
+        found = browser.named_or_system()
+    except browser.NoBrowserError as error:
+        print(error, file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        for story in STORIES:
+            write_story(folder / "claude", story)
+        chromium = playwright.chromium.launch(executable_path=found, args=browser.launch_arguments())
+        with serving(folder) as url:
+            for theme in ("light", "dark"):
+                size: Any = {"width": 1360, "height": 1000}
+                context = chromium.new_context(
+                    viewport=size, color_scheme=theme, locale="en-US", device_scale_factor=1
+                )
+                photograph(context.new_page(), url, theme)
+                context.close()
+        chromium.close()
+    print(f"{PICTURES.relative_to(ROOT)}: " + ", ".join(sorted(path.name for path in PICTURES.glob("*.png"))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
