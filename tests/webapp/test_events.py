@@ -10,7 +10,6 @@ import pytest
 from webapp import events
 from webapp.events import ContextPruned, Event
 
-
 EVENTS = [c for c in vars(events).values() if inspect.isclass(c) and issubclass(c, Event) and c is not Event]
 
 

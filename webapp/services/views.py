@@ -114,14 +114,20 @@ class Views:
             self._views.pop(session, None)
 
 
-_NAMES = tuple(Features.__dataclass_fields__)
+# What a stored message mostly has; anything else goes the long way.
+_PLAIN = frozenset({"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"})
+_LINKED = _PLAIN | {"calls", "results"}
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
     """Features from their stored texts, all parsed in one go."""
     for data in orjson.loads("[" + ",".join(texts) + "]"):
-        if "calls" in data:
-            data["calls"] = tuple(data["calls"])
-        if "results" in data:
-            data["results"] = tuple(data["results"])
-        yield Features(**data)
+        names = data.keys()
+        if names <= _PLAIN:
+            yield Features(**data)
+        elif names <= _LINKED:
+            data["calls"] = tuple(data.get("calls", ()))
+            data["results"] = tuple(data.get("results", ()))
+            yield Features(**data)
+        else:
+            yield Features.from_dict(data)

@@ -14,10 +14,15 @@ class TestNoCollection:
 
     def test_switches_off_and_on_again(self) -> None:
         """Also when something fails inside, and when nested."""
-        with pytest.raises(KeyError), no_collection():
-            assert not gc.isenabled()
+
+        def fail() -> None:
             with no_collection():
-                pass
-            assert not gc.isenabled()
-            raise KeyError
+                assert not gc.isenabled()
+                with no_collection():
+                    pass
+                assert not gc.isenabled()
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
         assert gc.isenabled()

@@ -26,7 +26,8 @@ class TestCard:
     def test_says_what_calls_are_about(self) -> None:
         """By their telling argument, else by what they were given."""
         message = Message("assistant", (
-            ToolCall("1", "Read", '{"limit": 5, "file_path": "a.py"}'), ToolCall("2", "shell", '{"command": ["ls", "-l"]}'),
+            ToolCall("1", "Read", '{"limit": 5, "file_path": "a.py"}'),
+            ToolCall("2", "shell", '{"command": ["ls", "-l"]}'),
             ToolCall("3", "patch", "*** Begin Patch"), ToolCall("4", "odd", '{"broken'),
         ))  # fmt: skip
         assert [c["summary"] for c in card(message)["calls"]] == [

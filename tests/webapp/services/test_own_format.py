@@ -69,7 +69,8 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("before", "after"),
         [
-            (b"request 1", b"request 9"), (b'"tokens":', b'"tokens":1'), (b'"view":1', b'"view":0'), (b'"message_no":3', b'"message_no":4'),
+            (b"request 1", b"request 9"), (b'"tokens":', b'"tokens":1'), (b'"view":1', b'"view":0'),
+            (b'"message_no":3', b'"message_no":4'),
             (b'"type":"totals"', b'"type":"luck"'), (b'"type":"end"', b'"type":"calls"'), (b'"n":2', b'"n":-2'),
         ],
     )  # fmt: skip

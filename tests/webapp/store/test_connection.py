@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
 
@@ -21,6 +22,18 @@ def setting(store: Store) -> object:
 class TestWrite:
     """A transaction is all or nothing."""
 
+    def fail_in_a_transaction(self, store: Store, nested: bool) -> None:
+        """Writes, then fails."""
+
+        def fail() -> None:
+            with store.write():
+                with store.write() if nested else nullcontext():
+                    store.small.put_setting("x", 1)
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+
     def test_keeps_what_was_written(self, store: Store) -> None:
         """What a transaction wrote is there afterwards, for other threads too."""
         with store.write():
@@ -33,17 +46,12 @@ class TestWrite:
 
     def test_keeps_nothing_after_a_failure(self, store: Store) -> None:
         """An error inside takes everything back."""
-        with pytest.raises(KeyError), store.write():
-            store.small.put_setting("x", 1)
-            raise KeyError
+        self.fail_in_a_transaction(store, nested=False)
         assert setting(store) is None
 
     def test_nests_in_one_thread(self, store: Store) -> None:
         """An inner transaction is part of the outer one: it goes when the outer one does."""
-        with pytest.raises(KeyError), store.write():
-            with store.write():
-                store.small.put_setting("x", 1)
-            raise KeyError
+        self.fail_in_a_transaction(store, nested=True)
         assert setting(store) is None
 
     def test_lets_threads_take_turns(self, store: Store) -> None:

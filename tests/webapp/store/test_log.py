@@ -40,8 +40,8 @@ class TestEntryId:
     @pytest.mark.parametrize(
         "change",
         [
-            {"parts": '[{"type":"text","text":"ho"}]'}, {"role": "assistant"}, {"raw": b"row"}, {"at": 6}, {"name": "n"},
-            {"source_id": "other"}, {"parent": "p"}, {"group": "g"}, {"model": "x"}, {"supersedes": 0}, {"raw": None},
+            {"parts": '[{"type":"text","text":"ho"}]'}, {"role": "assistant"}, {"raw": b"row"}, {"at": 6},
+            {"name": "n"}, {"source_id": "other"}, {"parent": "p"}, {"group": "g"}, {"model": "x"}, {"supersedes": 0}, {"raw": None},
         ],
     )  # fmt: skip
     def test_changes_with_anything_the_entry_says(self, change: dict[str, object]) -> None:
