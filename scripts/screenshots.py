@@ -51,7 +51,7 @@ class Story:
 
 PARENT = "5c1f0a52-6f0e-4a55-9f27-0c6d8f6f6a11"
 STORIES = (
-    Story("Move billing to the new payments API", "claude-sonnet-4-5", 7, 110, 0, id=PARENT),
+    Story("Move billing to the new payments API", "claude-sonnet-4-5", 7, 141, 0, id=PARENT),
     Story("Where are tokens refreshed?", "claude-haiku-4-5", 3, 18, 2, parent=PARENT),
     Story("Fix the login race after a refresh", "claude-opus-4-5", 11, 72, 1),
     Story("Plan routes in a stable order", "claude-sonnet-4-5", 23, 41, 95),
@@ -143,7 +143,7 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.locator("tr.session-row").nth(len(STORIES) - 1).wait_for()
     page.locator(".c-full b", has_text="%").first.wait_for()
     page.wait_for_timeout(1500)
-    page.screenshot(path=PICTURES / f"overview-{theme}.png")
+    page.screenshot(path=PICTURES / f"overview-{theme}.png", clip={"x": 0, "y": 0, "width": 1360, "height": 500})
     page.goto(f"{url}/sessions/{PARENT}#plan")
     page.locator(".panel-foot button.primary").wait_for()
     page.locator("token-chart canvas").wait_for()
@@ -151,7 +151,7 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.wait_for_timeout(800)
     page.screenshot(path=PICTURES / f"session-{theme}.png")
     page.goto(f"{url}/settings")
-    page.locator('input[type=range][name="weights.recency"]').fill("20")
+    page.locator('input[type=range][name="weights.keywords"]').fill("60")
     page.get_by_text("would change fate").wait_for()
     page.screenshot(path=PICTURES / f"settings-{theme}.png")
     page.get_by_role("button", name="Discard").click()

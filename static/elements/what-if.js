@@ -141,6 +141,8 @@ export class WhatIf extends CoppiceElement {
     if (!tried)
       return html`<p class="muted">With the saved settings a prune takes ${counted(saved.removed_count, "message")} out. Change something on the left to see the difference here.</p>`;
     const difference = tried.after.tokens - saved.after.tokens;
+    if (tried.changed === 0)
+      return html`<p>No message would change fate: a prune takes the same ${counted(tried.removed_count, "message")} out.</p>`;
     return html`<p><b>${counted(tried.changed ?? 0, "message")}</b> would change fate.</p>
       <p>A prune would take ${counted(tried.removed_count, "message")} out instead of ${number(saved.removed_count)}, ${difference === 0 ? "to the same number of tokens" : html`and leave <b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
