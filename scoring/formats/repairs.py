@@ -137,11 +137,11 @@ class _Repair:
         return False
 
     def _answer_open_calls(self) -> None:
-        open_calls = sorted((n, home, call.id, call) for cs in self.waiting.values() for home, n, call in cs)
-        for n, home, call_id, call in open_calls:
-            if not is_server_call(call_id):
-                self.late[home].append(ToolResult(call_id, NO_RESULT, call.name))
-                self.notes.append(f"message {n}: call {call_id!r} has no result; a placeholder stands for it")
+        open_calls = [one for calls in self.waiting.values() for one in calls]
+        for home, n, call in sorted(open_calls, key=lambda one: (one[1], one[0], one[2].id)):
+            if not is_server_call(call.id):
+                self.late[home].append(ToolResult(call.id, NO_RESULT, call.name))
+                self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder stands for it")
 
     def _drop_bare_reasoning(self) -> None:
         """Responses refuse a reasoning item whose following item is gone."""
