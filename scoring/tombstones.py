@@ -1,0 +1,166 @@
+"""What stands where something was cleared or shortened, and what it costs.
+
+A tool output is cleared to one line that names the tool and the time (the call and its arguments stay), or shortened
+to its head, its tail and every line that speaks of an error. Nothing here ever makes a text longer. The arguments
+of a call are never touched: a model that sees a placeholder there copies it into the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scoring.messages import Media, Message, Part, Text, ToolResult
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
+
+CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
+HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5
+MOST_ERROR_LINES, LONGEST_LINE = 40, 300
+_ERROR = re.compile(
+    r"\b(?:error|failed|failure|failing|exception|traceback|panic|fatal|denied|refused|assert\w*)\b|\bE\d{3,4}\b|(?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+
+
+def cleared_text(tool: str = "", at: str = "", tokens: int = 0) -> str:
+    """The line that stands for an output: the tool's name, when it was cleared, and what it took."""
+    facts = [f"output of {tool or 'a tool'} cleared"]
+    if at:
+        facts.append(f"at {at}")
+    size = f"; it took {tokens:,} tokens" if tokens else ""
+    return f"[{' '.join(facts)}{size}]"
+
+
+def cleared(
+    message: Message, at: str = "", names: Mapping[str, str] | None = None, counter: TokenCounter = ESTIMATOR
+) -> Message:
+    """The message with each of its tool outputs cleared, media of outputs included.
+
+    `names` gives the tool of a call id where the result does not repeat it. An output that is no longer than its
+    tombstone stays as it is.
+    """
+
+    def clear(part: ToolResult) -> ToolResult:
+        name = part.name or (names or {}).get(part.call_id, "")
+        text = cleared_text(name, at, counter.count(part.text))
+        if len(text) >= len(part.text) and not part.media:
+            return part
+        return replace(part, text=text, media=())
+
+    return replace(message, parts=tuple(clear(p) if isinstance(p, ToolResult) else p for p in message.parts))
+
+
+def shortened_text(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, errors: bool = True) -> str:
+    """The first `head` and last `tail` characters, and between them every line that speaks of an error.
+
+    The mark says how many characters are gone. The text itself where that would not be shorter.
+    """
+    if len(text) <= head + tail:
+        return text
+    middle = text[head : len(text) - tail]
+    kept = _error_lines(middle) if errors else []
+    gone = len(middle) - sum(map(len, kept))
+    mark = f"\n[{gone:,} of {len(text):,} characters left out]\n"
+    short = text[:head] + mark + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
+    return short if len(short) < len(text) else text
+
+
+def _error_lines(text: str) -> list[str]:
+    """The lines that speak of an error, the same line once, long ones cut, the first so many."""
+    found: dict[str, None] = {}
+    for line in text.splitlines():
+        if len(found) >= MOST_ERROR_LINES:
+            break
+        if _ERROR.search(line[:2_000]):
+            found[line.strip()[:LONGEST_LINE]] = None
+    return list(found)
+
+
+def shortened(
+    message: Message,
+    head: int = HEAD_CHARS,
+    tail: int = TAIL_CHARS,
+    errors: bool = True,
+    results_only: bool = True,
+) -> Message:
+    """The message with its tool outputs shortened; its own texts too where not `results_only`."""
+
+    def shorten(part: Part) -> Part:
+        if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
+            text = shortened_text(part.text, head, tail, errors)
+            return part if text == part.text else replace(part, text=text)
+        return part
+
+    parts = tuple(map(shorten, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def without_media(message: Message) -> Message:
+    """The message with a word in place of each image, sound or document."""
+    if not message.media:
+        return message
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, Media):
+            parts.append(Text(_media_mark(part)))
+        elif isinstance(part, ToolResult) and part.media:
+            marks = " ".join(map(_media_mark, part.media))
+            parts.append(replace(part, text=f"{part.text}\n{marks}" if part.text else marks, media=()))
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts))
+
+
+def _media_mark(media: Media) -> str:
+    return f"[{media.kind} left out]"
+
+
+def cost(message: Message, counter: TokenCounter | None = None) -> int:
+    """What a message costs in the context with what stands in it now."""
+    return estimate_message_tokens(message, counter)
+
+
+def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
+    """The text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
+
+    A few counts of ever shorter texts, never one a character.
+    """
+    size = counter.count(text)
+    if size <= tokens:
+        return text
+    chars = int(len(text) * max(0, tokens) / max(1, size))
+    while chars > 0:
+        head = chars * 2 // 3
+        tail = chars - head
+        mark = f"\n[{len(text) - chars:,} of {len(text):,} characters left out]\n"
+        short = text[:head] + mark + (text[len(text) - tail :] if tail else "")
+        if len(short) < len(text) and counter.count(short) <= tokens:
+            return short
+        chars = min(chars - 1, chars * 4 // 5)
+    return ""
+
+
+def cut_message(message: Message, tokens: int, counter: TokenCounter = ESTIMATOR) -> Message:
+    """The message with its texts and tool outputs cut so that it takes at most `tokens`, as far as cutting can.
+
+    Small texts stay whole, the large ones share what is left; at the least a mark stays. What is no text stays.
+    """
+    size = estimate_message_tokens(message, counter)
+    if size <= tokens:
+        return message
+    costs = [counter.count(p.text) if isinstance(p, Text | ToolResult) else 0 for p in message.parts]
+    left = tokens - (size - sum(costs))
+    waiting = sorted((n for n, c in enumerate(costs) if c), key=costs.__getitem__)
+    parts: list[Part | None] = list(message.parts)
+    for done, n in enumerate(waiting):
+        share = max(0, left) // (len(waiting) - done)
+        part = message.parts[n]
+        if costs[n] > share and isinstance(part, Text | ToolResult):
+            text = fitted(part.text, share, counter)
+            parts[n] = replace(part, text=text) if text or isinstance(part, ToolResult) else None
+            left -= counter.count(text)
+        else:
+            left -= costs[n]
+    kept = tuple(p for p in parts if p is not None)
+    return replace(message, parts=kept or (Text(CUT),))
