@@ -1,0 +1,94 @@
+"""Which files were touched, and how: from the arguments of tool calls, never guessed from what was said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scoring.messages import Message, ToolCall
+
+_PATH_KEYS = (
+    "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
+)  # fmt: skip
+_COMMAND_KEYS = ("command", "cmd", "script")
+# The first that a tool's name contains says how it touches a file; order matters ("str_replace" before "place").
+_VERBS: tuple[tuple[str, str], ...] = (
+    ("delete", "deleted"), ("remove", "deleted"), ("rename", "moved"), ("move", "moved"), ("create", "created"),
+    ("write", "written"), ("edit", "edited"), ("replace", "edited"), ("patch", "edited"), ("insert", "edited"),
+    ("update", "edited"), ("append", "edited"), ("modify", "edited"), ("save", "written"),
+)  # fmt: skip
+READ = "read"
+_READERS = ("read", "view", "cat", "open", "show", "get")
+_PATCH = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+_PATCHED = {"Add": "created", "Update": "edited", "Delete": "deleted"}
+_SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?<![0-9&>=<-])>{1,2}\s*([\w./~-]*[\w~-]\.[\w.-]+|[\w.~-]*/[\w./~-]+)"), "written"),
+    (re.compile(r"\bsed\s+(?:-\w+\s+)*-i\S*\s+.*?\s([\w./~-]+\.[\w.-]+)(?=\s|$|;|&)"), "edited"),
+    (re.compile(r"\brm\s+(?:-\w+\s+)*([\w./~-]+)"), "deleted"),
+    (re.compile(r"\btouch\s+([\w./~-]+)"), "created"),
+    (re.compile(r"\b(?:git\s+)?mv\s+(?:-\w+\s+)*[\w./~-]+\s+([\w./~-]+)"), "moved"),
+)
+
+
+def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
+    """Path -> how it was touched -> how often, paths in the order they were last changed (or read)."""
+    found: dict[str, dict[str, int]] = {}
+    for message in messages:
+        for call in message.calls:
+            for path, how in touches(call):
+                ways = found.pop(path, {})
+                ways[how] = ways.get(how, 0) + 1
+                found[path] = ways
+    return found
+
+
+def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
+    """Each path that one call touches, and how."""
+    arguments = _arguments(call)
+    for kind, path in _PATCH.findall(call.arguments.replace("\\n", "\n") if "*** " in call.arguments else ""):
+        yield path.strip('"} '), _PATCHED[kind]
+    how = _how(call.name, arguments)
+    if how:
+        for key in _PATH_KEYS:
+            value = arguments.get(key)
+            if isinstance(value, str) and value.strip() and "\n" not in value:
+                yield value.strip(), how
+                break
+    for key in _COMMAND_KEYS:
+        command = arguments.get(key)
+        if isinstance(command, list):
+            command = " ".join(map(str, command))
+        if isinstance(command, str) and "*** Begin Patch" not in command:
+            for pattern, did in _SHELL:
+                yield from ((path, did) for path in pattern.findall(command[:4_000]) if path != "/dev/null")
+
+
+def described(path: str, ways: Mapping[str, int]) -> str:
+    """One line: the path and how it was touched, what changed it first."""
+    changes = [(how, n) for how, n in ways.items() if how != READ] or list(ways.items())
+    return f"{path} ({', '.join(how if n == 1 else f'{how} {n} times' for how, n in changes)})"
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _how(name: str, arguments: Mapping[str, Any]) -> str:
+    """How a tool touches a file; an editor that is one tool for everything says so in its arguments."""
+    command = arguments.get("command")
+    said = [command] if isinstance(command, str) and " " not in command else []
+    for plain in (one.lower() for one in (*said, name)):
+        verb = next((how for part, how in _VERBS if part in plain), "")
+        if verb or _is_reader(plain):
+            return verb or READ
+    return ""
+
+
+def _is_reader(name: str) -> bool:
+    return any(part in name for part in _READERS)

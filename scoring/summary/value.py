@@ -1,0 +1,41 @@
+"""A summary as a value: text that stands for messages or for other summaries.
+
+A summary is never a log message. In a list it reads as a user message under a heading that says what it covers; it
+stands at the place of the first message it covers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scoring.messages import Message, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands for `messages` log messages.
+
+    `depth` is 1 over messages and one more than the deepest summary it covers; `first` and `last` are the days (or
+    times, ISO 8601) of the first and last message covered, "" if not known. `note` is what an emergency left behind.
+    """
+
+    id: str
+    text: str
+    depth: int = 1
+    messages: int = 0
+    first: str = ""
+    last: str = ""
+    note: str = ""
+    tokens: int | None = None
+
+    @property
+    def heading(self) -> str:
+        """`[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]`."""
+        count = f"{self.messages:,} message{'' if self.messages == 1 else 's'}"
+        covers = f", covers {self.first[:10]} to {(self.last or self.first)[:10]}" if self.first else ""
+        return f"[Summary: depth {self.depth}, {count}{covers}]"
+
+    def as_message(self) -> Message:
+        """How the model reads it."""
+        pieces = [self.heading, self.text, f"[{self.note}]" if self.note else ""]
+        return Message("user", (Text("\n".join(p for p in pieces if p)),))

@@ -1,0 +1,72 @@
+"""Exact values: error messages, URLs, ids, configuration values, figures, each verbatim as it stands in a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from scoring.messages import Message, Reasoning, Text, ToolResult
+from scoring.summary.sentences import SCANNED, is_confirmation
+
+ERROR_WORTH = 4.0
+LONGEST_VALUE, LONGEST_ERROR = 160, 300  # characters
+MOST_ERRORS = 3  # of one output
+_NO_ERROR = re.compile(r"(?:0 (?:errors|failed)|no errors?)\b", re.IGNORECASE)
+_ERROR_LINE = re.compile(r"\b(?:error|failed|fatal|panic|denied)\b|(?:Error|Exception)\b", re.IGNORECASE)
+# Lines of source code and of search results speak of errors without reporting one.
+_CODE = re.compile(
+    r"^\d+\s*[→|:\t]|^\S+\.\w+[-:]\d+[-:]\s*\t|%[vsdwq]\b|[({]$|;$"
+    r"|^(?:if|elif|else|return|func|def|class|raise|except|catch|throw|try|import|from|const|let|var|type|#|//|\*)\b"
+    r"|(?:Errorf?|Exception|Fatalf?|[Ff]ailed|error)\("
+)
+_NAMES = "port|timeout|limit|version|size|key|id|host|user|name|url|path|rate|total|price|count"
+# In the order of what they are worth; each is taken verbatim. The groups that are quoted are the whole match.
+_PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
+    (3.0, re.compile(r"\bhttps?://[^\s\"'<>)\]}`]+[^\s\"'<>)\]}`.,;:]")),
+    (3.0, re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE)),
+    (2.5, re.compile(r"\b[A-Z][A-Z0-9_]{2,}\s?=\s?(?!\$\()[^\s\"'`,;]+")),
+    (2.0, re.compile(r'"\w{0,40}(?:_id|Id|ID|number|_key|status)":\s?(?:"[^"\n]{1,80}"|-?[\d.]{1,30})')),
+    (1.5, re.compile(r"\b(?:[A-Z]{2,10}\d{2,10}|[a-z]{1,20}(?:_[a-z]{1,20}){1,4}_\d{1,10})\b")),
+    (2.0, re.compile(r"\b[A-Z]{2,10}-\d{1,7}\b")),
+    (1.5, re.compile(r"(?<![\w/])--?[a-z][\w-]+=[^\s\"'`,;]+")),
+    (1.5, re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")),
+    (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
+    (1.0, re.compile(r"\b(?:port|version|timeout|limit)\s+(?:is\s+|of\s+|to\s+)?\d[\w.]*", re.IGNORECASE)),
+    (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD)(?!\w)")),
+    (0.5, re.compile(r"\bv?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b")),
+)  # fmt: skip
+
+
+def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
+    """Each exact value and what it is worth: more in the user's words, for errors, and each time it comes again."""
+    for message in messages:
+        for part in message.parts:
+            if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
+                continue
+            text = _ends(part.text)
+            own = 1.0 * (message.role == "user") - 0.5 * isinstance(part, Reasoning)
+            if isinstance(part, ToolResult):
+                yield from ((ERROR_WORTH + own, line) for line in error_lines(text))
+            for worth, pattern in _PATTERNS:
+                for match in pattern.finditer(text):
+                    if len(match[0]) <= LONGEST_VALUE:
+                        yield worth + own, match[0]
+
+
+def error_lines(text: str) -> list[str]:
+    """The lines that report an error, verbatim, each once; of a traceback the line that names the error."""
+    found: dict[str, None] = {}
+    for line in map(str.strip, text.splitlines()):
+        if (
+            8 <= len(line) <= LONGEST_ERROR
+            and _ERROR_LINE.search(line)
+            and not (_NO_ERROR.match(line) or _CODE.search(line))
+        ):
+            found[line] = None
+            if len(found) >= MOST_ERRORS:
+                break
+    return list(found)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= SCANNED else text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]

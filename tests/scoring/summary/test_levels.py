@@ -1,0 +1,61 @@
+"""The levels of a summary."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.messages import Message, message
+from scoring.summary.levels import LEVELS, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.snapshot import SECTIONS
+from scoring.summary.value import Summary
+from scoring.tokens import estimate_message_tokens
+from tests.scoring.builders import any_messages, model, user
+
+GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
+TALK = [user("Use port 8080 because 80 is taken. " * 20), model("I'll do that. " * 40)]
+
+
+class TestLevels:
+    """Structured, terser, deterministic."""
+
+    def test_ask_for_less_at_the_second(self) -> None:  # C9
+        """Fewer words, and terser."""
+        assert LEVELS == ("structured", "terser", "deterministic")
+        assert request("structured", TALK).max_words == 600
+        assert request("terser", TALK).max_words == 240
+
+    def test_reject_what_is_not_shorter(self) -> None:  # C9
+        """Whoever wrote it; the reason has the numbers."""
+        judged = judge(covering(TALK), GOOD, replaced=20, max_words=600)
+        assert not judged.accepted
+        assert "no fewer than the 20 it replaces" in judged.problem
+        assert judge(covering(TALK), GOOD, replaced_tokens(TALK), 600).accepted
+
+    def test_reject_a_reply_that_is_none(self) -> None:  # C9
+        """It does not raise."""
+        assert judge(covering(TALK), "no", 1_000, 600).problem
+
+    @given(any_messages, st.integers(1, 600))
+    @settings(deadline=None)
+    def test_end_with_one_that_always_fits(self, messages: list[Message], words: int) -> None:  # C9
+        """Shorter than what it replaces, unless even the heading is not."""
+        replaced = replaced_tokens(messages)
+        judged = deterministic(covering(messages), messages, replaced, words)
+        heading = estimate_message_tokens(covering(messages).as_message())
+        assert judged.accepted or replaced <= heading + 1
+        assert not judged.accepted or judged.tokens < replaced
+
+
+class TestCovering:
+    """What a summary says it covers."""
+
+    def test_is_one_deeper_than_what_it_covers(self) -> None:  # C7
+        """Messages count through."""
+        made = covering(
+            [Summary("a", "", 2, 45), message("user", "x"), Summary("b", "", 1, 4, note="n")],
+            "c",
+            "2024-01-01",
+        )
+        assert (made.depth, made.messages, made.note, made.first) == (3, 50, "n", "2024-01-01")
+        assert covering([]).depth == 1

@@ -1,0 +1,128 @@
+"""What was decided, announced and left open."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scoring.messages import ToolCall, message
+from scoring.summary.sentences import (
+    decisions,
+    is_confirmation,
+    next_steps,
+    open_tasks,
+    quoted,
+    said_by,
+    sentences,
+)
+from tests.scoring.builders import model, user
+
+
+class TestConfirmations:
+    """What says nothing."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "ok",
+            "Done.",
+            "Great, thanks!",
+            "The file /a.py has been updated successfully.",
+            "",
+            "(no output)",
+            "exit code: 0",
+        ],
+    )
+    def test_are_known(self, text: str) -> None:  # S4
+        """Bare ones."""
+        assert is_confirmation(text)
+
+    @pytest.mark.parametrize(
+        "text", ["done: 14 of 20 rows differ", "ok but port 80 is taken", "42", "build failed"]
+    )
+    def test_are_not_what_carries_data(self, text: str) -> None:  # S4
+        """A figure or a fault is none."""
+        assert not is_confirmation(text)
+
+
+class TestDecisions:
+    """Decisions and refusals."""
+
+    def test_come_with_their_reason(self) -> None:  # S4
+        """In the sentence itself or in the one behind it."""
+        said = user("Use SQLite instead of Postgres. Because it needs no server. The sky is blue.")
+        assert [text for _, text in decisions([said])] == [
+            "User: Use SQLite instead of Postgres. Because it needs no server."
+        ]
+
+    def test_of_the_user_weigh_more_and_refusals_most(self) -> None:  # S4
+        """So that they survive where there is little room."""
+        weights = [
+            weight
+            for weight, _ in decisions(
+                [model("I chose the second one here."), user("No, don't deploy on Fridays.")]
+            )
+        ]
+        assert weights == [1.0 - 1.0 + 0.0, 3.0]
+
+    def test_are_no_questions(self) -> None:
+        """Asking is not deciding."""
+        assert not list(decisions([model("Should we use the cache instead of the disk?")]))
+
+    def test_keep_what_the_user_asked_for(self) -> None:
+        """A request without a word of deciding is one all the same, at the lowest weight."""
+        assert list(decisions([user("Add a button to the page.")])) == [
+            (0.5, "User: Add a button to the page.")
+        ]
+
+
+class TestSteps:
+    """What comes next, and what is open."""
+
+    def test_next_are_what_the_agent_announces(self) -> None:  # S4
+        """Not what the user says."""
+        assert next_steps(model("That works. Next, I'll run the tests.")) == ["Next, I'll run the tests."]
+        assert next_steps(user("I'll wait.")) == []
+
+    def test_open_are_unchecked_boxes_and_what_is_left(self) -> None:  # S4
+        """The latest first; a box that was checked later is done."""
+        said = [
+            model("- [ ] write docs\n- [ ] add tests"),
+            model("We still need to bump the version."),
+            model("- [x] add tests"),
+        ]
+        assert list(open_tasks(said)) == ["We still need to bump the version.", "write docs"]
+
+    def test_open_are_those_of_a_todo_list(self) -> None:  # S4
+        """Its latest state, whatever the tool is called."""
+        first = [{"content": "a", "status": "pending"}, {"content": "b", "status": "pending"}]
+        then = [{"content": "a", "status": "completed"}, {"content": "b", "status": "in_progress"}]
+        said = [
+            message("assistant", "", ToolCall(str(n), "TodoWrite", json.dumps({"todos": t})))
+            for n, t in enumerate((first, then))
+        ]
+        assert list(open_tasks(said)) == ["b"]
+
+
+class TestSentences:
+    """How texts are cut."""
+
+    def test_leave_code_blocks_out(self) -> None:
+        """What is in them is no sentence."""
+        assert sentences("First. Second!\n```\nx = 1. y\n```\nThird") == ["First.", "Second!", "Third"]
+
+    def test_of_a_long_text_are_those_of_its_ends(self) -> None:
+        """It costs no more than so many characters."""
+        found = sentences("start. " + "middle. " * 10_000 + "end.")
+        assert (found[0], found[-1]) == ("start.", "end.")
+        assert len(found) < 4_000
+
+    def test_are_quoted_verbatim_up_to_a_length(self) -> None:
+        """Longer ones say that they go on."""
+        assert quoted("short one") == "short one"
+        assert quoted("word " * 100).endswith("word …")
+
+    def test_of_a_tool_are_not_said_by_anybody(self) -> None:
+        """Only user and agent speak."""
+        assert said_by(message("tool", "We must use tabs.")) == []

@@ -1,0 +1,69 @@
+"""The summary that needs no model."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given, settings
+
+from scoring.formats import decode
+from scoring.messages import Message, ToolCall, ToolResult, message
+from scoring.summary.snapshot import SECTIONS, sections_of, snapshot, word_count
+from scoring.summary.value import Summary
+from tests.scoring.builders import any_messages, model, user
+from tests.shared import shared_files
+
+WORK = [
+    user("Fix the login page. Don't touch the database because it is shared. The ticket is AUTH-77."),
+    message("assistant", "Let me look.", ToolCall("1", "read_file", '{"path": "src/login.py"}')),
+    message("tool", "", ToolResult("1", "def login(): ...\nTIMEOUT_SECONDS=30")),
+    message("assistant", "", ToolCall("2", "edit_file", '{"path": "src/login.py", "new": "x"}')),
+    message("tool", "", ToolResult("2", "The file has been updated successfully.")),
+    message("assistant", "", ToolCall("3", "bash", '{"command": "pytest"}')),
+    message("tool", "", ToolResult("3", "FAILED tests/test_login.py::test_ok\nKeyError: 'user_id'")),
+    model("The test fails. Next, I'll fix the key. We still need to update the docs."),
+]
+
+
+class TestSnapshot:
+    """Five sections of what stands in the messages."""
+
+    def test_fills_the_five_sections_with_what_is_verbatim(self) -> None:  # S4
+        """Paths, refusals with reasons, values, errors, the next step, what is open."""
+        found = sections_of(snapshot(WORK))
+        assert tuple(found) == SECTIONS
+        assert found["Files Modified"] == ["src/login.py (edited)"]
+        assert "User: Don't touch the database because it is shared." in found["Key Decisions"]
+        assert {"KeyError: 'user_id'", "AUTH-77", "TIMEOUT_SECONDS=30"} <= set(found["Important Values"])
+        assert found["Current State"][0].startswith('Last action: bash {"command": "pytest"} -> ')
+        assert "Next step: Next, I'll fix the key." in found["Current State"]
+        assert found["Pending Tasks"] == ["We still need to update the docs."]
+
+    def test_does_not_use_bare_confirmations(self) -> None:  # S4
+        """A file that was updated successfully is in its section already."""
+        assert "successfully" not in snapshot(WORK)
+
+    def test_says_where_there_is_nothing(self) -> None:
+        """An empty section has its heading all the same."""
+        assert snapshot([]).count("(none)") == 5
+
+    @given(any_messages)
+    @settings(deadline=None)
+    def test_is_within_its_words_and_always_the_same(self, messages: list[Message]) -> None:  # S4, P9
+        """On anything."""
+        assert word_count(snapshot(messages)) <= 600
+        assert word_count(snapshot(messages, 60)) <= 60
+        assert snapshot(messages) == snapshot(list(messages))
+
+    def test_of_real_sessions_is_within_its_words(self) -> None:  # S4
+        """Six hundred, on recorded agents."""
+        for path in shared_files("transcripts/openai-chat", "*.json"):
+            messages = decode(json.loads(path.read_text())).messages
+            assert 40 < word_count(snapshot(messages)) <= 600
+
+    def test_of_summaries_says_what_they_said(self) -> None:  # C7
+        """A summary of summaries keeps their lines where there is room."""
+        above = snapshot([Summary("s", snapshot(WORK)), user("Use port 8080 for it.")])
+        assert "src/login.py (edited)" in above
+        assert "Don't touch the database because it is shared." in above
+        assert "port 8080" in above
