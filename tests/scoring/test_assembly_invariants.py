@@ -1,0 +1,141 @@
+"""Whatever comes in: an assembled list fits or says so, is valid for its wire format, in order, and always the same."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.assembly import BuiltContext, build
+from scoring.emergency import SystemTooLarge, relieve
+from scoring.formats import FORMATS, decode, encode, validate
+from scoring.messages import Message
+from scoring.selection import STRATEGIES
+from scoring.settings import BALANCED
+from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.summary.value import Summary
+from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
+from tests.scoring.builders import any_messages
+from tests.scoring.formats.lists import conversations
+
+NAMES = sorted(FORMATS)
+WINDOWS = st.sampled_from([0, 1, 20, 60, 120, 300, 1_000, 5_000, 1_000_000])
+
+
+@st.composite
+def snapshots(draw: st.DrawFn, name: str) -> Snapshot:
+    """A session in a wire format with pieces missing, said twice, cleared or summed up."""
+    said = decode(encode(draw(conversations()), name, {}), name).messages
+    if draw(st.booleans()):
+        said = tuple(draw(any_messages))
+    items: list[Item | Summary] = []
+    for n, message in enumerate(said):
+        fate = draw(st.integers(0, 11))
+        cleared = "2024-01-15T00:00:00Z" if fate == 1 else ""
+        if fate == 0:
+            continue
+        if fate == 2:
+            items.append(Summary(f"s{n}", draw(st.text(max_size=200)), messages=3))
+        # The same call twice in one turn, in objects that came so, cannot be made valid; the edge refuses it.
+        twice = fate == 4 and not message.calls
+        items += [Item(str(n), message, pinned=fate == 3, compacted_at=cleared)] * (2 if twice else 1)
+    texts = st.lists(st.text(max_size=80), max_size=8)
+    return Snapshot(items, draw(texts), draw(texts), new_message=draw(st.none() | st.just(Message("user"))))
+
+
+def rules(draw: st.DrawFn, name: str) -> AssemblyConfig:
+    """A window of any size, and any strategy."""
+    strategy = draw(st.sampled_from(sorted(STRATEGIES)))
+    return AssemblyConfig(
+        replace(BALANCED, fresh_tail=draw(st.integers(0, 4))),
+        usable=draw(WINDOWS),
+        strategy=strategy,
+        format=name,
+    )
+
+
+def tokens_of(made: BuiltContext) -> int:
+    """What the result really costs, counted anew."""
+    return sum(map(estimate_message_tokens, made.with_system)) + estimate_tool_tokens([])
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestAnyAssembly:
+    """Held on generated sessions: any mixture of roles, orphans, media, reasoning, summaries, windows."""
+
+    @given(st.data())
+    @settings(max_examples=80, deadline=None)
+    def test_is_within_its_budget_or_says_that_it_is_not(
+        self, name: str, data: st.DataObject
+    ) -> None:  # C5, M1
+        """Counted anew, system prompt included."""
+        config = rules(data.draw, name)
+        made = build(data.draw(snapshots(name)), "default", data.draw(st.text(max_size=100)), config)
+        assert tokens_of(made) <= made.token_estimate
+        assert made.over_budget is not None or made.token_estimate <= made.budget.total
+        if made.over_budget is not None:
+            assert str(made.over_budget) in made.notes
+
+    @given(st.data())
+    @settings(max_examples=120, deadline=None)
+    def test_is_valid_for_the_wire_format(self, name: str, data: st.DataObject) -> None:  # X6, P4
+        """As it is written, by the format's documented rules; or nothing but the system speaks."""
+        made = build(data.draw(snapshots(name)), config=rules(data.draw, name))
+        if all(m.role == "system" for m in made.messages):
+            return
+        envelope: dict[str, Any] = {}
+        assert validate(encode(made.messages, name, envelope), name, ready=False) == []
+
+    @given(st.data())
+    @settings(max_examples=60, deadline=None)
+    def test_keeps_the_order_and_repeats_itself(self, name: str, data: st.DataObject) -> None:  # M7, P9
+        """The same state gives the same value; what stays stands as it stood; the input is left alone."""
+        snapshot, config = data.draw(snapshots(name)), rules(data.draw, name)
+        before = [*snapshot.items]
+        made = build(snapshot, config=config)
+        assert build(snapshot, config=config) == made
+        assert list(snapshot.items) == before
+        items = [i.message for i in snapshot.items if isinstance(i, Item)]
+        places = {id(m): n for n, m in enumerate(items)}
+        seen = [places[id(m)] for m in made.messages if id(m) in places]
+        assert all(a <= b for a, b in itertools.pairwise(seen)) or len(places) < len(items)
+
+
+class TestAnyEmergency:
+    """The last resort, on anything."""
+
+    @given(any_messages, st.integers(0, 2_000), st.booleans(), st.integers(0, 8))
+    @settings(max_examples=200, deadline=None)
+    def test_ends_within_the_budget(
+        self, messages: list[Message], available: int, overflow: bool, recent: int
+    ) -> None:  # S5, P6, C5
+        """Unless the system messages alone exceed it: then it says so with the numbers."""
+        system = sum(estimate_message_tokens(m) for m in messages if m.role == "system")
+        if system > available:
+            with pytest.raises(SystemTooLarge) as caught:
+                relieve(messages, available, overflow=overflow, min_recent=recent)
+            assert (caught.value.system_tokens, caught.value.available) == (system, available)
+            return
+        done = relieve(messages, available, overflow=overflow, min_recent=recent)
+        assert sum(map(estimate_message_tokens, done.messages)) == done.tokens <= available
+        assert sorted((*done.kept, *done.dropped)) == list(range(len(messages)))
+
+    @given(st.data(), st.sampled_from(NAMES), WINDOWS, st.booleans())
+    @settings(max_examples=150, deadline=None)
+    def test_leaves_a_list_that_can_be_sent(
+        self, data: st.DataObject, name: str, available: int, overflow: bool
+    ) -> None:  # X6, P4
+        """Assembled from what is left, it is valid for its format."""
+        said = decode(encode(data.draw(conversations()), name, {}), name).messages
+        try:
+            done = relieve(said, available, overflow=overflow)
+        except SystemTooLarge:
+            return
+        made = build(done.messages, config=AssemblyConfig(format=name, usable=10_000_000))
+        if all(m.role == "system" for m in made.messages):
+            return
+        assert validate(encode(made.messages, name, {}), name, ready=False) == []

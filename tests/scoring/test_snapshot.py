@@ -1,0 +1,71 @@
+"""What an assembly starts from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scoring.budget import TokenBudget
+from scoring.messages import message
+from scoring.settings import BALANCED, BLUEPRINT
+from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.summary.value import Summary
+from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
+from tests.scoring.builders import history_of, model, user
+
+
+class TestSnapshot:
+    """Whatever a session is given as."""
+
+    def test_stays_as_it_is(self) -> None:
+        """A snapshot is one already."""
+        one = Snapshot()
+        assert Snapshot.of(one) is one
+
+    def test_numbers_bare_messages(self) -> None:
+        """Their positions are their ids; summaries and items stay."""
+        summary, item = Summary("s", "text"), Item("x", user())
+        made = Snapshot.of([model(), summary, item])
+        assert made.items == (Item("0", model()), summary, item)
+        assert made.format == ""
+
+    def test_reads_wire_objects_and_bodies(self) -> None:
+        """A list or a request body; the format is remembered, the tools count."""
+        listed = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+        body = {
+            "messages": listed,
+            "system": "You are.",
+            "tools": [{"name": "t", "input_schema": {}}],
+            "model": "claude",
+        }
+        assert Snapshot.of(listed).format in ("openai", "anthropic")
+        assert Snapshot.of(body).format == "anthropic"
+        assert Snapshot.of(body).tools == ({"name": "t", "input_schema": {}},)
+
+    def test_an_item_knows_its_tokens_from_its_features(self) -> None:
+        """Found when the message came in."""
+        said = message("user", "some words")
+        features = history_of([said]).features[0]
+        assert Item("1", said, features).tokens == features.tokens
+        assert Item("1", said).tokens is None
+
+
+class TestTheRules:
+    """What a config may be."""
+
+    def test_come_from_settings_or_a_budget_alone(self) -> None:  # C1
+        """A bare budget means the newest first."""
+        budget = TokenBudget(1_000, 0, 0, fresh_tail_count=3)
+        assert AssemblyConfig.of(budget).settings.strategy == "newest_first"
+        assert AssemblyConfig.of(budget).tail == 3
+        assert AssemblyConfig.of(BLUEPRINT).settings is BLUEPRINT
+        assert AssemblyConfig.of(None) == AssemblyConfig()
+
+    def test_count_as_the_settings_say(self) -> None:
+        """Four characters in *Blueprint*, unless a counter is handed in."""
+        assert AssemblyConfig(BLUEPRINT).counts is FOUR_CHARACTERS
+        assert AssemblyConfig(BLUEPRINT, counter=ESTIMATOR).counts is ESTIMATOR
+
+    def test_have_no_tail_where_it_is_switched_off(self) -> None:
+        """A tail of 0 stays 0."""
+        assert AssemblyConfig(BLUEPRINT).tail == 0
+        assert AssemblyConfig(replace(BALANCED, fresh_tail=1)).tail == 6
