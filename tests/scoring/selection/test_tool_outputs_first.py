@@ -1,0 +1,95 @@
+"""Tool outputs first: cleared before any message goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from scoring.context_settings import ContextSettings
+from scoring.messages import Message, ToolResult, message
+from scoring.plan import PrunePlan, plan_prune
+from scoring.selection import tool_outputs_first
+from scoring.settings import BLUEPRINT
+from tests.scoring.builders import calls, history_of, model, user
+
+
+@pytest.fixture(autouse=True)
+def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strategy under its name, whatever the table holds; limits that a small list reaches."""
+    small = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
+    monkeypatch.setattr("scoring.plan.STRATEGIES", {"tool_outputs_first": tool_outputs_first.choose})
+    monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: small))
+
+
+def turns(count: int, chars: int = 2_000) -> list[Message]:
+    """Turns of a question, a call, an output of so many characters, and an answer."""
+    out: list[Message] = []
+    for n in range(count):
+        output = message("tool", "", ToolResult(str(n), "x" * chars, "read"))
+        out += [user(f"question {n}"), calls(str(n)), output, model(f"answer {n}")]
+    return out
+
+
+def plan(messages: list[Message], max_tokens: int) -> PrunePlan:
+    """A plan by this strategy."""
+    return plan_prune(history_of(messages), BLUEPRINT, max_tokens, strategy="tool_outputs_first")
+
+
+class TestToolOutputsFirst:
+    """What is cleared, what stays, and what goes then."""
+
+    def test_clears_old_outputs_and_keeps_every_message(self) -> None:  # C8
+        """The newest output stays whole, and every call its arguments."""
+        given = turns(6)
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        assert made.removed == ()
+        assert made.shortened == (2, 6, 10, 14)
+        assert made.cause(2) == "cleared"
+        short = made.shortenings[2].apply(given[2])
+        assert "output of read cleared" in short.text
+
+    def test_claims_no_less_than_a_cleared_output_costs(self) -> None:  # C8
+        """What the plan says is what it comes to."""
+        given = turns(6)
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        for position, shortening in made.shortenings.items():
+            assert history_of([shortening.apply(given[position])]).tokens[0] <= shortening.tokens
+
+    def test_keeps_the_last_two_turns_of_the_user(self) -> None:  # C8
+        """However large their outputs are."""
+        made = plan(turns(3, 8_000), 4_300)
+        assert set(made.shortened) <= {2}
+
+    def test_clears_nothing_for_too_small_a_gain(self) -> None:  # C8
+        """Then the oldest messages go instead."""
+        given = turns(6, 200)
+        made = plan(given, sum(history_of(given).tokens) - 60)
+        assert made.shortened == ()
+        assert made.removed[0] == 0
+
+    def test_drops_the_oldest_where_clearing_is_not_enough(self) -> None:  # C8, P4
+        """Whole units, and within the budget."""
+        made = plan(turns(8), 900)
+        assert made.tokens_after <= 900
+        assert made.removed[0] == 0
+        assert made.cause(0) == "older"
+
+    def test_exempts_listed_tools(self) -> None:  # C8
+        """Where the features name their tools."""
+
+        @dataclass(frozen=True)
+        class Named:
+            tools: tuple[str, ...] = ("read",)
+
+        assert tool_outputs_first._is_exempt(Named(), ("read",))
+        assert not tool_outputs_first._is_exempt(Named(("grep",)), ("read",))
+        unnamed: Any = history_of([user()]).features[0]
+        assert not tool_outputs_first._is_exempt(unnamed, ("read",))
+
+    def test_has_the_numbers_of_the_settings(self) -> None:  # C8
+        """Two turns, 40,000 tokens, 20,000 of gain."""
+        rules = replace(ContextSettings())
+        assert (rules.tool_outputs_keep_turns, rules.tool_outputs_keep_tokens) == (2, 40_000)
+        assert rules.tool_outputs_minimum_gain == 20_000
