@@ -37,6 +37,8 @@ from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Compaction, Meta, Record, Rewind, UsageReport
 
+# After so many messages in one go the store does its upkeep at once.
+SETTLE_FROM = 5 * BATCH_RECORDS
 # A listener gets the numbers of at most so many messages at once.
 NUMBERS_TOLD = 200
 
@@ -109,6 +111,8 @@ class Ingest:
             with self._desk.lock(target):
                 whole.merge(self._batch(target, batch))
             tallies.setdefault(target, Tally()).take(batch)
+        if len(whole.nos) > SETTLE_FROM:
+            self._store.settle()
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
@@ -206,6 +210,8 @@ class Ingest:
             for start in range(0, len(entries), BATCH_RECORDS):
                 chunk = entries[start : start + BATCH_RECORDS]
                 whole.merge(self._append(session_id, records))
+        if len(whole.nos) > SETTLE_FROM:
+            self._store.settle()
         return whole
 
     def _appended(self, session_id: str, added: Added) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from webapp.store.settings import SmallTables
 from webapp.store.verify import faults_of
 from webapp.store.words import Words
 
+# Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
+SETTLE_ROUNDS = 400
+
 
 class Store:
     """All subjects of one database."""
@@ -48,6 +51,17 @@ class Store:
     def check(self) -> None:
         """Raises unless the database answers."""
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
+
+    def settle(self) -> None:
+        """Does at once the upkeep that much writing left behind: merges the index, empties the log file.
+
+        For the end of a big import, so that the appends after it do not feel it. Others may write in between.
+        """
+        for _ in range(SETTLE_ROUNDS):
+            with self.write():
+                if not self.words.merge():
+                    break
+        self.db.checkpoint()
 
     def verify(self) -> Iterator[str]:
         """Every fault in the store, one line each; none where it is sound."""

@@ -30,3 +30,14 @@ class TestStore:
             store.db.run("ALTER TABLE sessions RENAME TO lost")
         with pytest.raises(StoreError):
             store.check()
+
+    def test_settles_without_losing_a_word(self, store: Store) -> None:
+        """Upkeep at once changes nothing that can be seen."""
+        with store.write():
+            row = store.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+        for seq in range(12):
+            with store.write():
+                store.words.add(row.key, [(seq, f"word{seq} common")])
+        store.settle()
+        count = store.db.value("SELECT count(*) FROM entry_words WHERE entry_words MATCH 'common'")
+        assert count == 12
