@@ -6,9 +6,8 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { number } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { previewLine } from "../lib/message-row.js";
+import { panelText } from "../lib/message-row.js";
 import { render } from "../lib/render.js";
-import { plainReason } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 
@@ -65,7 +64,7 @@ export class ArchivePanel extends CoppiceElement {
             .slice(0, SHOWN)
             .map(
               (m) =>
-                html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text">${previewLine(m)}<small class="muted">${plainReason(m.reason) || m.role}</small></span><span class="num">${number(m.tokens)}</span><button class="small" data-act="archive-restore" data-id="${m.id}" aria-label="Restore message ${m.number}">Restore</button></li>`,
+                html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span>${panelText(m)}<span class="num">${number(m.tokens)}</span><button class="small" data-act="archive-restore" data-id="${m.id}" aria-label="Restore message ${m.number}">Restore</button></li>`,
             )}${messages.length > SHOWN && html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`}</ul>`
         }</div>`,
     );

@@ -1,4 +1,4 @@
-// <context-manager-widget session-id="…" base-url="" automatic-note></context-manager-widget>
+// <context-manager-widget session-id="…" base-url=""></context-manager-widget>
 //
 // How full one session's context is, and the button that prunes it, for any page of ours; drawn in a shadow root so that
 // it looks the same everywhere. Attributes: `session-id`; `base-url`, where the server is, by default where the page

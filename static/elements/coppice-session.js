@@ -71,6 +71,10 @@ export class CoppiceSession extends CoppiceElement {
         this.requestUpdate();
       },
       "close-sheet": () => this.#closeSheet(),
+      "show-message": (target) => {
+        this.#closeSheet();
+        this.#list?.reveal(Number(target.dataset.number));
+      },
       "ask-delete": () =>
         /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
       "close-delete": () =>
@@ -118,10 +122,6 @@ export class CoppiceSession extends CoppiceElement {
     this.listen(this, "message-act", (/** @type {CustomEvent} */ event) =>
       this.#act(event.detail.id, event.detail.act),
     );
-    this.listen(this, "show-message", (/** @type {CustomEvent} */ event) => {
-      this.#closeSheet();
-      this.#list?.reveal(event.detail.number);
-    });
   }
 
   /** @returns {import("./message-list.js").MessageList | null} */

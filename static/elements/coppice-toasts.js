@@ -2,11 +2,25 @@
 //
 // Shows what `toast()` says, newest last, each for eight seconds or until it is closed; not while the pointer or the
 // focus is on one. Toasts of the server (`toast:success` …) come here too.
+import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
+import { sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
 import { live } from "../lib/socket.js";
+import { toast, toastError } from "../lib/toast.js";
+
+/** An automatic prune can be undone from its toast. @param {{ session_id?: string, prune_id?: number }} told */
+function undoOf({ session_id, prune_id }) {
+  if (!session_id || !prune_id) return undefined;
+  const run = () =>
+    api.undo(session_id, prune_id).then(
+      (undone) => toast(sentence(undone.message)),
+      (error) => toastError(error, "Could not undo"),
+    );
+  return { label: "Undo", run };
+}
 
 const SHOWN_MS = 8000;
 const MOST = 3;
@@ -24,7 +38,8 @@ export class CoppiceToasts extends CoppiceElement {
     this.listen(document, "coppice:toast", (/** @type {CustomEvent} */ event) => this.#add(event.detail));
     for (const kind of /** @type {const} */ (["success", "warning", "error"]))
       this.listen(live, `toast:${kind}`, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.message) this.#add({ message: event.detail.message, kind });
+        if (event.detail?.message)
+          this.#add({ message: event.detail.message, kind, act: undoOf(event.detail) });
       });
     this.actions({
       "toast-act": (target) => this.#close(Number(target.dataset.id), true),

@@ -1,15 +1,14 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
 // What fills the context: the heaviest messages by group, from the 200 that have the most tokens, and it says so.
-// Property `total`: tokens of the context. Emits `show-message` {number}; `refresh()` reads afresh.
+// Property `total`: tokens of the context. `refresh()` reads afresh.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { compact, counted, number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { previewLine } from "../lib/message-row.js";
+import { panelText } from "../lib/message-row.js";
 import { render } from "../lib/render.js";
 import { heaviest } from "../lib/rows.js";
-import { plainReason } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 
@@ -32,9 +31,6 @@ export class HeavyPanel extends CoppiceElement {
   }
 
   start() {
-    this.actions({
-      "heavy-show": (target) => this.emit("show-message", { number: Number(target.dataset.number) }),
-    });
     this.refresh();
   }
 
@@ -72,7 +68,7 @@ export class HeavyPanel extends CoppiceElement {
           .slice(0, SHOWN_MESSAGES)
           .map(
             (m) =>
-              html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span><span class="group-text"><button class="bare" data-act="heavy-show" data-number="${m.number}">${previewLine(m)}</button><small class="muted">${plainReason(m.reason)}</small></span><span class="num">${number(m.tokens)}</span></li>`,
+              html`<li data-key="${m.id}"><span class="num muted">${number(m.number)}</span>${panelText(m)}<span class="num">${number(m.tokens)}</span></li>`,
           )}</ul>`
         }</div>`,
     );

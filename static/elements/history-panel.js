@@ -7,11 +7,11 @@ import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
-import { previewLine } from "../lib/message-row.js";
+import { panelText } from "../lib/message-row.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toastError } from "../lib/toast.js";
-import { operationName, plainReason, strategyName } from "../lib/words.js";
+import { operationName, strategyName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Operation} Operation */
 /** @typedef {import("../lib/types.js").Message} Item */
@@ -157,7 +157,7 @@ export class HistoryPanel extends CoppiceElement {
       .slice(0, SHOWN_ITEMS)
       .map(
         (i) =>
-          html`<li><span class="num muted">${number(i.number)}</span><span class="group-text">${previewLine(i)}<small class="muted">${plainReason(i.reason)}</small></span><span class="num">${number(i.tokens)}</span></li>`,
+          html`<li><span class="num muted">${number(i.number)}</span>${panelText(i)}<span class="num">${number(i.tokens)}</span></li>`,
       )}${items.length > SHOWN_ITEMS && html`<li class="muted small">and ${counted(items.length - SHOWN_ITEMS, "more message")}</li>`}</ul>`;
   }
 }

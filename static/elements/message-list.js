@@ -22,6 +22,8 @@ const PAGE = 100;
 /** At most this many rows are read again at once. */
 const REFRESHED = 500;
 const CALM_MS = 1000;
+/** Rows above one that was looked for. */
+const AROUND = 12;
 
 /** @type {[import("../lib/types.js").FilterName, string][]} */
 const FILTERS = [
@@ -48,6 +50,8 @@ export class MessageList extends CoppiceElement {
   #page = null;
   /** @type {string | number | null} */
   #next = null;
+  /** Where the list begins when it does not begin with the newest: a cursor of the API. @type {string | null} */
+  #from = null;
   #waiting = 0;
   #query = { fate: "all", role: "", q: "", sort: "newest" };
   /** @type {Map<string, MessageFull | string | null>} open rows and what was read for them */
@@ -83,6 +87,10 @@ export class MessageList extends CoppiceElement {
       "show-new": () => this.#showNew(),
       "retry-messages": () => this.#read(),
       "no-filter": () => this.#change({ fate: "all", role: "", q: "" }),
+    });
+    this.listen(this, "click", (/** @type {MouseEvent} */ event) => {
+      const target = /** @type {Element} */ (event.target);
+      if (!target.closest("button, a") && !getSelection()?.toString()) this.#toggleAt(target.closest(".msg"));
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLSelectElement} */ (event.target);
@@ -127,6 +135,7 @@ export class MessageList extends CoppiceElement {
   /** @param {Partial<{ fate: string, role: string, q: string, sort: string }>} change */
   #change(change) {
     this.#query = { ...this.#query, ...change };
+    this.#from = null;
     this.#rows = [];
     this.requestUpdate();
     this.#read();
@@ -164,7 +173,7 @@ export class MessageList extends CoppiceElement {
     this.#refreshedAt = Date.now();
     const shown = this.#rows.length;
     try {
-      const page = await this.#fetch(null, Math.min(REFRESHED, Math.max(PAGE, shown)));
+      const page = await this.#fetch(this.#from, Math.min(REFRESHED, Math.max(PAGE, shown)));
       if (mine.signal.aborted) return;
       const complete = page.messages.length >= shown || page.next === null;
       const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
@@ -206,11 +215,18 @@ export class MessageList extends CoppiceElement {
   }
 
   #showNew() {
+    this.#from = null;
     this.#rows = [];
     this.#lines.clear();
     this.querySelector(".rows")?.replaceChildren();
     this.#waiting = 0;
     this.#read().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
+  }
+
+  /** A click anywhere in a row is one on its button. @param {Element | null} line */
+  #toggleAt(line) {
+    const id = line?.getAttribute("data-id");
+    if (id) this.#toggle(id);
   }
 
   /** @param {string} id */
@@ -231,13 +247,16 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Opens a row that may not be loaded: finds it by its number. @param {number} messageNumber */
+  /** Opens the row of one message; one that is not loaded is read with those around it. @param {number} messageNumber */
   async reveal(messageNumber) {
-    const found = this.#rows.find((m) => m.number === messageNumber);
-    if (!found && this.#next !== null) {
-      await this.#readMore();
-      return void this.reveal(messageNumber);
+    const here = () => this.#rows.find((m) => m.number === messageNumber);
+    if (!here()) {
+      this.#change({ fate: "all", role: "", q: "", sort: "newest" });
+      // In the order of the log a cursor is the number of the message before the page.
+      this.#from = String(messageNumber + AROUND);
+      await this.#read();
     }
+    const found = here();
     if (!found) return;
     if (!this.#open.has(found.id)) await this.#toggle(found.id);
     this.update();
@@ -276,6 +295,7 @@ export class MessageList extends CoppiceElement {
             <select name="sort" aria-label="Sort">${SORTS.map(([name, label]) => html`<option value="${name}" ${this.#query.sort === name ? html`selected` : ""}>${label}</option>`)}</select>
           </div></header>
         ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${counted(this.#waiting, "new message")}</button></div>`}
+        ${this.#from !== null && html`<p class="note-box" data-key="from" role="status">From message ${number(this.#rows[0]?.number ?? 0)} on. <button class="small" data-act="show-new">Newest</button></p>`}
         <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
           <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row"><span role="columnheader" class="num">#</span><span role="columnheader">Role</span><span role="columnheader">Message, and its fate under the plan</span><span role="columnheader" class="m-score">Score</span><span role="columnheader" class="num">Tokens</span></div></div>
           <message-rows role="rowgroup" class="rows"></message-rows>

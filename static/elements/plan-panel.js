@@ -9,11 +9,11 @@ import { counted, money, number, percent, percentSet, sentence } from "../lib/fo
 import { regionsAfter } from "../lib/gauge.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
-import { previewLine } from "../lib/message-row.js";
+import { panelText } from "../lib/message-row.js";
 import { doesSomething, planVerb, rowsByCause, sinceSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
-import { plainReason, strategyName } from "../lib/words.js";
+import { strategyName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
 /** @typedef {import("../lib/types.js").Session} Session */
@@ -230,7 +230,7 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Message} message */
   #row(message) {
-    return html`<li data-key="${message.id}"><span class="num muted">${number(message.number)}</span><span class="group-text" title="${plainReason(message.reason)}">${previewLine(message)}<small class="muted">${plainReason(message.reason)}</small></span><span class="num">${number(message.tokens)}</span><button class="small" data-act="spare" data-id="${message.id}" data-number="${message.number}" aria-label="Spare message ${message.number}">Spare</button></li>`;
+    return html`<li data-key="${message.id}"><span class="num muted">${number(message.number)}</span>${panelText(message)}<span class="num">${number(message.tokens)}</span><button class="small" data-act="spare" data-id="${message.id}" data-number="${message.number}" aria-label="Spare message ${message.number}">Spare</button></li>`;
   }
 
   #sparedList() {

@@ -45,6 +45,12 @@ export function previewLine(message) {
   return html`<span class="what">${text && html`${text} `}${named}</span>`;
 }
 
+/** A message in a panel beside the list, which leads to its row. @param {Message} message */
+export function panelText(message) {
+  const reason = plainReason(message.reason);
+  return html`<span class="group-text" title="${reason}"><button class="bare" data-act="show-message" data-number="${message.number}">${previewLine(message)}</button><small class="muted">${reason || message.role}</small></span>`;
+}
+
 /** @param {Message} message @param {{ open: boolean, bracket: string, signals: string[] }} view */
 export function messageRow(message, view) {
   return html`<div class="msg" role="row" data-key="${message.id}" data-id="${message.id}" data-role="${message.role}" data-fate="${message.fate}" data-bracket="${view.bracket}" data-open="${view.open}">
