@@ -14,7 +14,7 @@ import { arrange, tally } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
-import { sourceName } from "../lib/words.js";
+import { sourceName, title } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Session} Session */
 
@@ -191,7 +191,7 @@ export class CoppiceOverview extends CoppiceElement {
       ["all", "All", null],
       ["active", "Active", busy],
       ["above", "Above target", above],
-      ...sources.map((s) => /** @type {[string, string, null]} */ ([s, sourceName(s), null])),
+      ...sources.map((s) => /** @type {[string, string, null]} */ ([s, title(sourceName(s)), null])),
     ];
     return html`<div class="toolbar" data-key="tools"><input type="search" value="${this.#text}" placeholder="Filter sessions" aria-label="Filter sessions" autocomplete="off" spellcheck="false">
       <div class="chips" role="group" aria-label="Show">${chips.map(

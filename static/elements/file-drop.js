@@ -4,7 +4,7 @@
 // each became, with its problems. Emits `imported` with the results.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
-import { counted } from "../lib/format.js";
+import { counted, sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
@@ -16,9 +16,9 @@ import { sourceName } from "../lib/words.js";
 
 /** @param {Imported["problems"][number]} problem */
 function problemText(problem) {
-  if (typeof problem === "string") return problem;
+  if (typeof problem === "string") return sentence(problem);
   const text = problem.message ?? problem.reason ?? "";
-  return problem.line ? `Line ${problem.line}: ${text}` : text;
+  return sentence(problem.line ? `Line ${problem.line}: ${text}` : text);
 }
 
 export class FileDrop extends CoppiceElement {

@@ -85,7 +85,13 @@ export class TokenChart extends CoppiceElement {
   update() {
     const timeline = this.#value;
     const followed = this.hasAttribute("followed");
-    if (!timeline) return render(this, html`<div class="chart-empty" data-key="none"></div>`);
+    if (!timeline || timeline.points.length === 0) {
+      this.stop();
+      return render(
+        this,
+        html`<div class="chart-empty muted" data-key="none">${timeline && "No tokens yet. The line begins with the first message."}</div>`,
+      );
+    }
     const time = this.#overTime;
     render(
       this,
@@ -125,10 +131,11 @@ export class TokenChart extends CoppiceElement {
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
   #data({ points }, time, followed) {
     const first = points.find((point) => point.at)?.at;
-    let before = first ? Date.parse(first) / 1000 : 0;
+    let before = time && first ? Date.parse(first) / 1000 : 0;
     const xs = points.map((point) => {
       const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
-      before = time ? Math.max(before, Number.isFinite(at) ? at : before) : point.number;
+      // An agent may come back to an earlier message; the line goes on from where it is.
+      before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
       return before;
     });
     const pruned = points.map((p) => p.pruned);

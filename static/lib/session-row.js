@@ -1,5 +1,6 @@
 // One row of the overview's table, and the small pieces that other pages show of a session too. Markup only.
 import { compact, counted, number, percent, tokens } from "./format.js";
+import { levelOf } from "./gauge.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { isAboveTarget, mainGauge, titleOf } from "./sessions.js";
@@ -55,7 +56,7 @@ export function sessionRow(session, depth) {
   const kind = session.parent_id
     ? `sub-agent${session.agent_type ? ` ${session.agent_type}` : ""}`
     : sourceName(session.source);
-  return html`<tr class="session-row" role="row" data-key="${session.id}" data-id="${session.id}" data-above="${above}" data-depth="${depth}">
+  return html`<tr class="session-row" role="row" data-key="${session.id}" data-id="${session.id}" data-above="${above}" data-level="${gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session)}" data-depth="${depth}">
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" data-css="--depth:${depth}">
       <a class="title" href="${href}">${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${titleOf(session)}</a>

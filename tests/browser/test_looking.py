@@ -1,0 +1,95 @@
+"""Finding one's way in a session: the chart, what is heaviest, one message among thousands."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.writing import ClaudeFolder, feed, managed, words
+from tests.servers import Server
+
+
+class TestTheChart:
+    """Tokens over time."""
+
+    def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
+        """Whoever does not see it hears the figures; prunes are marks with their numbers."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, {})
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(
+            page.get_by_role("img", name=re.compile(r"^Tokens over time, .* of 100,000, target 80,000$"))
+        ).to_be_visible()
+        expect(page.locator("token-chart ul.sr li")).to_contain_text(re.compile(r"[\d,]+ to [\d,]+ tokens"))
+        expect(page.locator("token-chart .legend")).to_contain_text("prune")
+
+    def test_turns_from_time_to_messages_and_remembers(self, page: Page, server: Server) -> None:
+        """The axis that was chosen is there on the next visit."""
+        session = managed(server, 10, tokens=50)
+        page.goto(f"{server.url}/sessions/{session}")
+        across = page.get_by_role("group", name="Across")
+        across.get_by_role("button", name="Messages").click()
+        page.reload()
+        expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
+
+    def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
+        """A session without messages has no invented axis."""
+        session = server.app.sessions.create({"title": "Empty", "model": "gpt-5.1"})
+        page.goto(f"{server.url}/sessions/{session['id']}")
+        expect(page.get_by_text("No tokens yet.")).to_be_visible()
+        expect(page.get_by_text("No messages yet.")).to_be_visible()
+
+
+class TestTheHeaviest:
+    """What fills the context."""
+
+    def test_are_summed_by_tool_and_lead_to_their_messages(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
+        """Groups say how many messages they hold and their share; a row leads to its message in the list."""
+        transcript = folder.transcript()
+        transcript.user("Look around")
+        for i in range(3):
+            transcript.call("Read", {"file_path": f"src/{i}.py"}, words(2_000))
+        transcript.call("Bash", {"command": "ls"}, "a.py")
+        page.goto(server.url)
+        page.get_by_role("link", name="Look around").click()
+        first = page.locator(".heavy li").first
+        expect(first).to_contain_text("Read")
+        expect(first).to_contain_text("3 messages")
+        expect(page.get_by_text("By kind, all messages in the context.")).to_be_visible()
+        page.locator("heavy-panel .group-rows button").first.click()
+        expect(page.locator(".msg-detail .part[data-part=result]")).to_be_visible()
+
+
+class TestOneMessageAmongMany:
+    """A link to a message that is not loaded."""
+
+    def test_is_read_with_those_around_it(self, page: Page, server: Server) -> None:
+        """The address names the message; it stands open among its neighbours, and the newest are a click away."""
+        session = managed(server, 400, tokens=5)
+        page.goto(f"{server.url}/sessions/{session}?message=33")
+        expect(page.locator(".msg[data-open=true] .m-number")).to_have_text("33")
+        expect(page.get_by_text("From message 44 on.")).to_be_visible()
+        page.get_by_role("button", name="Newest").click()
+        expect(page.locator(".msg .m-number").first).to_have_text("400")
+
+
+class TestAutomaticPruning:
+    """What happened by itself."""
+
+    def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
+        """The toast says what was pruned and takes it back."""
+        session = managed(server, 52)
+        server.app.sessions.patch(session, {"automatic": True})
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".live")).to_have_text("live")
+        expect(page.locator(".msg").first).to_be_visible()
+        feed(server, session, 3, start=52)
+        toast = page.get_by_role("status").filter(has_text="Context pruned")
+        toast.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status").filter(has_text="messages back")).to_be_visible()
+        [operation] = server.app.operations.list(session)
+        assert operation["actor"] == "automatic"
+        assert operation["undone_at"] is not None
