@@ -41,7 +41,8 @@ class TestEntryId:
         "change",
         [
             {"parts": '[{"type":"text","text":"ho"}]'}, {"role": "assistant"}, {"raw": b"row"}, {"at": 6},
-            {"name": "n"}, {"source_id": "other"}, {"parent": "p"}, {"group": "g"}, {"model": "x"}, {"supersedes": 0}, {"raw": None},
+            {"name": "n"}, {"source_id": "other"}, {"parent": "p"}, {"group": "g"}, {"model": "x"},
+            {"supersedes": 0}, {"raw": None},
         ],
     )  # fmt: skip
     def test_changes_with_anything_the_entry_says(self, change: dict[str, object]) -> None:
