@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from scoring.history import History
 from scoring.protection import Protection
-from scoring.score import Scores, score, unit_scores
+from scoring.score import Scores
 from scoring.selection import Choice, Shortening, Strategy, Task, Why
 from scoring.settings import Settings
 
@@ -28,10 +28,10 @@ class Decision:
         history: History,
         max_tokens: int,
         protection: Protection,
-        scores: Scores,
         dropped: Collection[int],
     ) -> None:
-        self.history, self.max_tokens, self.protection, self.scores = history, max_tokens, protection, scores
+        self.history, self.max_tokens, self.protection = history, max_tokens, protection
+        self.scores: Scores | None = None  # as the strategy rated, where it did
         self.stays = bytearray(len(history))
         self.shortenings: Mapping[int, Shortening] = {}
         self.problems: list[str] = []
@@ -63,12 +63,16 @@ class Decision:
         self.mark(choice.kept)
         if choice.shortened:
             self.shortenings = {**self.shortenings, **choice.shortened}
+        self.scores = choice.scores
         if marked:
             self._last = choice
             return
         self._first = choice
-        if choice.scores is not None:
-            self.scores = choice.scores
+
+    def order(self) -> Collection[int]:
+        """The heads that a strategy chose, in the order it took them; none where it was not asked."""
+        choice = self._last or self._first
+        return choice.kept if choice is not None else ()
 
     def why(self, head: int) -> Why:
         """Why an unprotected unit stays or goes."""
@@ -148,30 +152,28 @@ def decide(
     drop: Collection[int],
 ) -> Decision:
     """Decide what stays of a history within `max_tokens`."""
-    rated = score(history, settings)
     causes, head = protection.causes, history.units.head
     dropped = {head[p] for p in drop} - causes.keys()
     marked = {head[p] for p in history.drop_first} - causes.keys() - dropped
-    decision = Decision(history, max_tokens, protection, rated, dropped)
+    decision = Decision(history, max_tokens, protection, dropped)
     decision.mark(causes)
     free = _unmarked(history, causes, dropped, marked)
-    units = unit_scores(rated.scores, history.units.members)
     room = max(0, max_tokens - protection.tokens)
 
-    def choose(candidates: list[int], room: int) -> tuple[Choice | None, int]:
+    def choose(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
         costs = history.unit_tokens
         total = sum([costs[h] for h in candidates])
         if total <= room:
             decision.mark(candidates)
             return None, room - total
-        choice = strategy(Task(history, settings, candidates, room, rated, units, causes))
+        choice = strategy(Task(history, settings, candidates, room, staying))
         return choice, room - choice.tokens
 
-    choice, left = choose(free, room)
+    choice, left = choose(free, room, causes)
     if choice is not None:
         decision.take(choice, marked=False)
     elif marked:
-        choice, left = choose(sorted(marked), left)
+        choice, left = choose(sorted(marked), left, causes.keys() | free)
         if choice is not None:
             decision.take(choice, marked=True)
     return decision

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scoring.content import Content, content_of
 from scoring.lexicon import Lexicon
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 
@@ -25,7 +26,8 @@ class Features:
 
     `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
     (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
-    user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning.
+    user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning. `content`
+    is what *Foresight* reads; None where nobody looked for it, or a version of before did.
     """
 
     role: str
@@ -37,13 +39,17 @@ class Features:
     results: tuple[str, ...] = ()
     own_words: bool = False
     reasoning_only: bool = False
+    content: Content | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The features as JSON-ready data, those at their default left out."""
         out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
         for name, spec in self.__dataclass_fields__.items():
             value = getattr(self, name)
-            if name not in out and value != spec.default:
+            if name == "content":
+                if value is not None:
+                    out[name] = value.to_dict()
+            elif name not in out and value != spec.default:
                 out[name] = list(value) if isinstance(value, tuple) else value
         return out
 
@@ -54,11 +60,13 @@ class Features:
         for name in ("calls", "results"):
             if name in known:
                 known[name] = tuple(known[name])
+        if "content" in known:
+            known["content"] = Content.from_dict(known["content"])
         return cls(**known)
 
 
-def analyse(message: Message, tokens: int, lexicon: Lexicon) -> Features:
-    """The features of a message that costs `tokens`."""
+def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False) -> Features:
+    """The features of a message that costs `tokens`; its content is looked for only where `content` asks for it."""
     pieces: list[str] = []
     calls: list[str] = []
     results: list[str] = []
@@ -90,7 +98,26 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon) -> Features:
         results=tuple(results),
         own_words=role == "user" and (said or not results),
         reasoning_only=thought and role == "assistant" and not said and not calls,
+        content=content_of(words, outputs_of(message)) if content else None,
     )
+
+
+def outputs_of(message: Message) -> list[str]:
+    """The tool outputs of a message that may be shortened: those of a message that is nothing else."""
+    if message.role != "tool" or message.media:
+        return []
+    results = [p.text for p in message.parts if isinstance(p, ToolResult)]
+    return results if len(results) == len(message.parts) else []
+
+
+def needs_content(features: Features) -> bool:
+    """Whether what *Foresight* reads was never looked for, or found by another version."""
+    return features.content is None
+
+
+def with_content(features: Features, message: Message) -> Features:
+    """The same features with the content of the message."""
+    return replace(features, content=content_of(text_of(message), outputs_of(message)))
 
 
 def needs_rating(features: Features, lexicon: Lexicon) -> bool:

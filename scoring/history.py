@@ -11,10 +11,16 @@ from collections.abc import Iterable, Sequence
 
 from scoring.features import Features, analyse
 from scoring.lexicon import lexicon_of
+from scoring.marks import Marks
 from scoring.messages import Message
-from scoring.settings import BALANCED, Settings
+from scoring.settings import FORESIGHT, Settings
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
 from scoring.units import Units
+
+
+def reads_content(settings: Settings) -> bool:
+    """Whether a plan with these settings looks at the contents of messages."""
+    return settings.strategy == "foresight" or settings.weights["relevance"] > 0
 
 
 class History:
@@ -29,6 +35,7 @@ class History:
         "drop_first",
         "features",
         "keywords",
+        "marks",
         "own_words",
         "pinned",
         "roles",
@@ -49,6 +56,7 @@ class History:
         self.pinned: set[int] = set()
         self.drop_first: set[int] = set()
         self.units = Units()
+        self.marks = Marks()
         self.unit_tokens: list[int] = []
 
     @classmethod
@@ -56,13 +64,16 @@ class History:
         cls,
         messages: Sequence[Message],
         counter: TokenCounter | None = None,
-        settings: Settings = BALANCED,
+        settings: Settings = FORESIGHT,
     ) -> History:
         """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
         if counter is None and settings.counting == "four_characters":
             counter = FOUR_CHARACTERS
         lexicon = lexicon_of(settings.keywords)
-        return cls.of_features(analyse(m, estimate_message_tokens(m, counter), lexicon) for m in messages)
+        content = reads_content(settings)
+        return cls.of_features(
+            analyse(m, estimate_message_tokens(m, counter), lexicon, content=content) for m in messages
+        )
 
     @classmethod
     def of_features(cls, features: Iterable[Features]) -> History:
@@ -84,6 +95,7 @@ class History:
         self.chars.append(features.chars)
         self.keywords.append(features.keywords)
         self.unit_tokens.append(features.tokens)
+        self.marks.append(features.content, features.role)
         if features.role == "system":
             self.systems.append(position)
         if features.own_words:

@@ -7,7 +7,7 @@ columns and is columnar itself; fates and reasons are worded when somebody asks 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -16,7 +16,8 @@ from scoring.errors import Fault, InvalidList, InvalidSettings
 from scoring.history import History
 from scoring.messages import Message
 from scoring.protection import REASONS, protect
-from scoring.selection import STRATEGIES, Shortening, Why
+from scoring.score import Scores, score
+from scoring.selection import RATES, STRATEGIES, Shortening, Why
 from scoring.settings import Settings
 from scoring.validation import shown
 
@@ -56,12 +57,13 @@ class PrunePlan:
     shortened: tuple[int, ...]
     over_budget: OverBudget | None
     scores: list[float]
-    parts: Mapping[str, list[float]]
+    parts: Mapping[str, Sequence[float]]
     shortenings: Mapping[int, Shortening]
     problems: tuple[str, ...]
     _head: list[int]
     _stays: bytes
     _causes: Mapping[int, str]
+    _order: Collection[int]
     _why: Callable[[int], Why]
 
     @property
@@ -84,6 +86,11 @@ class PrunePlan:
     def reason(self, position: int) -> str:
         """Why, in words."""
         return self._explain(position).reason
+
+    def last_taken(self) -> Iterator[int]:
+        """The heads of units that were chosen to stay, the one taken last first: what to give up next."""
+        order = self._order if isinstance(self._order, Sequence) else sorted(self._order, reverse=True)
+        return (head for head in reversed(order) if self._stays[head])
 
     def check(self, history: History) -> None:
         """The final check: whatever a strategy did, the promises of this module hold for this history.
@@ -108,6 +115,9 @@ class PrunePlan:
     def _explain(self, position: int) -> Why:
         head = self._head[position]
         cause = self._causes.get(head)
+        shortening = self.shortenings.get(position)
+        if shortening is not None and shortening.why is not None and not cause:
+            return shortening.why()
         return Why(cause, REASONS[cause]) if cause else self._why(head)
 
 
@@ -141,7 +151,10 @@ def plan_prune(
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
     if opens_with_user:
         decision.open_with_user()
-    return _plan(decision, name)
+    if (scores := decision.scores) is None:
+        rate = RATES.get(name)
+        scores = rate(history, settings, protection.causes) if rate else score(history, settings)
+    return _plan(decision, scores, name)
 
 
 def _check_arguments(max_tokens: object, strategy: str) -> None:
@@ -156,7 +169,7 @@ def _check_arguments(max_tokens: object, strategy: str) -> None:
         raise InvalidSettings(faults)
 
 
-def _plan(decision: Decision, strategy: str) -> PrunePlan:
+def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
     """Write down what was decided, and check it."""
     history, stays, shortenings = decision.history, bytes(decision.stays), decision.shortenings
     positions = range(len(stays))
@@ -177,13 +190,14 @@ def _plan(decision: Decision, strategy: str) -> PrunePlan:
         removed=tuple(compress(positions, stays.translate(_INVERTED))),
         shortened=tuple(sorted(shortenings)),
         over_budget=OverBudget(always, max_tokens) if always > max_tokens else None,
-        scores=decision.scores.scores,
-        parts=decision.scores.parts,
+        scores=scores.scores,
+        parts=scores.parts,
         shortenings=shortenings,
         problems=tuple(decision.problems),
         _head=history.units.head[:],
         _stays=stays,
         _causes=decision.protection.causes,
+        _order=decision.order(),
         _why=decision.why,
     )
     plan.check(history)

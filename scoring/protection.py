@@ -100,10 +100,14 @@ def _user_words(
 ) -> list[int]:
     """The user messages kept for their words: the first, then the newest first, passing over what does not fit.
 
+    Only where users write few of the messages, an agent at work: in a conversation it is the coverage of all that
+    was said that keeps what matters, and half of a budget for one side costs what the other said.
+
     Those that are protected anyway count against the cap, because it says how much of a context is the user's.
     """
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
-    if cap <= 0 or not history.own_words:
+    few = len(history.own_words) * 100 <= settings.user_words_messages_percent * len(history)
+    if cap <= 0 or not history.own_words or not few:
         return []
     first = history.own_words[0]
     taken: list[int] = []

@@ -6,7 +6,7 @@ so that it can be shown, and adds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.history import History
@@ -21,7 +21,7 @@ class Scores:
     """The score (0...100) of every message, and the rating (0...1) by every signal, as columns."""
 
     scores: list[float]
-    parts: Mapping[str, list[float]]
+    parts: Mapping[str, Sequence[float]]
 
 
 def score(history: History, settings: Settings) -> Scores:

@@ -23,10 +23,11 @@ Windows = Literal["current", "blueprint"]
 Counting = Literal["tokenizer", "four_characters"]
 
 # The names of the selection strategies; `scoring.selection` holds one file for each.
-STRATEGY_NAMES: tuple[str, ...] = ("score", "newest_first")
+STRATEGY_NAMES: tuple[str, ...] = ("foresight", "score", "newest_first")
 
-# The four signals of the score add up to 100 points.
-SIGNAL_WEIGHTS = Table(recency=40.0, role=30.0, keywords=25.0, length=5.0)
+# The signals of the score add up to 100 points.
+SIGNAL_WEIGHTS = Table(recency=35.0, role=25.0, keywords=20.0, length=5.0, relevance=15.0)
+BLUEPRINT_WEIGHTS = Table(recency=40.0, role=30.0, keywords=25.0, length=5.0, relevance=0.0)
 ROLE_RATINGS = Table(system=1.0, user=2 / 3, assistant=1 / 3, tool=1 / 3)
 # Shares are parts of the 25 points that keywords are worth by default.
 KEYWORDS: tuple[KeywordGroup, ...] = (
@@ -54,25 +55,27 @@ LENGTH_STEPS: tuple[tuple[int, float], ...] = ((1_000, 0.5), (5_000, 1.0))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One complete set of settings; the fields' defaults are the preset *Balanced*.
+    """One complete set of settings; the fields' defaults are the preset *Foresight*.
 
     `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
-    `user_words_tokens` and `user_words_percent` of the budget; `minimum_gain_percent` of the input limit is
-    what an automatic prune has to gain. `windows` picks the model table, `counting` how tokens are counted.
+    `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
+    `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
+    prune has to gain. `windows` picks the model table, `counting` how tokens are counted.
     """
 
     weights: Table = SIGNAL_WEIGHTS
     roles: Table = ROLE_RATINGS
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
     length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
-    strategy: str = "score"
+    strategy: str = "foresight"
     target_percent: float = 80.0
     aim_percent: float = 60.0
     cap_tokens: int | None = None
-    fresh_tail: int = 16
+    fresh_tail: int = 0
     user_words_tokens: int = 20_000
     user_words_percent: float = 30.0
+    user_words_messages_percent: float = 20.0
     automatic: bool = False
     minimum_gain_percent: float = 5.0
     response_reserve: int = 4_096
@@ -108,18 +111,25 @@ class Settings:
         return out
 
 
-BALANCED = Settings()
+FORESIGHT = Settings()
 BLUEPRINT = Settings(
+    weights=BLUEPRINT_WEIGHTS,
+    strategy="score",
     aim_percent=80.0,
     fresh_tail=0,
     user_words_tokens=0,
     user_words_percent=0.0,
+    user_words_messages_percent=100.0,
     minimum_gain_percent=0.0,
     windows="blueprint",
     counting="four_characters",
 )
-PRESETS: Mapping[str, Settings] = MappingProxyType({"Balanced": BALANCED, "Blueprint": BLUEPRINT})
-DEFAULT_PRESET = "Balanced"
+# What was the default before *Foresight*: the four signals as a sum, and a fresh tail.
+BALANCED = replace(
+    FORESIGHT, weights=BLUEPRINT_WEIGHTS, strategy="score", fresh_tail=16, user_words_messages_percent=100.0
+)
+PRESETS: Mapping[str, Settings] = MappingProxyType({"Foresight": FORESIGHT, "Blueprint": BLUEPRINT})
+DEFAULT_PRESET = "Foresight"
 
 
 def preset_of(settings: Settings) -> str:

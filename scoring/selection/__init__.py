@@ -6,16 +6,24 @@ first and what the list must hold to be valid is the plan's business, not a stra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from scoring.selection import newest_first, score
+from scoring.history import History
+from scoring.score import Scores
+from scoring.selection import foresight, newest_first, score
 from scoring.selection.task import Choice, Shortening, Task, Why
+from scoring.settings import Settings
 
 Strategy = Callable[[Task], Choice]
+Rate = Callable[[History, Settings, Collection[int]], Scores]
 
 STRATEGIES: Mapping[str, Strategy] = {
+    "foresight": foresight.choose,
     "score": score.choose,
     "newest_first": newest_first.choose,
 }
 
-__all__ = ["STRATEGIES", "Choice", "Shortening", "Strategy", "Task", "Why"]
+# How messages are scored where nothing has to go; by the sum of the signals where a strategy is not named here.
+RATES: Mapping[str, Rate] = {"foresight": foresight.rate}
+
+__all__ = ["RATES", "STRATEGIES", "Choice", "Rate", "Shortening", "Strategy", "Task", "Why"]

@@ -22,7 +22,7 @@ def choose(task: Task) -> Choice:
         if cost <= left:
             left -= cost
             keep(head)
-    return Choice(kept, task.room - left, _Reasons(task, kept, costs[:], left))
+    return Choice(kept, task.room - left, _Reasons(task, kept, costs[:], left), scores=task.scores)
 
 
 class _Reasons:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from scoring.history import History
 from scoring.messages import Message
-from scoring.score import Scores
+from scoring.score import Scores, score, unit_scores
 from scoring.settings import Settings
 
 
@@ -24,29 +25,43 @@ class Why(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """What is to be chosen from.
 
-    `candidates` are heads of units that may go, in order; `room` is what those kept may cost together;
-    `unit_scores` holds the score of each unit at its head. `protected` are the heads of what stays anyway.
+    `candidates` are heads of units that may go, in order; `room` is what those kept may cost together. `protected`
+    are the heads of what stays anyway.
     """
 
     history: History
     settings: Settings
     candidates: Sequence[int]
     room: int
-    scores: Scores
-    unit_scores: list[float]
     protected: Collection[int]
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The sum of the signals for each message; worked out where a strategy asks for it."""
+        return score(self.history, self.settings)
+
+    @cached_property
+    def unit_scores(self) -> list[float]:
+        """The score of each unit, at its head."""
+        return unit_scores(self.scores.scores, self.history.units.members)
 
 
 @dataclass(frozen=True, slots=True)
 class Shortening:
-    """A message that stays with less of itself: what it then costs, and how to make it from the original."""
+    """A message that stays with less of itself: what it then costs, and how to make it from the original.
+
+    `least` makes the least that can stay of it, where that is less. `why` says why it stays like this, where that
+    differs from its unit's reason.
+    """
 
     tokens: int
     apply: Callable[[Message], Message]
+    least: Callable[[Message], Message] | None = None
+    why: Callable[[], Why] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +69,8 @@ class Choice:
     """What a strategy decided.
 
     `kept` are the heads it keeps, in any order, at `tokens` in all. `explain(head)` says why a candidate stays or
-    goes. `shortened` maps positions (not heads) to their shortening. A strategy whose signals depend on what
-    else is kept answers its own `scores`; others leave them to the task's.
+    goes. `shortened` maps positions (not heads) to their shortening. A strategy that scores answers its `scores`;
+    for others the sum of the signals is shown.
     """
 
     kept: Collection[int]

@@ -1,7 +1,8 @@
 """The signals of the score: one file each, one function each, one line each in the table.
 
 A signal rates every message of a history at once, because a column is cheaper than a call a message. Ratings
-are 0...1; the weight a signal has in the score is a setting.
+are 0...1; the weight a signal has in the score is a setting. *Foresight* rates the marks of messages instead, by the
+functions beside each `rate`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from scoring.history import History
 from scoring.settings import Settings
-from scoring.signals import keywords, length, recency, role
+from scoring.signals import keywords, length, recency, relevance, role
 
 Signal = Callable[[History, Settings], list[float]]
 
@@ -19,4 +20,5 @@ SIGNALS: Mapping[str, Signal] = {
     "role": role.rate,
     "keywords": keywords.rate,
     "length": length.rate,
+    "relevance": relevance.rate,
 }

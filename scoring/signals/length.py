@@ -14,3 +14,20 @@ def rate(history: History, settings: Settings) -> list[float]:
     bounds = [characters for characters, _ in settings.length_steps]
     ratings = [0.0, *(rating for _, rating in settings.length_steps)]
     return [ratings[step] for step in map(partial(bisect_right, bounds), history.chars)]
+
+
+HALF_WEIGHT = 1.25
+SHORT = 8
+
+
+def power(weight: float) -> float:
+    """For *Foresight*: the power of its tokens that a unit's worth is divided by, 0...1; 0.8 at a weight of 5.
+
+    At 0 a long message costs no more than a short one; towards 1 worth counts per token.
+    """
+    return weight / (weight + HALF_WEIGHT)
+
+
+def of_unit(tokens: int, weight: float) -> float:
+    """For *Foresight*: the rating of a unit by its tokens: 1 up to `SHORT`, less the longer it is."""
+    return float((SHORT / max(SHORT, tokens)) ** power(weight))

@@ -28,3 +28,15 @@ def _with_ones_at(positions: list[int], ratings: list[float]) -> list[float]:
         taken = upto
     out += ratings[taken:]
     return out
+
+
+AGE_POWER = 0.4
+
+
+def of_marks(count: int) -> list[float]:
+    """For *Foresight*: the rating of a mark by the position of its last mention among `count` messages.
+
+    (1 + messages since) to a negative power: what was named long ago fades, but ever more slowly, so that two old
+    mentions still differ.
+    """
+    return [(count - position) ** -AGE_POWER for position in range(count)]

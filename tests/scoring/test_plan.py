@@ -189,7 +189,9 @@ class TestValidity:
 
     def test_is_refused_for_a_strategy_that_nobody_knows(self) -> None:
         """The message names those there are."""
-        with pytest.raises(InvalidSettings, match="expected one of score, newest_first, got 'luck'"):
+        with pytest.raises(
+            InvalidSettings, match="expected one of foresight, score, newest_first, got 'luck'"
+        ):
             planned([user()], 1, strategy="luck")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
-from scoring.settings import BALANCED, BLUEPRINT, DEFAULT_PRESET, PRESETS, Settings, preset_of
+from scoring.settings import BALANCED, BLUEPRINT, DEFAULT_PRESET, FORESIGHT, PRESETS, Settings, preset_of
 
 
 class TestPresets:
@@ -19,11 +19,27 @@ class TestPresets:
 
     def test_blueprint_is_the_specified_one(self) -> None:  # B1, B6
         """40/30/25/5, no tail, no user words, target and aim 80 %, by score, its own windows, four characters."""
-        assert dict(BLUEPRINT.weights) == {"recency": 40, "role": 30, "keywords": 25, "length": 5}
+        weights = {"recency": 40, "role": 30, "keywords": 25, "length": 5, "relevance": 0}
+        assert dict(BLUEPRINT.weights) == weights
         assert (BLUEPRINT.fresh_tail, BLUEPRINT.user_words_tokens) == (0, 0)
         assert (BLUEPRINT.target_percent, BLUEPRINT.aim_percent) == (80, 80)
         assert (BLUEPRINT.strategy, BLUEPRINT.windows) == ("score", "blueprint")
         assert BLUEPRINT.counting == "four_characters"
+
+    def test_foresight_is_the_default(self) -> None:  # X8, X9, B18
+        """Five signals of 100 points, no tail, user words 20,000 tokens or 30 %, aim 60 %, not by itself."""
+        default = PRESETS[DEFAULT_PRESET]
+        assert default == FORESIGHT == Settings()
+        assert default.strategy == "foresight"
+        assert dict(default.weights) == {
+            "recency": 35,
+            "role": 25,
+            "keywords": 20,
+            "length": 5,
+            "relevance": 15,
+        }
+        assert (default.fresh_tail, default.user_words_tokens, default.user_words_percent) == (0, 20_000, 30)
+        assert (default.target_percent, default.aim_percent, default.automatic) == (80, 60, False)
 
     def test_balanced_keeps_a_tail_and_the_users_words(self) -> None:  # M4, X8, X9
         """The same weights; tail 16, user words 20,000 tokens or 30 %, aim 60 %, automatic pruning off."""

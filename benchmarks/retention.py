@@ -1,0 +1,63 @@
+"""The retention benchmark's view of us: `prune(messages, budget_tokens, count_tokens)` with the presets as shipped.
+
+A pruner answers the indices to keep in order, or (index, message) where a tool output stays shortened. `prune` is the
+default preset, `blueprint` the other; no options of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from scoring.features import Features, analyse
+from scoring.formats import decode, encode
+from scoring.history import History, reads_content
+from scoring.lexicon import lexicon_of
+from scoring.messages import Message
+from scoring.plan import PrunePlan, plan_prune
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.settling import settle
+
+Chat = dict[str, Any]
+Counter = Callable[[Chat], int]
+Kept = list[int | tuple[int, Chat]]
+
+
+def prune(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
+    """What *Foresight* keeps."""
+    return pruned(messages, budget_tokens, count_tokens, FORESIGHT)
+
+
+def blueprint(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
+    """What *Blueprint* keeps."""
+    return pruned(messages, budget_tokens, count_tokens, BLUEPRINT)
+
+
+def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings) -> Kept:
+    """What a plan with these settings keeps."""
+    typed = [_typed(orjson.dumps(m)) for m in messages]
+    history = History.of_features(
+        _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
+    )
+    plan: PrunePlan = plan_prune(history, settings, budget)
+    settled = settle(plan, history, typed.__getitem__, lambda m: count(_wire(m)))
+    return [(i, _wire(settled.stand_ins[i])) if i in settled.stand_ins else i for i in settled.kept]
+
+
+@lru_cache(maxsize=1 << 16)
+def _typed(wire: bytes) -> Message:
+    return decode([orjson.loads(wire)], "openai").messages[0]
+
+
+@lru_cache(maxsize=1 << 16)
+def _features(message: Message, tokens: int, settings: Settings) -> Features:
+    """Static features, found once for all cases that share a session, as a store would keep them."""
+    return analyse(message, tokens, lexicon_of(settings.keywords), content=reads_content(settings))
+
+
+def _wire(message: Message) -> Chat:
+    wire: Chat = encode([message], "openai")[0]
+    return wire

@@ -1,0 +1,81 @@
+"""The rows of a tool output: what it can be shortened to, and the text that is left of it then.
+
+A row is a line, or the beginning or the end of a long line, cut where no name is cut. An output is shortened to some
+of its rows in their order; a mark in square brackets says so and stands where lines are missing. Several outputs
+in one message share one numbering of lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+WHOLE, HEAD, TAIL = 0, 1, 2
+LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
+GAP = "[…]"
+MARK_CHARS = 36  # about what the first line of a shortened output takes
+
+_NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
+_TWO_WORDS = re.compile(r"[A-Za-z]{2}.*?[^A-Za-z].*?[A-Za-z]{2}")
+
+
+class Row(NamedTuple):
+    """One row: its line's number in the output, and which piece of the line it is."""
+
+    line: int
+    piece: int
+
+
+def text_line(line: str) -> str | None:
+    """The line without its line number if it says something: 20 characters or more and two words."""
+    line = line.strip()
+    if len(line) < 20:
+        return None
+    line = _NUMBERED.sub("", line).strip()
+    return line if len(line) >= 20 and _TWO_WORDS.search(line) else None
+
+
+def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
+    """A line as it is offered: whole, or its two ends."""
+    if len(line) <= LONG_LINE:
+        return ((WHOLE, line),)
+    head, tail = HEAD_CHARS, len(line) - TAIL_CHARS
+    while head < tail - 20 and _inside(line[head]):
+        head += 1
+    while tail > head and _inside(line[tail - 1]):
+        tail -= 1
+    return (HEAD, line[:head]), (TAIL, line[tail:])
+
+
+def shorten(outputs: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    """The outputs of one message cut to these rows (rising); lines count on from one output to the next.
+
+    An output that would not get shorter stays as it is.
+    """
+    out, first = [], 0
+    for output in outputs:
+        lines = output.split("\n")
+        own = [row for row in rows if first <= row.line < first + len(lines)]
+        short = "\n".join(_cut(lines, own, first))
+        out.append(short if len(short) < len(output) else output)
+        first += len(lines)
+    return out
+
+
+def _cut(lines: list[str], rows: Sequence[Row], first: int) -> Iterator[str]:
+    """The text of one shortened output, line by line."""
+    yield f"[shortened: {len({row.line for row in rows})} of {len(lines)} lines]"
+    last, piece_before = -1, WHOLE
+    for line, piece in rows:
+        number = line - first
+        if number > last + 1 or (number == last + 1 and piece_before == HEAD) or piece == TAIL:
+            yield GAP
+        yield next(said for kind, said in pieces_of(lines[number]) if kind == piece)
+        last, piece_before = number, piece
+    if rows and (last < len(lines) - 1 or piece_before == HEAD):
+        yield GAP
+
+
+def _inside(char: str) -> bool:
+    return char.isalnum() or char in "_-/.@~+"

@@ -1,0 +1,108 @@
+"""*Foresight*: keep what the agent is likely to name again.
+
+Nothing is scored by itself. Every name and text line of the history weighs what three signals say of it; a unit is
+worth the weight of what nothing that stays has yet, plus its relevance to a short last question, per token. Units are
+taken by that worth until the room is used up, large tool outputs cut to the rows that carry it.
+See docs/retention.md for what that keeps, measured.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from scoring.content.rows import Row, shorten
+from scoring.features import outputs_of
+from scoring.history import History
+from scoring.messages import Message, ToolResult
+from scoring.score import Scores
+from scoring.selection.foresight.greedy import take_best
+from scoring.selection.foresight.offers import Offers
+from scoring.selection.foresight.points import Points
+from scoring.selection.foresight.reasons import Reasons
+from scoring.selection.foresight.worth import Ledger
+from scoring.selection.task import Choice, Shortening, Task
+from scoring.settings import Settings
+from scoring.signals import length
+from scoring.signals.relevance import relevance
+
+# What one unit of raw relevance adds to a rate, by point of its weight.
+RELEVANCE_WORTH = 0.0006 / 15
+
+
+def choose(task: Task) -> Choice:
+    """Keep the units that add most to what stays, per token."""
+    history, weights = task.history, task.settings.weights
+    with _no_collector():
+        ledger, offers = _prepared(history, task.settings)
+        rates = _cover(ledger, offers, history, task.protected)
+        taken = take_best(offers, task.candidates, task.room)
+        rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
+        points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
+        whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
+        reasons = Reasons(history.marks, ledger, offers, points, taken, history.unit_tokens[:], whole)
+    shortened = {
+        position: Shortening(
+            tokens, partial(cut, rows=rows), partial(cut, rows=()), partial(reasons.shortened, position)
+        )
+        for position, (tokens, rows) in taken.shortened.items()
+    }
+    return Choice(taken.order, task.room - taken.left, reasons, shortened, points.scores())
+
+
+def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
+    """The scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
+    with _no_collector():
+        ledger, offers = _prepared(history, settings)
+        rates = _cover(ledger, offers, history, protected)
+        for head in history.units.heads():
+            if head not in rates:
+                rates[head] = offers.whole(head).rate
+        heads, costs = history.units.head[:], history.unit_tokens[:]
+        return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
+
+
+def cut(message: Message, rows: Sequence[Row]) -> Message:
+    """The message with its outputs cut to these rows."""
+    short = iter(shorten(outputs_of(message), rows))
+    return replace(message, parts=tuple(replace(p, text=next(short)) if isinstance(p, ToolResult) else p
+                                        for p in message.parts))  # fmt: skip
+
+
+def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
+    weights = settings.weights
+    found = relevance(history) if weights["relevance"] else None
+    relevant = [RELEVANCE_WORTH * weights["relevance"] * one for one in found] if found else None
+    ledger = Ledger(history, weights)
+    return ledger, Offers(history, ledger, relevant, length.power(weights["length"]))
+
+
+def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
+    """Take what stays anyway; answers the rates that it would have stood at."""
+    rates = {}
+    for head in sorted(heads, reverse=True):
+        rates[head] = offers.whole(head).rate
+        for position in history.unit(head):
+            ledger.cover(ledger.held[position], position)
+    return rates
+
+
+def _whole(history: History, heads: Collection[int], shortened: Collection[int]) -> list[int]:
+    return [p for head in heads for p in history.unit(head) if p not in shortened]
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Pause the cycle collector: a plan makes many small objects and no cycles, and looking for them would be half of
+    its time at 100,000 messages.
+    """
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()

@@ -1,0 +1,70 @@
+"""From a plan's estimates to exact numbers: shortened outputs are made, counted and fitted to the budget.
+
+A plan reckons what a shortened output will cost by its rows; only who has the text can say. While the exact total is
+above the budget, outputs are cut further, those that cost most first, and after that the units that were taken last
+go, unless the caller wants the plan's messages exactly. What is then free gives shortened outputs back whole, newest
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scoring.history import History
+from scoring.messages import Message
+from scoring.plan import PrunePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A plan with exact numbers: `kept` positions in order (shortened ones among them), the messages that stand in
+    for shortened ones with their `costs`, and the `tokens` of all.
+    """
+
+    kept: tuple[int, ...]
+    stand_ins: dict[int, Message]
+    costs: dict[int, int]
+    tokens: int
+
+
+def settle(
+    plan: PrunePlan,
+    history: History,
+    message: Callable[[int], Message],
+    count: Callable[[Message], int],
+    *,
+    drop: bool = True,
+) -> Settled:
+    """Settle a plan; `message` gives the message at a position, `count` what one costs.
+
+    Without `drop` all messages of the plan stay, so the total may end above the budget by what its estimates missed.
+    """
+    stand_ins = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
+    costs = {p: count(made) for p, made in stand_ins.items()}
+    kept = dict.fromkeys(sorted((*plan.kept, *plan.shortened)))
+    total = sum([costs.get(p, history.tokens[p]) for p in kept])
+    allowed = plan.over_budget.protected_tokens if plan.over_budget else plan.max_tokens
+    for position in sorted(costs, key=lambda p: (-costs[p], p)):
+        if total <= allowed:
+            break
+        least = plan.shortenings[position].least
+        if least is None:
+            continue
+        bare = least(message(position))
+        less = costs[position] - count(bare)
+        if less > 0:
+            stand_ins[position], costs[position], total = bare, costs[position] - less, total - less
+    for head in plan.last_taken() if drop else ():
+        if total <= allowed:
+            break
+        for position in history.unit(head):
+            total -= costs.pop(position, history.tokens[position])
+            stand_ins.pop(position, None)
+            kept.pop(position)
+    for position in sorted(stand_ins, reverse=True):
+        extra = history.tokens[position] - costs[position]
+        if extra <= 0 or total + extra <= allowed:
+            total += extra
+            del stand_ins[position], costs[position]
+    return Settled(tuple(kept), stand_ins, costs, total)
