@@ -1,0 +1,232 @@
+"""Asking a model over HTTP: answers, errors, slow answers, half streams, rubbish."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.webapp.providers.endpoints import Act, Endpoints, answering, chat, messages, sending, streaming
+from webapp.providers.client import ModelClient
+from webapp.providers.endpoint import Api, Endpoint
+from webapp.providers.reply import Reply, Usage
+from webapp.providers.wire import Question
+
+ASKED = Question("be brief", "what was said", 500)
+KEY = "sk-secret-key"
+
+
+@contextmanager
+def asking(
+    *acts: Act, api: Api = "openai", timeout: float = 5.0, attempts: int = 3
+) -> Iterator[tuple[ModelClient, Endpoints]]:
+    """A client and the server it asks."""
+    with answering(*acts) as server:
+        endpoint = Endpoint(server.url, "m", api, KEY, timeout)
+        client = ModelClient(endpoint, attempts, first_wait_seconds=0.01)
+        try:
+            yield client, server
+        finally:
+            client.close()
+
+
+def reply_to(*acts: Act, api: Api = "openai", timeout: float = 5.0, attempts: int = 3) -> Reply:
+    """What one question comes to."""
+    with asking(*acts, api=api, timeout=timeout, attempts=attempts) as (client, _):
+        return client.ask(ASKED)
+
+
+class TestAnswers:
+    """What a healthy endpoint says."""
+
+    @pytest.mark.parametrize(
+        ("api", "act"),
+        [
+            ("openai", streaming(chat("Hello", " there"))),
+            ("anthropic", streaming(messages("Hello", " there"))),
+        ],
+    )
+    def test_are_read_from_a_stream_with_their_usage(self, api: Api, act: Act) -> None:  # S4
+        """Both kinds of endpoint."""
+        reply = reply_to(act, api=api)
+        assert (reply.ok, reply.text, reply.model) == (True, "Hello there", "m-1")
+        assert reply.usage == Usage(1_000, 20, 400)
+
+    @pytest.mark.parametrize(
+        ("api", "body"),
+        [
+            (
+                "openai",
+                {"model": "m-1", "choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]},
+            ),
+            (
+                "anthropic",
+                {"type": "message", "model": "m-1", "content": [{"type": "text", "text": "Hi"}], "usage": {}},
+            ),
+        ],
+    )
+    def test_in_one_piece_are_read_too(self, api: Api, body: object) -> None:  # S4
+        """From a server that does not stream."""
+        assert reply_to(sending(json.dumps(body)), api=api).text == "Hi"
+
+    def test_are_asked_for_as_the_apis_want_it(self) -> None:  # S4
+        """Address, key and body."""
+        with asking(streaming(chat("x"))) as (client, server):
+            client.ask(ASKED)
+            path, headers, body = server.seen[0]
+        assert path == "/v1/chat/completions"
+        assert headers["authorization"] == f"Bearer {KEY}"
+        assert [m["role"] for m in body["messages"]] == ["system", "user"]
+        with asking(streaming(messages("x")), api="anthropic") as (client, server):
+            client.ask(ASKED)
+            path, headers, body = server.seen[0]
+        assert path == "/v1/messages"
+        assert headers["x-api-key"] == KEY
+        assert (body["system"], body["max_tokens"]) == ("be brief", 500)
+
+    def test_come_to_many_threads_over_one_client(self) -> None:
+        """Each gets its own."""
+        with asking(streaming(chat("Hello"))) as (client, server):
+            replies: list[Reply] = []
+            threads = [threading.Thread(target=lambda: replies.append(client.ask(ASKED))) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(10)
+            assert len(server.seen) == 8
+        assert [r.text for r in replies] == ["Hello"] * 8
+
+
+class TestFailures:
+    """What comes back is a value, whatever happens."""
+
+    @pytest.mark.parametrize(
+        ("act", "kind", "asked"),
+        [
+            (sending('{"error": {"message": "slow down"}}', 429), "overloaded", 3),
+            (sending("<html>oops</html>", 503, "text/html"), "overloaded", 3),
+            (sending('{"error": {"message": "bad model"}}', 404), "refused", 1),
+            (sending('{"error": {"message": "bad key"}}', 401), "refused", 1),
+            (sending("", 302, location="http://127.0.0.1:9/"), "refused", 1),
+            (streaming(chat("half", end=False)), "cut_off", 3),
+            (streaming([]), "cut_off", 3),
+            (streaming(["{broken"]), "malformed", 1),
+            (streaming([{"choices": 7}]), "malformed", 1),
+            (streaming([{"choices": [7]}]), "malformed", 1),
+            (streaming([{"hello": "world"}]), "malformed", 1),
+            (streaming(chat(" ")), "empty", 1),
+            (streaming(chat(*(["word " * 1_000] * 50))), "malformed", 1),
+            (sending("not json"), "malformed", 1),
+            (sending("[1, 2]"), "malformed", 1),
+            (sending("<html>login</html>", 200, "text/html"), "malformed", 1),
+            (sending(b"\xff\xfe\x00rubbish"), "malformed", 1),
+        ],
+    )
+    def test_are_named_and_tried_again_where_they_may_pass(
+        self, act: Act, kind: str, asked: int
+    ) -> None:  # C9
+        """Too much traffic and broken connections are; a wrong key and rubbish are not."""
+        with asking(act) as (client, server):
+            reply = client.ask(ASKED)
+            assert reply.failure is not None
+            assert (reply.failure.kind, len(server.seen)) == (kind, asked)
+        assert reply.text == ""
+        assert reply.attempts == asked
+
+    @pytest.mark.parametrize(
+        ("events", "kind"),
+        [
+            ([{"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}], "overloaded"),
+            ([{"type": "error", "error": {"type": "invalid_request_error", "message": "no"}}], "refused"),
+            (messages("half", end=False), "cut_off"),
+        ],
+    )
+    def test_inside_a_stream_are_seen(self, events: list[object], kind: str) -> None:  # C9
+        """An endpoint may begin well and end badly."""
+        reply = reply_to(streaming(events), api="anthropic", attempts=1)
+        assert reply.failure is not None
+        assert reply.failure.kind == kind
+
+    def test_are_followed_by_an_answer(self) -> None:  # C9
+        """The second try counts; the usage of both is added up."""
+        reply = reply_to(streaming(chat("half", end=False)), streaming(chat("whole")))
+        assert (reply.text, reply.attempts) == ("whole", 2)
+
+    def test_wait_as_long_as_the_provider_asks(self) -> None:
+        """Retry-After goes before our own waiting."""
+        reply = reply_to(sending("{}", 429, retry_after="0"), streaming(chat("now")))
+        assert reply.text == "now"
+
+    def test_of_a_server_that_is_not_there(self) -> None:  # C9
+        """Unreachable, after all tries."""
+        with answering(sending("")) as server:
+            url = server.url
+        client = ModelClient(Endpoint(url, "m"), first_wait_seconds=0.01)
+        reply = client.ask(ASKED)
+        client.close()
+        assert reply.failure is not None
+        assert (reply.failure.kind, reply.attempts) == ("unreachable", 3)
+
+    def test_of_a_slow_answer_end_with_the_time_limit(self) -> None:  # C9
+        """Also when it trickles."""
+        hold = threading.Event()
+        reply = reply_to(streaming(chat("slow", "ly"), hold), timeout=0.3)
+        hold.set()
+        assert reply.failure is not None
+        assert reply.failure.kind == "timeout"
+
+    def test_never_show_the_key(self) -> None:
+        """Not even where the endpoint repeats it."""
+        reply = reply_to(sending(json.dumps({"error": {"message": f"wrong key {KEY}"}}), 401))
+        assert KEY not in repr(reply)
+        assert "wrong key [key]" in str(reply.failure)
+
+
+class TestGivingUp:
+    """A call that nobody needs any more."""
+
+    def test_ends_in_the_middle_of_an_answer(self) -> None:  # C9
+        """Soon, and cleanly; the client goes on working."""
+        hold, cancelled = threading.Event(), threading.Event()
+        with asking(streaming(chat("slow", "ly"), hold), streaming(chat("next"))) as (client, server):
+            found: list[Reply] = []
+            thread = threading.Thread(target=lambda: found.append(client.ask(ASKED, cancelled)))
+            thread.start()
+            while not server.seen:
+                thread.join(0.01)
+            cancelled.set()
+            thread.join(5)
+            assert not thread.is_alive()
+            assert found[0].failure is not None
+            assert found[0].failure.kind == "cancelled"
+            hold.set()
+            assert client.ask(ASKED).text == "next"
+
+    def test_before_it_began_asks_nobody(self) -> None:
+        """The signal was there already."""
+        cancelled = threading.Event()
+        cancelled.set()
+        with asking(streaming(chat("x"))) as (client, _):
+            reply = client.ask(ASKED, cancelled)
+        assert reply.failure is not None
+        assert reply.failure.kind == "cancelled"
+
+    def test_with_the_client_ends_all(self) -> None:
+        """Closing gives up what is under way, and no more is asked."""
+        hold = threading.Event()
+        with asking(streaming(chat("slow", "ly"), hold)) as (client, server):
+            found: list[Reply] = []
+            thread = threading.Thread(target=lambda: found.append(client.ask(ASKED)))
+            thread.start()
+            while not server.seen:
+                thread.join(0.01)
+            client.close()
+            thread.join(5)
+            assert found[0].failure is not None
+            later = client.ask(ASKED)
+            hold.set()
+        assert later.failure is not None
+        assert later.failure.kind == "closed"

@@ -1,0 +1,59 @@
+"""Requests and answers of both kinds, without a connection."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.scoring.formats.lists import near_wire
+from webapp.providers.endpoint import Endpoint
+from webapp.providers.wire import Answer, Question, body_of, refused
+
+
+class TestRequests:
+    """What is sent."""
+
+    def test_limit_the_answer_in_the_words_of_the_api(self) -> None:
+        """OpenAI itself has a newer word for it than those that imitate it."""
+        asked = Question("s", "t", 99)
+        assert body_of(Endpoint("https://api.openai.com/v1", "m"), asked)["max_completion_tokens"] == 99
+        assert body_of(Endpoint("http://localhost/v1", "m"), asked)["max_tokens"] == 99
+
+
+class TestAnswers:
+    """What is read."""
+
+    @given(near_wire)
+    def test_of_any_shape_never_raise(self, value: object) -> None:  # C9
+        """They are read or refused."""
+        answer = Answer()
+        if isinstance(value, dict):
+            answer.event(value)
+        assert isinstance(answer.reply().text, str)
+
+    @given(st.lists(st.text(max_size=40), max_size=5))
+    def test_of_any_lines_never_raise(self, lines: list[str]) -> None:  # C9
+        """Also of no lines at all."""
+        answer = Answer()
+        for line in lines:
+            answer.line("data:" + line)
+            answer.line(line)
+        assert answer.reply().failure is not None or answer.finished
+
+
+class TestRefusals:
+    """What a status says."""
+
+    def test_are_told_in_the_words_of_the_provider(self) -> None:
+        """As far as it has any."""
+        assert (
+            refused(400, '{"error": {"message": "too long"}}', None).message
+            == "the endpoint answers 400: too long"
+        )
+        assert refused(500, "<html>", None).message == "the endpoint answers 500"
+        assert refused(400, '{"error": "plain"}', None).message.endswith("plain")
+
+    def test_say_how_long_to_wait(self) -> None:
+        """Where it is a number."""
+        assert refused(429, "", "7").wait_seconds == 7
+        assert refused(429, "", "tomorrow").wait_seconds is None

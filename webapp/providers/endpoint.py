@@ -1,0 +1,86 @@
+"""Where a model is to be asked: read from the environment, checked once, shown without its key.
+
+`COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are needed, `COPPICE_SUMMARY_KEY` where the endpoint asks for one,
+`COPPICE_SUMMARY_API` ("openai" or "anthropic") where the address does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from webapp.errors import Invalid
+
+Api = Literal["openai", "anthropic"]
+PREFIX = "COPPICE_SUMMARY_"
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One model behind one address. `timeout_seconds` bounds one attempt as a whole."""
+
+    url: str
+    model: str
+    api: Api = "openai"
+    key: str = field(default="", repr=False)
+    timeout_seconds: float = 120.0
+
+    @classmethod
+    def from_environment(cls, env: Mapping[str, str]) -> Endpoint | None:
+        """The endpoint that is configured, None where none is.
+
+        Raises:
+            Invalid: something is set, but not what it takes.
+        """
+        url, model = env.get(PREFIX + "URL", "").strip(), env.get(PREFIX + "MODEL", "").strip()
+        if not url and not model:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Invalid(f"{PREFIX}URL: expected an http or https address, got {url!r}", PREFIX + "URL")
+        if parts.username or parts.password:
+            raise Invalid(f"{PREFIX}URL: expected no password in it; set {PREFIX}KEY", PREFIX + "URL")
+        if not model:
+            raise Invalid(f"{PREFIX}MODEL: expected the name of a model", PREFIX + "MODEL")
+        named = env.get(PREFIX + "API", "").strip().lower()
+        if named not in ("", "openai", "anthropic"):
+            raise Invalid(f"{PREFIX}API: expected openai or anthropic, got {named!r}", PREFIX + "API")
+        api: Api = (
+            "anthropic" if named == "anthropic" or (not named and "anthropic" in parts.hostname) else "openai"
+        )
+        return cls(url.rstrip("/"), model, api, env.get(PREFIX + "KEY", "").strip(), _seconds(env))
+
+    @property
+    def address(self) -> str:
+        """Where a request goes."""
+        if self.api == "openai":
+            return self.url if self.url.endswith("/chat/completions") else self.url + "/chat/completions"
+        if self.url.endswith("/messages"):
+            return self.url
+        return self.url + ("/messages" if self.url.endswith("/v1") else "/v1/messages")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine, where no proxy of the environment belongs between."""
+        return urlsplit(self.url).hostname in _LOOPBACK
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What a request carries besides its body."""
+        if self.api == "anthropic":
+            return {"anthropic-version": "2023-06-01", **({"x-api-key": self.key} if self.key else {})}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+
+def _seconds(env: Mapping[str, str]) -> float:
+    text = env.get(PREFIX + "TIMEOUT", "").strip() or "120"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 3_600:
+        raise Invalid(f"{PREFIX}TIMEOUT: expected seconds from 1 to 3,600, got {text!r}", PREFIX + "TIMEOUT")
+    return seconds

@@ -1,0 +1,79 @@
+"""What came of a call: a text with its usage and cost, or a failure. Values, never exceptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from scoring.models import ModelLimits
+
+Kind = Literal[
+    "unreachable", "timeout", "refused", "overloaded", "malformed", "cut_off", "empty", "cancelled", "closed"
+]
+# Worth another try: the same request may succeed in a moment.
+PASSING: frozenset[str] = frozenset({"unreachable", "overloaded", "cut_off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counts them; `cached_tokens` is the part of the input that came from its cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    def cost(self, prices: ModelLimits) -> float | None:
+        """US dollars, None where the prices of the model are not known."""
+        if prices.input_price is None or prices.output_price is None:
+            return None
+        cached = prices.input_price if prices.cached_price is None else prices.cached_price
+        fresh = max(0, self.input_tokens - self.cached_tokens)
+        millionths = (
+            fresh * prices.input_price
+            + self.cached_tokens * cached
+            + self.output_tokens * prices.output_price
+        )
+        return millionths / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer. `wait_seconds` is how long the provider asks to wait, None where it does not say."""
+
+    kind: Kind
+    message: str
+    status: int | None = None
+    wait_seconds: float | None = None
+
+    @property
+    def passing(self) -> bool:
+        """Whether another try may help."""
+        return self.kind in PASSING
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, or the reason why there is none. `usage` covers all attempts, also those that failed."""
+
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    attempts: int = 1
+    failure: Failure | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is an answer."""
+        return self.failure is None
+
+    def after(self, attempts: int, usage: Usage) -> Reply:
+        """The same, as the last of so many attempts that took this in all."""
+        return replace(self, attempts=attempts, usage=usage)

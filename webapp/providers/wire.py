@@ -1,0 +1,193 @@
+"""What is sent to an endpoint and how its answer is read, piece by piece, for both kinds.
+
+An answer is asked for as a stream, so that a long one is not taken for a dead one and can be broken off. A server that
+answers in one piece all the same is read as well. A stream that ends without saying so was cut off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.providers.endpoint import Endpoint
+from webapp.providers.reply import Failure, Reply, Usage
+
+MOST_CHARS = 200_000  # a summary has some thousand; more is a server gone wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked; `max_tokens` bounds its answer."""
+
+    system: str
+    text: str
+    max_tokens: int = 4_096
+
+
+def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
+    """The request's body."""
+    asked = {"role": "user", "content": question.text}
+    if endpoint.api == "anthropic":
+        return {
+            "model": endpoint.model,
+            "system": question.system,
+            "messages": [asked],
+            "max_tokens": question.max_tokens,
+            "stream": True,
+        }
+    # OpenAI's newer models refuse max_tokens, most compatible servers know nothing else.
+    limit = "max_completion_tokens" if "api.openai.com" in endpoint.url else "max_tokens"
+    return {
+        "model": endpoint.model,
+        "messages": [{"role": "system", "content": question.system}, asked],
+        limit: question.max_tokens,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer as it comes in. `finished` once the server has said that this was all."""
+
+    pieces: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    finished: bool = False
+    failure: Failure | None = None
+    chars: int = 0
+
+    def line(self, line: str) -> None:
+        """Take a line of the stream; comments, names of events and blank lines say nothing."""
+        if not line.startswith("data:") or self.failure is not None:
+            return
+        data = line[5:].strip()
+        if data == "[DONE]":
+            self.finished = True
+            return
+        try:
+            event = json.loads(data)
+        except ValueError:
+            self.failure = Failure("malformed", "the stream holds a line that is no JSON")
+            return
+        if isinstance(event, Mapping):
+            self.event(event)
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Take an event of a stream, or a whole answer in one piece."""
+        if event.get("error"):
+            self.failure = _stated(event["error"])
+            return
+        try:
+            self._choices(event) if "choices" in event else self._blocks(event)
+        except (TypeError, ValueError, AttributeError, KeyError, IndexError):
+            self.failure = Failure("malformed", "the answer has another shape than the API's")
+
+    def reply(self) -> Reply:
+        """What it came to."""
+        text = "".join(self.pieces)
+        failure = self.failure
+        if failure is None and not self.finished:
+            failure = Failure("cut_off", f"the answer broke off after {len(text):,} characters")
+        if failure is None and not text.strip():
+            failure = Failure("empty", "the model answered nothing")
+        return Reply("" if failure else text, self.usage, self.model, failure=failure)
+
+    def _say(self, text: Any) -> None:
+        if not isinstance(text, str) or not text:
+            return
+        self.pieces.append(text)
+        self.chars += len(text)
+        if self.chars > MOST_CHARS:
+            self.failure = Failure("malformed", f"the answer is longer than {MOST_CHARS:,} characters")
+
+    def _choices(self, event: Mapping[str, Any]) -> None:
+        """A chunk, or a whole answer, of the chat API."""
+        self.model = str(event.get("model") or self.model)
+        used = event.get("usage")
+        if used:
+            details = used.get("prompt_tokens_details") or {}
+            self.usage = Usage(
+                _count(used, "prompt_tokens"),
+                _count(used, "completion_tokens"),
+                _count(details, "cached_tokens"),
+            )
+        for choice in event["choices"]:
+            said = choice.get("delta") or choice.get("message") or {}
+            self._say(said.get("content"))
+            if choice.get("finish_reason"):
+                self.finished = True
+
+    def _blocks(self, event: Mapping[str, Any]) -> None:
+        """An event, or a whole answer, of the messages API."""
+        kind = event.get("type")
+        if kind == "message_start":
+            self.model = str(event["message"].get("model", ""))
+            self._used(event["message"].get("usage"))
+        elif kind == "content_block_delta":
+            self._say(event["delta"].get("text"))
+        elif kind == "message_delta":
+            self._used(event.get("usage"))
+        elif kind == "message_stop":
+            self.finished = True
+        elif kind == "message":
+            self.model = str(event.get("model", ""))
+            self._used(event.get("usage"))
+            for block in event["content"]:
+                if block.get("type") == "text":
+                    self._say(block.get("text"))
+            self.finished = True
+        elif kind is None:
+            self.failure = Failure("malformed", "the answer has another shape than the API's")
+
+    def _used(self, used: Any) -> None:
+        if not used:
+            return
+        cached = _count(used, "cache_read_input_tokens")
+        told = _count(used, "input_tokens") + cached + _count(used, "cache_creation_input_tokens")
+        self.usage = Usage(
+            max(self.usage.input_tokens, told),
+            max(self.usage.output_tokens, _count(used, "output_tokens")),
+            max(self.usage.cached_tokens, cached),
+        )
+
+
+def refused(status: int, text: str, retry_after: str | None, key: str = "") -> Failure:
+    """The failure that an HTTP status stands for, in the provider's words where it has some, never with the key."""
+    try:
+        said = json.loads(text)
+        error = said.get("error", said) if isinstance(said, dict) else {}
+        message = str(error.get("message") or "") if isinstance(error, dict) else str(error)
+    except (ValueError, AttributeError):
+        message = ""
+    message = " ".join(message.split())[:300]
+    if key:
+        message = message.replace(key, "[key]")
+    shown = f"the endpoint answers {status}" + (f": {message}" if message else "")
+    passing = status in (408, 425, 429) or status >= 500
+    return Failure("overloaded" if passing else "refused", shown, status, _seconds(retry_after))
+
+
+def _stated(error: Any) -> Failure:
+    """A failure that the stream itself reports."""
+    kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
+    message = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
+    passing = any(
+        word in kind for word in ("overloaded", "rate_limit", "api_error", "server_error", "timeout")
+    )
+    shown = f"the endpoint reports {kind or 'an error'}: {' '.join(message.split())[:300]}"
+    return Failure("overloaded" if passing else "refused", shown)
+
+
+def _count(data: Mapping[str, Any], key: str) -> int:
+    value = data.get(key)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        return max(0.0, float(text)) if text else None
+    except ValueError:
+        return None
