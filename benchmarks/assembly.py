@@ -1,0 +1,85 @@
+"""Assembling a context of 2,000 items, and the emergency path over 10,000 messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from benchmarks.rows import Row, best_of
+from scoring.assembly import build
+from scoring.emergency import relieve
+from scoring.features import analyse
+from scoring.formats import decode, encode
+from scoring.lexicon import lexicon_of
+from scoring.messages import Message, ToolCall, ToolResult, message
+from scoring.settings import BALANCED
+from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.summary.value import Summary
+from scoring.tokens import estimate_message_tokens
+
+ITEMS, EMERGENCY = 2_000, 10_000
+GOAL_MS, GOAL_EMERGENCY_MS = 30, 1_000
+
+
+def run() -> list[Row]:
+    """The pure parts: what is read from the store is handed in."""
+    rows = []
+    fits, tight = (
+        AssemblyConfig(usable=10_000_000, format="openai"),
+        AssemblyConfig(usable=40_000, format="openai"),
+    )
+    for log in (3_000, 100_000):
+        snapshot = _snapshot(ITEMS, log)
+        rows.append(
+            _row(f"assemble {ITEMS:,} items of a log of {log:,}", partial(build, snapshot, config=fits))
+        )
+        rows.append(_row(f"… cut to 40,000 tokens, of {log:,}", partial(build, snapshot, config=tight)))
+    made = build(_snapshot(ITEMS, ITEMS), config=AssemblyConfig(usable=10_000_000, format="openai"))
+    rows.append(
+        _row(f"write {ITEMS:,} messages in their own format", partial(encode, made.messages, "openai"))
+    )
+    talk = [m for n in range(EMERGENCY // 4) for m in _turn(n)]
+    costs = [estimate_message_tokens(m) for m in talk]
+    for left in (2, 20):
+        name = f"emergency: {EMERGENCY:,} messages to 1/{left}"
+        work = _relieving(talk, sum(costs) // left, costs)
+        rows.append(Row(name, best_of(3, work), "ms", GOAL_EMERGENCY_MS))
+    rows.append(
+        Row("… counting them too", best_of(3, _relieving(talk, 20_000, None)), "ms", GOAL_EMERGENCY_MS)
+    )
+    return rows
+
+
+def _row(name: str, work: Callable[[], object]) -> Row:
+    return Row(name, best_of(5, work), "ms", GOAL_MS)
+
+
+def _relieving(talk: list[Message], available: int, costs: list[int] | None) -> Callable[[], Any]:
+    return lambda: relieve(talk, available, tokens=costs, overflow=False)
+
+
+def _turn(n: int) -> list[Message]:
+    output = "\n".join(f"{line}: result {n} of the command, as it was printed" for line in range(20))
+    return [
+        message("user", f"Question {n}: what does this part do?"),
+        message(
+            "assistant", "Let me look.", ToolCall(f"call_{n}", "read_file", f'{{"path": "src/part_{n}.py"}}')
+        ),
+        message("tool", "", ToolResult(f"call_{n}", output)),
+        message("assistant", f"It does thing number {n}, as the output shows."),
+    ]
+
+
+def _snapshot(items: int, log: int) -> Snapshot:
+    """The newest items of a log, in their wire format and with what was found when they came in."""
+    lexicon = lexicon_of(BALANCED.keywords)
+    first = (log - items) // 4
+    typed = [m for n in range(first, first + items // 4) for m in _turn(n)]
+    said = decode(encode(typed, "openai"), "openai").messages
+    listed: list[Item | Summary] = [Summary("s1", "What happened before. " * 100, 2, log - items)]
+    for n, one in enumerate(said):
+        listed.append(Item(str(n), one, analyse(one, estimate_message_tokens(one), lexicon)))
+    return Snapshot(
+        listed, memories=["The service listens on port 8080."], new_message=message("user", "And now?")
+    )
