@@ -123,8 +123,10 @@ class Replay:
 
     def _meta(self, meta: Meta) -> None:
         if meta.model and meta.model != self._model:
-            self._model = meta.model
+            first, self._model = self._model is None, meta.model
             self._counter = self._counter_for(meta.model)
+            for held in self._log.values() if first else ():
+                self._count(held)
         if meta.cwd or meta.agent_type:
             t = self.traits
             self.traits = Traits(
@@ -159,6 +161,10 @@ class Replay:
 
     def _put(self, held: Held, key: str, message: Message) -> None:
         held.parts[key] = message
+        self._count(held)
+
+    def _count(self, held: Held) -> None:
+        message = next(iter(held.parts.values()))
         whole = Message(message.role, tuple(p for m in held.parts.values() for p in m.parts), message.name)
         held.tokens = estimate_message_tokens(whole, self._counter)
         held.chars = sum(_chars(m) for m in held.parts.values())
@@ -220,9 +226,8 @@ class Replay:
         known = self._known
         if known is None or not known.known:
             return None
-        compacted = any(call.kind == "compacted" for call in self.calls)
         second = known.second if known.calls > 1 else None
-        return Overheads(known.unseen, second, known.restored if compacted else None, known.calls)
+        return Overheads(known.unseen, second, known.restored if known.compactions else None, known.calls)
 
 
 class Earlier:

@@ -33,6 +33,7 @@ LEAST_FACTOR, GREATEST_FACTOR = 0.5, 2.5
 MOST_EXTRA = 1_000
 # Reported output below this share of its own text's estimate is not believed.
 BELIEVED_OUTPUT_SHARE = 0.6
+SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
 # A call with less than this share of what was expected is another conversation's (a title, a check), unless the
 # next one is as small.
 ASIDE_SHARE = 0.5
@@ -42,12 +43,12 @@ ASIDE_SHARE = 0.5
 class Calibration:
     """What a session knows. Tokens throughout; "here" is the stretch since the last compaction.
 
-    `known`: factor and unseen come from real usage, of `calls` calls. `second` and `restored`: what the agent puts
-    besides the messages we see into the session's second call, and into the first after a compaction. `input_real`
-    and `input_estimate` are those of the last call here, `anchor_real` and `anchor_estimate` those of the context
-    right behind its answer, all None or 0 before the first call here. `believed`: the answer's reported size counts.
-    `broken`: something left the context since. `aside`: input of a call that was not believed to be one of this
-    conversation.
+    `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
+    `second` and `restored`: what the agent puts besides the messages we see into the session's second call, and into
+    the first after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
+    `anchor_estimate` those of the context right behind its answer, all None or 0 before the first call here.
+    `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`: input of a
+    call that was not believed to be one of this conversation.
     """
 
     factor: float = 1.0
@@ -57,6 +58,7 @@ class Calibration:
     restored: int = 0
     known: bool = False
     calls: int = 0
+    compactions: int = 0
     compacted: bool = False
     call: str = ""
     model: str = ""
@@ -123,7 +125,7 @@ def observe(
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
     """The anchor moved behind the answer of the last call."""
-    believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own
+    believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
     own = output if believed else round(known.factor * estimate_own)
     return replace(
         known,
@@ -146,7 +148,10 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
         return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
     if known.input_real is None or known.anchor_real is None:
         expected = known.unseen + known.factor * estimate_before
-        return replace(known, restored=max(0, round(real_input - expected))) if known.compacted else known
+        if not known.compacted:
+            return known
+        restored = max(0, round(real_input - expected))
+        return replace(known, restored=restored, compactions=known.compactions + 1)
     if known.broken or (model and known.model and model != known.model):
         return known
     if known.believed:
@@ -204,7 +209,9 @@ def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
         more = known.factor * grown + (hidden if grown > 0 else 0)
         certain = grown == 0 and known.believed and not known.broken
         return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
-    tokens = known.unseen + known.factor * estimate + (known.restored if known.compacted else 0)
+    tokens = (
+        known.unseen + known.factor * estimate + (known.restored if known.compacted and known.known else 0)
+    )
     return max(0, round(tokens)), "calibrated" if known.known else "estimated"
 
 

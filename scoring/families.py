@@ -18,7 +18,7 @@ ImageRule = Callable[[int, int], int]  # width and height in pixels -> tokens
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tokens around the text. `answer` is added for a message of the assistant, `message` for any other, `argument`
+    """Tokens around the text. `calls` is added for a message that calls tools, `message` for any other, `argument`
     for each argument of a call, `definition` for a tool that a result makes known by its name alone. Reasoning that
     is encrypted has `sealed_chars` characters for each token, behind the first `seal_chars`. `image` gives an
     image's tokens, `image_unknown` those of one whose size is not known.
@@ -28,7 +28,7 @@ class Family:
     source: str
     image: ImageRule
     image_unknown: int
-    answer: int = 4
+    calls: int = 4
     message: int = 4
     argument: int = 0
     definition: int = 200
@@ -99,14 +99,14 @@ def _by_area(width: int, height: int) -> int:
     return _patches(ceil(width * shrink), ceil(height * shrink), 28)
 
 
-# Measured on 340 calls of Claude 4.5 to 4.7: an answer 17-30 tokens beside its parts, an argument 11-24; a tool that
+# Measured on 340 calls of Claude 4.5 to 4.7: calls 17-30 tokens beside their text, an argument 11-24; a tool that
 # tool search loads 730-1,470 on 4.7; a signature 300 characters and 5.4 for each token thought. Images:
 # platform.claude.com on vision, checked against measured figures (a patch of 28 pixels a token; up to 1,568 pixels
 # and some 1,600 tokens, 2,000 pixels from 4.7 on).
 _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision"
 CLAUDE = Family(
     "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,
-    answer=24, argument=12, definition=700, seal_chars=300, sealed_chars=5.4,
+    calls=24, argument=12, definition=700, seal_chars=300, sealed_chars=5.4,
 )  # fmt: skip
 NEW_CLAUDE = replace(CLAUDE, name="Claude from 4.7", image=_by_patches(28, 2_000, 4_784), image_unknown=2_500)
 

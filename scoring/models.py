@@ -21,6 +21,8 @@ from scoring.settings import BALANCED, Settings
 from scoring.validation import number, shown
 
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
+# Windows as providers offer them. A known model that takes more than its row says has its wide variant.
+WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
 WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
 
 
@@ -90,6 +92,12 @@ def get_context_limit(
 ) -> int:
     """The tokens a model takes as input: what utilization divides by."""
     return find_model(model, overrides, settings).limit
+
+
+def window_above(tokens: int, row: ModelLimits) -> int:
+    """The window of a model that took `tokens` of input, more than its row says: the next that providers have."""
+    least = WIDE_WINDOW if row.known else 0
+    return next((w for w in WINDOWS if w >= max(tokens, least)), tokens)
 
 
 def known_models() -> list[ModelLimits]:

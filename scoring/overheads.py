@@ -3,7 +3,7 @@
 An agent sends a system prompt and tool definitions that are not in its transcript. Sessions of the same agent carry
 about the same, the more alike the closer they are: a sub-agent is like other sub-agents of its type, a session like
 those in the same folder, with the same model. Figures are kept as tokens of their own model and carried over by the
-models' factors. Without an earlier session a table of what is known of the agents is the guess.
+models' factors. Without an earlier session nothing is assumed: what is shown is what was seen.
 """
 
 from __future__ import annotations
@@ -45,27 +45,23 @@ class Overheads:
     calls: int = 0
 
 
-# Tokens of o200k (of any model: times its factor). For a session and for one that another started.
-ASSUMED: Mapping[str, tuple[int, int]] = {
-    "claude-code": (18_000, 10_500),  # median first calls of 6 and 9 real sessions, versions 1.0 to 2.1
-    "codex": (10_000, 10_000),  # a real session with gpt-5.1-codex: 10,128 with 130 tokens of messages
-    "gemini-cli": (10_000, 10_000),  # google-gemini/gemini-cli, issues 2191, 4027 and 27321: 9,000 to 19,000
-    "opencode": (10_500, 10_500),  # anomalyco/opencode, issues 1393, 8984 and 43630: 10,022 to 11,408
-}
-# Claude Code reads up to five files again, which older versions do not write down; newer ones do.
+# Agents whose transcripts leave out system prompt and tool definitions.
+AGENTS = frozenset({"claude-code", "codex", "gemini-cli", "opencode"})
+# Tokens of o200k, times the model's factor: Claude Code reads up to five files again after a compaction. Older versions
+# do not write that down (some 4,000 tokens in the one that was measured), newer ones do.
 ASSUMED_RESTORED: Mapping[str, int] = {"claude-code": 2_000}
 
 
 def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
-    """What a session like this will carry, from earlier ones (newest first), else from the table, else nothing.
+    """What a session like this will carry, from earlier ones (newest first); nothing unseen where there are none.
 
     Sessions of a single call are often checks without tools, and teach only where there are no others.
     """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
     same = [(t, o) for t, o in same if o.calls > 1] or same
-    unseen, restored = ASSUMED.get(like.source, (0, 0))[like.child], ASSUMED_RESTORED.get(like.source, 0)
+    restored = ASSUMED_RESTORED.get(like.source, 0) * like.factor
     if not same:
-        return Overheads(round(unseen * like.factor), 0, round(restored * like.factor))
+        return Overheads(0, 0, round(restored))
     best = max(_alike(like, traits) for traits, _ in same)
     nearest = [(t, o) for t, o in same if _alike(like, t) == best][:SESSIONS]
     seconds = [_carried(o.second, t, like) for t, o in nearest if o.second is not None]
@@ -73,7 +69,7 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
     return Overheads(
         round(median(_carried(o.unseen, t, like) for t, o in nearest)),
         round(median(seconds)) if len(seconds) >= LEAST_SECONDS else 0,
-        round(median(again) if again else restored * like.factor),
+        round(median(again) if again else restored),
         len(nearest),
     )
 

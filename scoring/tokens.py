@@ -74,7 +74,7 @@ class ModelCounter:
     def __init__(self, counter: TokenCounter, family: Family, factor: float = 1.0) -> None:
         self._counter, self._factor, self.family = counter, factor, family
         self.message_overhead = round(factor * family.message)
-        self.answer_overhead = round(factor * family.answer)
+        self.calls_overhead = round(factor * family.calls)
         self.call_overhead = round(factor * CALL_OVERHEAD)
         self.argument_overhead = round(factor * family.argument)
         self.result_overhead = round(factor * RESULT_OVERHEAD)
@@ -113,8 +113,8 @@ def estimate_message_tokens(message: Message, counter: TokenCounter | None = Non
     """
     counter = counter or ESTIMATOR
     total: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
-    if message.role == "assistant":
-        total = getattr(counter, "answer_overhead", total)
+    if message.calls:
+        total = getattr(counter, "calls_overhead", total)
     if message.name:
         total += counter.count(message.name)
     for part in message.parts:

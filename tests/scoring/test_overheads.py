@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scoring.overheads import ASSUMED, SESSIONS, Overheads, Traits, expected
+from scoring.overheads import SESSIONS, Overheads, Traits, expected
 
 MAIN = Traits("claude-code", False, None, "/src/app", "claude-opus-4-5", 1.15)
 
@@ -27,10 +27,10 @@ class TestExpected:
         """A session of the API or an import carries what it shows."""
         assert expected(Traits("api"), []) == Overheads(0, 0, 0)
 
-    def test_is_what_is_known_of_the_agent_where_there_was_no_session(self) -> None:  # X11
-        """By the table, times the model's factor."""
-        assert expected(MAIN, []).unseen == round(1.15 * ASSUMED["claude-code"][0])
-        assert expected(replace(MAIN, child=True), []).unseen == round(1.15 * ASSUMED["claude-code"][1])
+    def test_is_nothing_where_there_was_no_session(self) -> None:  # X11
+        """What nobody has seen is not made up."""
+        assert expected(MAIN, []).unseen == 0
+        assert expected(MAIN, []).calls == 0
 
     def test_never_mixes_agents_nor_sessions_with_sub_agents(self) -> None:
         """Each learns from its own kind."""

@@ -34,10 +34,10 @@ class TestACounterOfAModel:
         assert cost(message("user", "one two"), double) == 2 * (MESSAGE_OVERHEAD + 2)
 
     def test_adds_what_its_family_adds(self) -> None:  # P8
-        """Claude's answers and arguments take more than GPT's."""
+        """Claude's calls and arguments take more than GPT's."""
         call = Message("assistant", (ToolCall("1", "read", '{"path": "a.py", "from": 1}'),))
         more = cost(call, CLAUDES) - cost(call, ModelCounter(Words(), GPT))
-        assert more == CLAUDE.answer - GPT.answer + 2 * CLAUDE.argument
+        assert more == CLAUDE.calls - GPT.calls + 2 * CLAUDE.argument
         assert cost(message("user", "a"), CLAUDES) == MESSAGE_OVERHEAD + 1
 
     def test_bears_arguments_that_are_no_json(self) -> None:
@@ -62,9 +62,9 @@ class TestACounterOfAModel:
     def test_counts_reasoning_by_the_longer_of_text_and_copy(self) -> None:  # P8
         """A summary does not hide how long the thought was, and a copy of a readable text is not counted again."""
         readable = message("assistant", "", Reasoning("word " * 900, opaque_chars=2_000))
-        assert cost(readable, CLAUDES) == CLAUDE.answer + 900
+        assert cost(readable, CLAUDES) == MESSAGE_OVERHEAD + 900
         stripped = message("assistant", "", Reasoning("", opaque_chars=300 + 5_400))
-        assert cost(stripped, CLAUDES) == CLAUDE.answer + 1_000
+        assert cost(stripped, CLAUDES) == MESSAGE_OVERHEAD + 1_000
 
     def test_leaves_plain_text_alone(self) -> None:
         """A family with nothing to add counts as the tokenizer does."""

@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 
-from webapp.services.draft import save_progress
 from webapp.services.gauges import Scale, Totals
 from webapp.services.measure import region_of
-from webapp.services.state import Carried
+from webapp.services.state import Carried, save_progress
 from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.figures import Sample

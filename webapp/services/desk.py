@@ -11,15 +11,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from scoring.calibration import Calibration, started
 from scoring.errors import InvalidSettings
+from scoring.families import family_of
 from scoring.lexicon import lexicon_of
 from scoring.models import ModelLimits, find_model
+from scoring.overheads import AGENTS, Overheads, Traits, expected
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
+from scoring.tokens import ModelCounter
 from webapp.bus import Bus
 from webapp.services.clock import now_ms
 from webapp.services.measure import CountsTokens, Measure
 from webapp.store import Store
-from webapp.store.sessions import SessionRow
+from webapp.store.sessions import SessionRow, Taught
 
 SETTINGS = "settings"
 
@@ -110,8 +114,34 @@ class Desk:
 
     def measure(self, row: SessionRow) -> Measure:
         """Counts and rates messages of a session."""
-        counter = self.tokenizers.counter(self.model(row.model).encoding)
-        return Measure(counter, lexicon_of(self.settings_of(row).keywords))
+        name = row.model or self._usual_model(row.source)
+        limits = find_model(name, self.overrides())
+        counter = ModelCounter(self.tokenizers.counter(limits.encoding), family_of(name), limits.token_factor)
+        lexicon = lexicon_of(self.settings_of(row).keywords)
+        own = find_model(row.model, self.overrides())
+        return Measure(counter, lexicon, self._begun(row, name, limits), own)
+
+    def _usual_model(self, source: str) -> str | None:
+        """The model of an agent's newest session: that of the next one, until it says so itself."""
+        return self.store.sessions.latest_model(source) if source in AGENTS else None
+
+    def _begun(self, row: SessionRow, model: str | None, limits: ModelLimits) -> Calibration | None:
+        """What a session starts with, from other sessions of its agent; None once it has a call of its own."""
+        known = (row.state or {}).get("calibration") or {}
+        if row.source not in AGENTS or known.get("known"):
+            return None
+        like = Traits(
+            row.source, row.parent_id is not None, row.agent_type, row.cwd, model, limits.token_factor
+        )
+        found = expected(like, [self._taught(t, row.source) for t in self.store.sessions.taught(row.source)])
+        return started(found.unseen, found.second or 0, found.restored or 0)
+
+    def _taught(self, taught: Taught, source: str) -> tuple[Traits, Overheads]:
+        factor = find_model(taught.model, self.overrides()).token_factor
+        traits = Traits(source, taught.child, taught.agent_type, taught.cwd, taught.model, factor)
+        second = taught.second if taught.calls > 1 else None
+        restored = taught.restored if taught.compactions else None
+        return traits, Overheads(taught.unseen, second, restored, taught.calls)
 
 
 def limits_of(model: ModelLimits, reported_window: int | None, settings: Settings) -> Limits:
@@ -122,8 +152,9 @@ def limits_of(model: ModelLimits, reported_window: int | None, settings: Setting
     window, limit = model.window, model.input_limit or model.window
     source = model.source
     if reported_window and reported_window != window:
-        limit = min(model.input_limit or reported_window, reported_window) if model.known else reported_window
-        window, source = reported_window, "reported by the agent"
+        above = model.known and reported_window > window
+        limit = reported_window if above or not model.known else min(limit, reported_window)
+        window, source = reported_window, "seen in real usage" if above else "reported by the agent"
     reserve = min(settings.response_reserve, window)
     target = min(int(limit * settings.target_percent / 100), window - reserve)
     if settings.cap_tokens is not None:

@@ -15,11 +15,12 @@ import orjson
 from scoring import calibration
 from scoring.features import Features
 from scoring.messages import Message, Text
+from scoring.models import window_above
 from webapp.services.cards import searchable
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
-from webapp.services.state import Carried
+from webapp.services.state import Carried, save_progress
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.figures import CallRow, Sample
@@ -29,6 +30,8 @@ from webapp.transcripts.records import Entry, Usage
 
 # How far back a message may still get entries of its group, in messages.
 GROUP_REACH = 64
+# A model that is named later than after so many messages counts from there on.
+RECOUNTED = 64
 NOTICE = "notice"
 
 
@@ -73,6 +76,7 @@ class Draft:
         self.row, self.totals = row, totals
         self.base_version = row.version
         self.carried = Carried.from_dict(row.state)
+        self.carried.begin(measure.begun)
         self.views = (AGENT, PRUNED) if row.followed else (PRUNED,)
         self.main_view = self.views[0]
         self.entries: list[EntryRow] = []
@@ -83,6 +87,7 @@ class Draft:
         self.samples: list[Sample] = []
         self.calls: dict[str, CallRow] = {}
         self.already = 0
+        self.noted = False
         self._words: list[tuple[int, str]] = []
         self._open: dict[str, Open] = {}
         self._sources: dict[str, tuple[int, int]] = {}
@@ -200,8 +205,9 @@ class Draft:
         before = max(0, self.estimate() - old.tokens)
         if old.group_key is not None:
             before = self.carried.group_before(old.group_key, before)
+        source = stored[-1].source_id if stored else None
         return Open(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, said, old.last_seq,
-                    entry_id=old.id, old=old)  # fmt: skip
+                    last_source=source, entry_id=old.id, old=old)  # fmt: skip
 
     def _first_seq(self) -> int:
         return self.entries[0].seq if self.entries else self.row.next_seq
@@ -211,6 +217,23 @@ class Draft:
             next_no = min(self.messages, default=self.row.next_no)
             self._recent = self._store.log.last_messages(self.row.key, next_no, GROUP_REACH)
         return [*self._recent, *(self.messages[no] for no in list(self.messages)[-GROUP_REACH:])]
+
+    def recount(self) -> None:
+        """Counts the first messages again, now that the session's model is known: it decides how they count."""
+        first = range(1, self.row.next_no)
+        if len(first) > RECOUNTED:
+            return
+        sources: dict[str | None, int] = {}
+        for no in first:
+            opened = self._reopened(no)
+            if opened is not None:
+                self._close(opened)
+                sources[opened.last_source] = no
+        size = self.estimate() - sum(m.tokens for m in self.messages.values())
+        for source, no in sources.items():
+            size += self.messages[no].tokens
+            if source in self.carried.ends:
+                self.carried.ends[source] = size
 
     # -- finishing messages
 
@@ -313,11 +336,22 @@ class Draft:
             )  # fmt: skip
         if usage.window and usage.window > (self.row.window or 0):
             self.row.window = usage.window
+        self._widen(usage.input_tokens)
         if usage.input_tokens > 0:
             known = self.carried.calibration
             self.carried.calibration = calibration.observe(
-                known, usage.input_tokens, usage.output_tokens, before, own
+                known, usage.input_tokens, usage.output_tokens, before, own, call=call_key, model=model or ""
             )
+
+    def _widen(self, tokens: int) -> None:
+        """A call that took more than the model is said to take moves the session to a larger window, for good."""
+        limits = self._measure.limits
+        if limits is None or tokens <= max(limits.limit, self.row.window or 0):
+            return
+        self.row.window = window_above(tokens, limits)
+        note = f"a call took {tokens:,} tokens, more than the {limits.limit:,} known for {limits.name}"
+        self.row.notes = [*self.row.notes, f"{note}: the window is taken to be {self.row.window:,}"]
+        self.noted = True
 
     def _sample(self, opened: Open) -> None:
         if opened.old is not None:
@@ -333,7 +367,7 @@ class Draft:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not self.entries and not self.calls
+        return not self.entries and not self.calls and not self.messages
 
     def write(self) -> None:
         """Writes everything, inside the caller's transaction, and counts the session's version up."""
@@ -348,18 +382,9 @@ class Draft:
         store.figures.put_calls(row.key, self.calls.values())
         store.figures.add_samples(row.key, self.samples)
         store.words.add(row.key, self._words)
+        if self.noted:
+            store.sessions.update(row.key, notes=row.notes)
         save_progress(store, row)
-
-
-def save_progress(store: Store, row: SessionRow) -> None:
-    """Writes the columns of a session that an append or an operation moves."""
-    store.sessions.update(
-        row.key,
-        version=row.version, next_seq=row.next_seq, next_no=row.next_no, next_operation=row.next_operation,
-        next_sample=row.next_sample, last_entry_id=row.last_entry_id, tail_hash=row.tail_hash, turns=row.turns,
-        last_activity_at=row.last_activity_at, state=row.state, window=row.window, prunes=row.prunes,
-        operations=row.operations,
-    )  # fmt: skip
 
 
 def _larger(a: Usage | None, b: Usage) -> Usage:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil
+from dataclasses import asdict
 from typing import Any
 
+from scoring.money import prune_cost
 from webapp.services.planning import Made
-
-# Prices of a cached read and a cache write as shares of the input price, where a model's own are not known.
-CACHED_SHARE, WRITE_SHARE = 0.1, 1.25
-PER = 1_000_000
 
 
 def cache_figures(made: Made) -> dict[str, Any]:
@@ -25,17 +22,4 @@ def cache_figures(made: Made) -> dict[str, Any]:
         kept = sum(tokens[i] for i in plan.kept if i > changed)
         short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
         rewritten = scale.part(kept + short)
-    saved = scale.part(plan.freed)
-    model = made.limits.model
-    price = model.input_price
-    cached = model.cached_price if model.cached_price is not None else (price or 1) * CACHED_SHARE
-    write = model.cache_write_price if model.cache_write_price is not None else (price or 1) * WRITE_SHARE
-    once, each = rewritten * max(0.0, write - cached), saved * cached
-    return {
-        "saved_per_call": saved,
-        "rewritten_once": rewritten,
-        "break_even_calls": ceil(once / each) if each > 0 else None,
-        "saved_cost": round(each / PER, 6) if price is not None else None,
-        "rewrite_cost": round(once / PER, 6) if price is not None else None,
-        "currency": "USD",
-    }
+    return asdict(prune_cost(scale.part(plan.freed), rewritten, made.limits.model))

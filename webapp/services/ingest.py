@@ -35,7 +35,7 @@ from webapp.services.usage import read_usage
 from webapp.services.views import Views
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
-from webapp.transcripts.records import Compaction, Meta, Record, Rewind, UsageReport
+from webapp.transcripts.records import Compaction, Entry, Meta, Record, Rewind, UsageReport
 
 # After so many messages in one go the store does its upkeep at once.
 SETTLE_FROM = 5 * BATCH_RECORDS
@@ -141,8 +141,13 @@ class Ingest:
                 if run:
                     whole.merge(self._append(session_id, run, replacing=True))
                     run = []
-            else:
-                run.append(record)
+                continue
+            if isinstance(record, Meta) and record.model and any(isinstance(r, Entry) for r in run):
+                whole.merge(
+                    self._append(session_id, run)
+                )  # what comes before a new model counts as the old one
+                run = []
+            run.append(record)
         whole.merge(self._append(session_id, run))
         return whole
 
@@ -264,9 +269,12 @@ class Ingest:
     def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[Draft, bool]:
         with self._store.read():
             row = self._store.sessions.get(session_id)
+            unnamed = row.model is None
+            records = batch(row) if callable(batch) else batch
+            apply_meta(row, records)  # the model decides how tokens are counted
             draft = self.draft(row)
-        records = batch(row) if callable(batch) else batch
-        apply_meta(row, records)
+            if unnamed and row.model is not None:
+                draft.recount()
         turns = row.turns
         for run in runs(records):
             if isinstance(run, list):

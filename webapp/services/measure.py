@@ -7,9 +7,11 @@ from typing import Protocol
 
 import orjson
 
+from scoring.calibration import Calibration
 from scoring.features import Features, analyse
 from scoring.lexicon import Lexicon
 from scoring.messages import Message
+from scoring.models import ModelLimits
 from scoring.tokens import TokenCounter, estimate_message_tokens
 from webapp.services.cards import card_of, is_error
 from webapp.transcripts.records import REMINDER
@@ -36,10 +38,19 @@ class Measured:
 
 
 class Measure:
-    """Measures messages of one session: one counter, one lexicon."""
+    """Measures messages of one session: one counter, one lexicon.
 
-    def __init__(self, counter: TokenCounter, lexicon: Lexicon) -> None:
-        self.counter = counter
+    `begun` is what other sessions have taught, where this one has no call yet; `limits` those of its model.
+    """
+
+    def __init__(
+        self,
+        counter: TokenCounter,
+        lexicon: Lexicon,
+        begun: Calibration | None = None,
+        limits: ModelLimits | None = None,
+    ) -> None:
+        self.counter, self.begun, self.limits = counter, begun, limits
         self._lexicon = lexicon
 
     def __call__(self, message: Message, tool_names: dict[str, str]) -> Measured:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.messages import Message, Text
+from scoring.money import CURRENCY, CallTokens, context_cost, spent
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.errors import Invalid
@@ -162,7 +163,27 @@ class Sessions:
             "utilizationPercent": 100 * main["tokens"] / session["limit"] if session["limit"] else 0.0,
             "needsPruning": main["tokens"] > session["target_tokens"],
             "regions": main["regions"],
+            "cost": self._cost(self._store.sessions.get(session_id), main["tokens"]),
             "as_of": iso(self._desk.clock()),
+        }
+
+    def _cost(self, row: SessionRow, tokens: int) -> dict[str, Any] | None:
+        """What a call with this context costs, new and cached, and what all calls have cost; None if not known."""
+        model = self._desk.model(row.model)
+        cost = context_cost(tokens, model)
+        if cost is None:
+            return None
+        calls = [
+            CallTokens(c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens)
+            for c in self._store.figures.calls(row.key)
+        ]
+        return {
+            "per_call": cost.fresh,
+            "per_call_cached": cost.cached,
+            "at_least": cost.at_least,
+            "calls": len(calls),
+            "spent": spent(calls, model),
+            "currency": CURRENCY,
         }
 
     def timeline(self, session_id: str, points: int = 600) -> dict[str, Any]:

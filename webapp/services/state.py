@@ -5,10 +5,12 @@ Kept as JSON in `sessions.state`; written in the transaction that appends.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoring.calibration import Calibration
+from webapp.store import Store
+from webapp.store.sessions import SessionRow
 
 TRAIL_POINTS = 24
 TURNS_KEPT = 6
@@ -39,6 +41,11 @@ class Carried:
     backed_off: int = 0
     last_role: str = ""
     tools_open: bool = False
+
+    def begin(self, begun: Calibration | None) -> None:
+        """Before the session's first reported call: what other sessions have taught."""
+        if begun is not None and not self.calibration.known:
+            self.calibration = replace(begun, compacted=self.calibration.compacted)
 
     def remember_gauge(self, tokens: int) -> None:
         """Adds a point to the trail."""
@@ -83,3 +90,14 @@ class Carried:
         known = {k: v for k, v in data.items() if k in cls.__slots__}
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
         return cls(**known)
+
+
+def save_progress(store: Store, row: SessionRow) -> None:
+    """Writes the columns of a session that an append or an operation moves."""
+    store.sessions.update(
+        row.key,
+        version=row.version, next_seq=row.next_seq, next_no=row.next_no, next_operation=row.next_operation,
+        next_sample=row.next_sample, last_entry_id=row.last_entry_id, tail_hash=row.tail_hash, turns=row.turns,
+        last_activity_at=row.last_activity_at, state=row.state, window=row.window, prunes=row.prunes,
+        operations=row.operations,
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -57,6 +57,27 @@ class SessionRow:
         """Whether it has an agent's context of its own besides the pruned view."""
         return self.kind == "followed"
 
+
+class Taught(NamedTuple):
+    """What a session's own calls have shown of what its agent sends unseen, in tokens of its model."""
+
+    child: bool
+    agent_type: str | None
+    cwd: str | None
+    model: str | None
+    unseen: int
+    second: int
+    restored: int
+    calls: int
+    compactions: int
+
+
+# How many sessions of an agent are looked at for what they have taught; the newest know best.
+TAUGHT = 50
+_TAUGHT = ", ".join(
+    f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
+    for name in ("unseen", "second", "restored", "calls", "compactions")
+)
 
 COLUMNS = tuple(f.name for f in fields(SessionRow))
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions"
@@ -113,6 +134,24 @@ class Sessions:
         """Ids of the sessions it started."""
         sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
         return [row[0] for row in self._db.rows(sql, (session_id,))]
+
+    def taught(self, source: str) -> list[Taught]:
+        """What the newest sessions of an agent have taught, newest first."""
+        sql = (
+            f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM sessions WHERE source = ? "
+            "AND deleted_at IS NULL AND json_extract(state, '$.calibration.known') ORDER BY last_activity_at DESC, "
+            "key DESC LIMIT ?"
+        )
+        return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
+
+    def latest_model(self, source: str) -> str | None:
+        """The model of the newest session of an agent that has named one."""
+        sql = (
+            "SELECT model FROM sessions WHERE source = ? AND model IS NOT NULL AND deleted_at IS NULL "
+            "ORDER BY last_activity_at DESC, key DESC LIMIT 1"
+        )
+        found: str | None = self._db.value(sql, (source,))
+        return found
 
     def with_first(self, source_id: str) -> list[SessionRow]:
         """Sessions whose log holds an entry of this source id."""

@@ -30,10 +30,10 @@ class TestCacheFigures:
         assert (bill["break_even_calls"] - 1) * bill["saved_cost"] <= bill["rewrite_cost"] + 1e-5
 
     def test_have_no_money_without_prices(self, app: Any) -> None:
-        """Tokens and calls are told all the same."""
+        """Tokens are told all the same; after how many calls it pays back cannot be."""
         bill = cache(app, "nobody-knows-1")["cache"]
-        assert (bill["saved_cost"], bill["rewrite_cost"]) == (None, None)
-        assert bill["break_even_calls"] >= 1
+        assert bill["saved_per_call"] > 0
+        assert (bill["saved_cost"], bill["rewrite_cost"], bill["break_even_calls"]) == (None, None, None)
 
     def test_are_nothing_where_nothing_goes(self, app: Any) -> None:
         """No rewrite, no saving, no break-even."""
