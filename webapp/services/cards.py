@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall
+from scoring.tokens import DEFINITION
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
@@ -41,8 +42,8 @@ def card_of(message: Message, tool_names: dict[str, str]) -> str:
         ]
     if tool:
         card["tool"] = _utf8(tool)
-    if message.media:
-        card["media"] = len(message.media)
+    if media := [m for m in message.media if m.kind != DEFINITION]:
+        card["media"] = len(media)
     return orjson.dumps(card).decode()
 
 

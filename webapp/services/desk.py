@@ -26,6 +26,8 @@ from webapp.store import Store
 from webapp.store.sessions import SessionRow, Taught
 
 SETTINGS = "settings"
+# A session without a reported call by then has none; it is not asked again what others have taught.
+SETTLED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Desk:
     def _begun(self, row: SessionRow, model: str | None, limits: ModelLimits) -> Calibration | None:
         """What a session starts with, from other sessions of its agent; None once it has a call of its own."""
         known = (row.state or {}).get("calibration") or {}
-        if row.source not in AGENTS or known.get("known"):
+        if row.source not in AGENTS or known.get("known") or row.next_no > SETTLED:
             return None
         like = Traits(
             row.source, row.parent_id is not None, row.agent_type, row.cwd, model, limits.token_factor

@@ -72,8 +72,8 @@ class Taught(NamedTuple):
     compactions: int
 
 
-# How many sessions of an agent are looked at for what they have taught; the newest know best.
-TAUGHT = 50
+# How many sessions of an agent are looked at for what they have taught: those that came last know best.
+TAUGHT = 100
 _TAUGHT = ", ".join(
     f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
     for name in ("unseen", "second", "restored", "calls", "compactions")
@@ -138,9 +138,9 @@ class Sessions:
     def taught(self, source: str) -> list[Taught]:
         """What the newest sessions of an agent have taught, newest first."""
         sql = (
-            f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM sessions WHERE source = ? "
-            "AND deleted_at IS NULL AND json_extract(state, '$.calibration.known') ORDER BY last_activity_at DESC, "
-            "key DESC LIMIT ?"
+            f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
+            "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL ORDER BY key DESC LIMIT ?) "
+            "WHERE json_extract(state, '$.calibration.known') ORDER BY last_activity_at DESC, key DESC"
         )
         return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
 
@@ -148,7 +148,7 @@ class Sessions:
         """The model of the newest session of an agent that has named one."""
         sql = (
             "SELECT model FROM sessions WHERE source = ? AND model IS NOT NULL AND deleted_at IS NULL "
-            "ORDER BY last_activity_at DESC, key DESC LIMIT 1"
+            "ORDER BY key DESC LIMIT 1"
         )
         found: str | None = self._db.value(sql, (source,))
         return found

@@ -1,0 +1,65 @@
+"""What sessions have taught of their agent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.store import Store
+from webapp.store.sessions import TAUGHT, Taught
+
+
+def session(
+    store: Store, name: str, at: int = 1, state: dict[str, Any] | None = None, **columns: Any
+) -> None:
+    """A session of Claude Code that was last active at `at`."""
+    given = {"source": "claude-code", "kind": "followed", "created_at": 1, "last_activity_at": at, **columns}
+    with store.write():
+        store.sessions.create(id=name, state=state or {}, **given)
+
+
+def known(unseen: int, **more: int) -> dict[str, Any]:
+    """The state of a session with a reported call."""
+    return {"calibration": {"known": True, "unseen": unseen, "calls": 1, **more}}
+
+
+class TestTaught:
+    """The newest sessions' overheads."""
+
+    def test_comes_newest_first_with_what_each_was_like(self, store: Store) -> None:  # X11
+        """Folder, model, type, and whether another session started it."""
+        session(
+            store, "a", 5, known(20_000, calls=9, second=50, compactions=1, restored=7), cwd="/x", model="m"
+        )
+        session(store, "b", 9, known(4_000), parent_id="a", agent_type="Explore")
+        assert store.sessions.taught("claude-code") == [
+            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0),
+            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1),
+        ]
+
+    def test_leaves_out_other_agents_deleted_sessions_and_those_without_a_call(self, store: Store) -> None:
+        """They have nothing to say here."""
+        session(store, "a", 1, known(1), source="codex")
+        session(store, "b", 1, {"calibration": {"known": False, "unseen": 9}})
+        session(store, "c", 1)
+        session(store, "d", 1, known(2))
+        with store.write():
+            store.sessions.update(store.sessions.get("d").key, deleted_at=5)
+        assert store.sessions.taught("claude-code") == []
+
+    def test_is_bounded(self, store: Store) -> None:
+        """However many sessions there are."""
+        for n in range(TAUGHT + 5):
+            session(store, f"s{n}", n, known(n))
+        assert len(store.sessions.taught("claude-code")) == TAUGHT
+
+
+class TestTheLatestModel:
+    """Of an agent."""
+
+    def test_is_that_of_the_newest_session_that_named_one(self, store: Store) -> None:
+        """None where nobody did."""
+        assert store.sessions.latest_model("claude-code") is None
+        session(store, "a", model="claude-opus-4-5")
+        session(store, "b", model="claude-opus-4-7")
+        session(store, "c")
+        assert store.sessions.latest_model("claude-code") == "claude-opus-4-7"
