@@ -17,7 +17,7 @@ import { shortcutsFor } from "../lib/keys.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { banner, bars, deleteDialog, header } from "../lib/session-head.js";
-import { side, TABS } from "../lib/session-side.js";
+import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
@@ -28,6 +28,7 @@ import { toast, toastError } from "../lib/toast.js";
 /** @typedef {import("../lib/session-side.js").Tab} Tab */
 
 const CALM_MS = 1000;
+const RETRY_MS = 3000;
 
 export class CoppiceSession extends CoppiceElement {
   /** @type {Session | null} */
@@ -214,7 +215,8 @@ export class CoppiceSession extends CoppiceElement {
       );
       if (chart) chart.value = timeline;
     } catch {
-      // The chart keeps what it has; the next change reads again.
+      // The chart keeps what it has, and asks again.
+      setTimeout(() => this.isConnected && this.#readTimeline(), RETRY_MS);
     }
   }
 
@@ -245,11 +247,9 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {KeyboardEvent} event */
   #tabKeys(event) {
     if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
-    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    if (!step) return;
-    const here = TABS.findIndex(([name]) => name === this.#tab);
-    const next = TABS[(here + step + TABS.length) % TABS.length];
-    if (next) this.#openTab(next[0]);
+    const next = neighbour(this.#tab, event.key);
+    if (!next) return;
+    this.#openTab(next);
     /** @type {HTMLElement | null} */ (this.querySelector("[role=tab][aria-selected=true]"))?.focus();
   }
 

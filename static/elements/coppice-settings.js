@@ -28,8 +28,6 @@ import { title } from "../lib/words.js";
 /** @typedef {import("../lib/types.js").Settings} Settings */
 /** @typedef {import("../lib/types.js").SettingsDoc} SettingsDoc */
 
-const STRATEGIES = ["score", "newest_first"];
-
 export class CoppiceSettings extends CoppiceElement {
   /** @type {SettingsDoc | null} */
   #doc = null;
@@ -209,7 +207,7 @@ export class CoppiceSettings extends CoppiceElement {
         <div class="toolbar" data-key="presets"><span class="muted">Preset</span><div class="chips" role="group" aria-label="Preset">${Object.keys(doc.presets).map((name) => html`<button class="chip" data-act="preset" data-name="${name}" aria-pressed="${name === preset ? "true" : "false"}">${name}</button>`)}${preset === "custom" && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}</div><button class="small quiet" data-act="defaults">Reset to defaults</button></div>
         ${this.#elsewhere && html`<p class="note-box" data-key="elsewhere" role="status">The settings were changed elsewhere while you were editing. <button class="small" data-act="elsewhere">Show those</button></p>`}
         <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate>
-          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}</div><div>${limitsSection(form)}${keepSection(form, STRATEGIES)}${automaticSection(form)}${lengthSection(form)}${otherSection(form)}</div>
+          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}</div><div>${limitsSection(form)}${keepSection(form)}${automaticSection(form)}${lengthSection(form)}${otherSection(form)}</div>
         </form><div class="settings-side"><what-if></what-if></div></div>
         
         <models-table data-key="models"></models-table>

@@ -193,8 +193,11 @@ export class MessageList extends CoppiceElement {
   async #readMore() {
     if (this.#readingMore || this.#next === null) return;
     this.#readingMore = true;
+    const reading = this.#reading;
     try {
       const page = await this.#fetch(this.#next, PAGE);
+      // Whatever was read anew meanwhile has its own next page.
+      if (reading !== this.#reading) throw new DOMException("superseded", "AbortError");
       const known = new Set(this.#rows.map((m) => m.id));
       this.#rows = [...this.#rows, ...page.messages.filter((m) => !known.has(m.id))];
       this.#next = page.next;

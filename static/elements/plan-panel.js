@@ -19,7 +19,6 @@ import { strategyName } from "../lib/words.js";
 /** @typedef {import("../lib/types.js").Session} Session */
 /** @typedef {import("../lib/types.js").Message} Message */
 
-const STRATEGIES = ["score", "newest_first"];
 const SHOWN_ROWS = 40;
 const TYPING_MS = 250;
 const CALM_MS = 700;
@@ -39,6 +38,8 @@ export class PlanPanel extends CoppiceElement {
   #note = null;
   /** @type {string | null} */
   #error = null;
+  /** @type {string[]} what can be chosen, from the settings */
+  #strategies = [];
   /** @type {Set<string>} */
   #openGroups = new Set();
   /** @type {Set<string>} */
@@ -79,11 +80,21 @@ export class PlanPanel extends CoppiceElement {
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
     this.listen(this, "pointerleave", () => this.#followChanges());
+    this.#readStrategies();
   }
 
   stop() {
     if (this.#timer) clearTimeout(this.#timer);
     this.#asking?.abort();
+  }
+
+  async #readStrategies() {
+    try {
+      this.#strategies = (await api.settings()).limits.strategy?.choices ?? [];
+    } catch {
+      // The plan's own strategy can still be shown.
+    }
+    this.requestUpdate();
   }
 
   /** @param {Set<string>} set @param {string} key */
@@ -259,7 +270,7 @@ export class PlanPanel extends CoppiceElement {
   #whatIf(plan, session) {
     const aim = Math.round(((this.#wish.max_tokens ?? plan.max_tokens) / session.limit) * 1000) / 10;
     const strategy = this.#wish.strategy ?? plan.strategy;
-    const names = STRATEGIES.includes(strategy) ? STRATEGIES : [...STRATEGIES, strategy];
+    const names = this.#strategies.includes(strategy) ? this.#strategies : [...this.#strategies, strategy];
     const changed = this.#wish.max_tokens !== undefined || this.#wish.strategy !== undefined;
     return html`<fieldset class="what-if" data-key="whatif"><legend>What if</legend>
       <label for="plan-aim">Cut to</label><input id="plan-aim" type="range" name="aim" min="5" max="100" step="1" value="${Math.round(aim)}" aria-valuetext="${percentSet(aim)}"><output class="num">${percentSet(aim)}</output>

@@ -44,12 +44,15 @@ export function largestGap(times) {
   return widest / span;
 }
 
-/** The signals that every score has, in the order in which they stand. */
-export const SIGNAL_ORDER = ["recency", "role", "keywords", "length"];
+/** The signals that are known, in the order in which they stand. */
+export const SIGNAL_ORDER = ["recency", "role", "keywords", "length", "relevance"];
+
+/** So many of them every score has. */
+const ALWAYS = 4;
 
 /** The names of the signals in the order of their weights' table. @param {Message[]} messages */
 export function signalNames(messages) {
-  const names = new Set(SIGNAL_ORDER);
+  const names = new Set(SIGNAL_ORDER.slice(0, ALWAYS));
   for (const message of messages)
     for (const name of Object.keys(message.contributions ?? {})) names.add(name);
   return [...names];

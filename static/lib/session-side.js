@@ -13,6 +13,13 @@ export const TABS = [
   ["archive", "Out of context"],
 ];
 
+/** The tab that an arrow key leads to; null for any other key. @param {Tab} tab @param {string} key @returns {Tab | null} */
+export function neighbour(tab, key) {
+  const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+  const here = TABS.findIndex(([name]) => name === tab);
+  return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length]?.[0] ?? null);
+}
+
 /** The aside with its tabs; the open tab's panel is an element of its own. @param {Session} session @param {Tab} tab @param {boolean} sheet whether it is open where the page is narrow */
 export function side(session, tab, sheet) {
   return html`<aside class="side panel" data-key="side" data-open="${sheet}" aria-label="Plan and history">

@@ -16,6 +16,7 @@ const SIGNALS = /** @type {Record<string, string>} */ ({
   role: "who speaks, by the table below",
   keywords: "words that tell of errors, outcomes, changes",
   length: "long messages, by the steps below",
+  relevance: "words it shares with the last question",
 });
 
 /** @type {[string, string, string, string][]} field, label, unit, help */
@@ -39,6 +40,7 @@ export const KEEP_FIELDS = [
     "What users said is kept verbatim, newest first, up to the lesser of these two.",
   ],
   ["user_words_percent", "and at most", "% of budget", ""],
+  ["user_words_messages_percent", "each at most", "% of budget", ""],
 ];
 /** @type {[string, string, string, string][]} */
 export const AUTO_FIELDS = [
@@ -145,9 +147,10 @@ export function limitsSection(form) {
   return html`<section class="panel group-box" data-key="limits"><header><h2>Target and aim</h2><span class="muted small">of a model's input limit</span></header><div class="fields">${rows(form, LIMIT_FIELDS)}</div></section>`;
 }
 
-/** @param {Form} form @param {string[]} strategies */
-export function keepSection(form, strategies) {
+/** @param {Form} form */
+export function keepSection(form) {
   const chosen = form.settings.strategy;
+  const strategies = form.limits.strategy?.choices ?? [];
   const names = strategies.includes(chosen) ? strategies : [...strategies, chosen];
   return html`<section class="panel group-box" data-key="keep"><header><h2>What is kept</h2><span class="muted small">besides system, last unit, pins</span></header><div class="fields">${rows(form, KEEP_FIELDS)}
     <div class="setting"><label class="setting-name" for="set-strategy">Strategy</label><span class="setting-value"><select id="set-strategy" name="strategy">${names.map((name) => html`<option value="${name}" ${name === chosen ? html`selected` : ""}>${strategyName(name)}</option>`)}</select></span>${faultNote(faultAt(form.faults, "strategy"), "fault-strategy")}</div></div></section>`;

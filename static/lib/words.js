@@ -83,6 +83,7 @@ export const operationName = (kind) => OPERATIONS[kind] ?? kind;
 
 /** @type {Record<string, string>} */
 const STRATEGIES = {
+  foresight: "Foresight",
   score: "Lowest score first",
   lowest_score: "Lowest score first",
   importance: "Lowest score first",

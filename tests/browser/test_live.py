@@ -65,5 +65,5 @@ class TestALostConnection:
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")
         page.unroute("**/api/settings")
         page.get_by_role("button", name="Try again").click()
-        expect(page.get_by_text("sum 100")).to_be_visible()
+        expect(page.get_by_role("heading", name="Weights")).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)

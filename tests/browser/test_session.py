@@ -155,7 +155,7 @@ class TestMessages:
         row(page, 4).get_by_role("button").click()
         points = page.locator(".signals tr:not(.total) td:nth-child(3)").all_inner_texts()
         total = float(page.locator(".signals .total td:nth-child(3)").inner_text())
-        assert len(points) == 4
+        assert len(points) >= 4
         assert abs(sum(map(float, points)) - total) < 0.3
 
     def test_pins_drops_and_restores(self, page: Page, server: Server) -> None:  # X5, B15

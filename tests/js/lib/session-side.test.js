@@ -1,7 +1,7 @@
 // static/lib/session-side.js: the panels beside the messages.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { side, TABS } from "../../../static/lib/session-side.js";
+import { neighbour, side, TABS } from "../../../static/lib/session-side.js";
 import { session } from "../builders.js";
 
 describe("the side", () => {
@@ -21,6 +21,12 @@ describe("the side", () => {
         .toString()
         .match(/tabindex="0"/g)?.length,
       1,
+    );
+  });
+  it("leads from tab to tab with the arrows, round the corner", () => {
+    assert.deepEqual(
+      [neighbour("plan", "ArrowRight"), neighbour("plan", "ArrowLeft"), neighbour("plan", "Enter")],
+      ["heaviest", "archive", null],
     );
   });
 });
