@@ -107,7 +107,8 @@ def outputs_of(message: Message) -> list[str]:
     if message.role != "tool" or message.media:
         return []
     results = [p.text for p in message.parts if isinstance(p, ToolResult)]
-    return results if len(results) == len(message.parts) else []
+    alone = len(results) == len(message.parts) == len({r.call_id for r in message.results})
+    return results if alone else []
 
 
 def needs_content(features: Features) -> bool:

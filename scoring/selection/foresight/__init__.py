@@ -39,7 +39,7 @@ def choose(task: Task) -> Choice:
     with _no_collector():
         ledger, offers = _prepared(history, task.settings)
         rates = _cover(ledger, offers, history, task.protected)
-        taken = take_best(offers, task.candidates, task.room)
+        taken = take_best(offers, task.candidates, task.room, history.tokens)
         rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
         points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
         whole = _whole(history, [*task.protected, *taken.order], taken.shortened)

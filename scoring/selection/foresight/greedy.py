@@ -33,15 +33,20 @@ class Taken:
         self.passed_over: set[int] = set()
 
 
-def take_best(offers: Offers, heads: Sequence[int], room: int) -> Taken:
-    """Choose among units, named by their heads, within a room in tokens."""
+def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[int]) -> Taken:
+    """Choose among units, named by their heads, within a room; `tokens` is what each message costs whole."""
     taken = Taken(room)
     offered: dict[int, Offer] = {head: offers.best(head, room) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
     heapify(heap)
     known = dict.fromkeys(heads, 0)
     enough = max(LEAST_CRUMBS, room * CRUMBS)
+    waiting = sum([offers.cost(head) for head in heads])
     while heap and taken.left > enough:
+        if waiting <= taken.left:
+            for rate, negative in sorted(heap):
+                _take(taken, offers, -negative, offers.whole(-negative))
+            break
         rate, negative = heappop(heap)
         head = -negative
         offer = offered[head]
@@ -53,17 +58,31 @@ def take_best(offers: Offers, heads: Sequence[int], room: int) -> Taken:
                 continue
             offer = offered[head] = offers.final(head, offer, taken.left)
         if offer.cost > taken.left:
-            smaller = offers.best(head, taken.left) if offer.rows is None else offer
+            cuttable = offer.rows is None and offers.is_cuttable(head)
+            smaller = offers.best(head, taken.left) if cuttable else offer
             if smaller.cost > taken.left:
                 taken.passed_over.add(head)
+                waiting -= offers.cost(head)
                 continue
             offered[head] = smaller
             heappush(heap, (-smaller.rate, negative))
             continue
         _take(taken, offers, head, offer)
+        waiting -= offers.cost(head)
     for head in heads:
         taken.rates.setdefault(head, offered[head].rate)
+    _grow(taken, offers, tokens)
     return taken
+
+
+def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
+    """Use what room is left to let shortened messages stay whole, the newest first."""
+    for position in sorted(taken.shortened, reverse=True):
+        more = tokens[position] - taken.shortened[position][0]
+        if more <= taken.left:
+            taken.left -= more
+            del taken.shortened[position]
+            offers.grow(position)
 
 
 def _take(taken: Taken, offers: Offers, head: int, offer: Offer) -> None:

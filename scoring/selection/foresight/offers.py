@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 
 from scoring.content import EMPTY, Content
@@ -24,6 +25,11 @@ REFORM = 0.6  # an offer's form is chosen anew once it has lost more than the re
 # In longer histories a shortened offer that lost much is thinned out before it is cut anew.
 EXACT_UNITS = 4_000
 
+NOTHING = 1e-12  # sums of worth differ by less than this from rounding alone
+
+_Row = tuple[
+    float, int, int, float, int
+]  # minus its worth per token, message, row, tokens, where its marks begin
 Cut = tuple[int, int]  # a message and the number of one of its rows
 
 
@@ -46,18 +52,33 @@ class Offers:
     def __init__(
         self, history: History, ledger: Ledger, relevant: Sequence[float] | None, power: float
     ) -> None:
-        self._history, self._ledger, self._relevant, self._power = history, ledger, relevant, power
+        self._history, self._ledger, self._power = history, ledger, power
         self._tokens, self._costs = history.tokens, history.unit_tokens
         self._members = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
         self._marks: dict[int, Iterable[int]] = {}
+        self._prices: dict[int, tuple[list[float], list[int]]] = {}
+        self._bonus = self._bonuses(relevant)
+
+    def _bonuses(self, relevant: Sequence[float] | None) -> list[float]:
+        if relevant is None:
+            return [0.0] * len(self._tokens)
+        bonus = list(relevant)
+        for head, members in self._members.items():
+            bonus[head] = max([relevant[p] for p in members])
+        return bonus
 
     def bonus(self, head: int) -> float:
         """What relevance adds to a unit's rate: that of its most relevant message."""
-        if self._relevant is None:
-            return 0.0
-        members = self._members.get(head)
-        return max([self._relevant[p] for p in members]) if members else self._relevant[head]
+        return self._bonus[head]
+
+    def cost(self, head: int) -> int:
+        """The tokens of a whole unit."""
+        return self._costs[head]
+
+    def is_cuttable(self, head: int) -> bool:
+        """Whether a unit may have outputs to shorten."""
+        return head in self._members
 
     def held(self, head: int) -> Iterable[int]:
         """The marks of a unit, each once."""
@@ -74,7 +95,7 @@ class Offers:
         """A unit as it is."""
         held, cost = self.held(head), self._costs[head]
         gain = self._ledger.gain(held)
-        return Offer(gain / max(1, cost) ** self._power + self.bonus(head), gain, cost, None, held)
+        return Offer(gain / max(1, cost) ** self._power + self._bonus[head], gain, cost, None, held)
 
     def best(self, head: int, room: float) -> Offer:
         """The best form of a unit that fits into the room; the whole one if none does."""
@@ -97,7 +118,7 @@ class Offers:
             if self._rough and offer.rows is not None:
                 return self._thinned(head, offer)
             return self.best(head, room)
-        offer.rate = gain / max(1, offer.cost) ** self._power + self.bonus(head)
+        offer.rate = gain / max(1, offer.cost) ** self._power + self._bonus[head]
         return offer
 
     def final(self, head: int, offer: Offer, room: float) -> Offer:
@@ -119,7 +140,7 @@ class Offers:
         ledger, left = self._ledger, self._ledger.left
         cost, outputs = 0.0, 0
         seen: set[int] = set()
-        rows: list[tuple[float, int, int, float, int]] = []
+        rows: list[_Row] = []
         for position in self._members[head]:
             content, held = self.shortable(position), ledger.held[position]
             if content is None:
@@ -129,24 +150,32 @@ class Offers:
             outputs += 1
             per_char = self._per_char(position)
             cost += MARK_TOKENS + MARK_CHARS * per_char
-            worth = [left[number] for number in held]
-            base, start, marks, chars = ROW_CHARS * per_char, 0, content.row_marks, content.row_chars
-            for row, end in enumerate(content.row_ends):
-                single = end - start == 1
-                gain = worth[marks[start]] if single else sum([worth[m] for m in marks[start:end]])
-                if gain > 0.0:
-                    price = chars[row] * per_char + base
-                    rows.append((-gain / price, position, row, price, start))
-                start = end
+            rows += self._rows(position, content, [left[number] for number in held])
         if not rows:
             return None
         rows.sort()
         return self._densest(head, rows, seen, cost, outputs)
 
+    def _rows(self, position: int, content: Content, worth: list[float]) -> list[_Row]:
+        """The rows of an output that add something, by what their marks are worth by now."""
+        known = self._prices.get(position)
+        if known is None:
+            per_char = self._per_char(position)
+            prices = [(chars + ROW_CHARS) * per_char for chars in content.row_chars]
+            known = self._prices[position] = (prices, [0, *content.row_ends[:-1]])
+        prices, starts = known
+        upto = list(accumulate([worth[m] for m in content.row_marks], initial=0.0))
+        gains = [upto[end] - upto[start] for start, end in zip(starts, content.row_ends, strict=True)]
+        return [
+            (-gain / price, position, row, price, start)
+            for row, (gain, price, start) in enumerate(zip(gains, prices, starts, strict=True))
+            if gain > NOTHING
+        ]
+
     def _densest(
         self,
         head: int,
-        rows: list[tuple[float, int, int, float, int]],
+        rows: list[_Row],
         seen: set[int],
         cost: float,
         outputs: int,
@@ -170,7 +199,7 @@ class Offers:
             seen |= new
             chosen.append((position, row))
         whole = ceil(cost) + outputs  # each output is rounded up by itself
-        return Offer(gain / whole**power + self.bonus(head), gain, whole, chosen, array("I", sorted(seen)))
+        return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, array("I", sorted(seen)))
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
         """A shortened offer without the rows that have nothing left to add."""
@@ -182,7 +211,7 @@ class Offers:
                 saved += self._price(position, row)
         held = array("I", [number for number in offer.held if left[number]])
         gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
-        return Offer(gain / cost**self._power + self.bonus(head), gain, cost, rows, held)
+        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
 
     def row_marks(self, position: int, row: int) -> list[int]:
         """The marks of one row, by number."""
@@ -196,6 +225,10 @@ class Offers:
 
     def _per_char(self, position: int) -> float:
         return self._tokens[position] / (self._history.chars[position] + 1)
+
+    def grow(self, position: int) -> None:
+        """Note that a shortened message stays whole after all."""
+        self._ledger.cover(self._ledger.held[position], position)
 
     def take(self, head: int, offer: Offer) -> dict[int, tuple[int, tuple[Row, ...]]]:
         """Cover what a unit says in this form; answers what its shortened messages cost, and their rows."""
