@@ -44,7 +44,7 @@ def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[
     waiting = sum([offers.cost(head) for head in heads])
     while heap and taken.left > enough:
         if waiting <= taken.left:
-            for rate, negative in sorted(heap):
+            for _rate, negative in sorted(heap):
                 _take(taken, offers, -negative, offers.whole(-negative))
             break
         rate, negative = heappop(heap)
