@@ -100,13 +100,13 @@ def _by_area(width: int, height: int) -> int:
 
 
 # Measured on 340 calls of Claude 4.5 to 4.7: calls 17-30 tokens beside their text, an argument 11-24; a tool that
-# tool search loads 730-1,470 on 4.7; a signature 300 characters and 5.4 for each token thought. Images:
+# tool search loads 720-1,470 on 4.7, most often 730; a signature 300 characters and 5.4 for each token thought. Images:
 # platform.claude.com on vision, checked against measured figures (a patch of 28 pixels a token; up to 1,568 pixels
 # and some 1,600 tokens, 2,000 pixels from 4.7 on).
 _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision"
 CLAUDE = Family(
     "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,
-    calls=24, argument=12, definition=700, seal_chars=300, sealed_chars=5.4,
+    calls=24, argument=12, definition=500, seal_chars=300, sealed_chars=5.4,
 )  # fmt: skip
 NEW_CLAUDE = replace(CLAUDE, name="Claude from 4.7", image=_by_patches(28, 2_000, 4_784), image_unknown=2_500)
 

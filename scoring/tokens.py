@@ -30,7 +30,7 @@ MEDIA_TOKENS: Mapping[str, int] = {
     "audio": 2_000,
     "video": 5_000,
     "document": 3_000,
-    "definition": 700,
+    "definition": 500,
 }
 # The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider puts it in.
 DEFINITION = "definition"
