@@ -40,7 +40,12 @@ export const KEEP_FIELDS = [
     "What users said is kept verbatim, newest first, up to the lesser of these two.",
   ],
   ["user_words_percent", "and at most", "% of budget", ""],
-  ["user_words_messages_percent", "each at most", "% of budget", ""],
+  [
+    "user_words_messages_percent",
+    "while users write at most",
+    "% of messages",
+    "In sessions where they write more, it is a conversation and the scores decide.",
+  ],
 ];
 /** @type {[string, string, string, string][]} */
 export const AUTO_FIELDS = [
