@@ -1,38 +1,42 @@
-"""The context as the model is sent it: the pruned view, in a wire format, valid for that format.
+"""The context as the model is sent it: the pruned view within what is usable, in a wire format, valid for that format.
 
 What arrived in the same format goes out as the very same objects. What is broken (a call without its result) is
-repaired on the way out and reported; the log is not touched. A list that cannot be made valid is refused.
+repaired on the way out and reported; the log is not touched. A list that cannot be made valid is refused. The same
+state gives the same bytes; asking changes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import orjson
-
-from scoring.errors import InvalidList, UnknownFormat
-from scoring.formats import FORMATS, encode, repair, validate
-from scoring.formats.repairs import OPENING
-from scoring.messages import Message, Text, Wire
+from scoring.assembly import BuiltContext, build
+from scoring.budget import usable_tokens
+from scoring.context_settings import ContextSettings
+from scoring.errors import InvalidList, InvalidSettings, UnknownFormat
+from scoring.formats import FORMATS, encode, validate
+from scoring.messages import Message, Text
+from scoring.snapshot import AssemblyConfig, Snapshot
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.services.gauges import session_json
-from webapp.services.plain import json_value
+from webapp.services.gauges import Scale, Totals, session_json
+from webapp.services.memory import Memory
+from webapp.services.standing import Standing, standing
+from webapp.services.state import Carried
 from webapp.store.context import PRUNED
-from webapp.store.log import EntryRow
 from webapp.store.sessions import SessionRow
 
 # The wire format that a followed agent speaks.
 SPOKEN = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
-BATCH = 500
 
 
 class Context:
     """The use case of asking for the context."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, memory: Memory | None = None) -> None:
         self._desk, self._store = desk, desk.store
+        self._memory = memory or Memory(desk)
 
     def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:
         """The message list for the next call, with its size and what it may use.
@@ -44,24 +48,21 @@ class Context:
         """
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            session = session_json(self._desk, row, self._store.contexts.totals(row.key))
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
                 raise UnknownFormat(f"the format name {name!r}; expected one of {', '.join(FORMATS)}")
-            messages = list(self.messages(row))
-        repaired, notes = repair(messages)
-        repaired = _with_user(repaired, notes)
+            totals = self._store.contexts.totals(row.key)
+            session = session_json(self._desk, row, totals)
+            items = standing(self._store, row)
+            built, messages = self._built(row, totals, items, name)
         envelope = dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
         bare = row.wire_format == name and not envelope
-        listed = encode(repaired, name, None if bare and name == "openai" else envelope)
+        listed = encode(messages, name, None if bare and name == "openai" else envelope)
         problems = validate(listed, name, ready=False)
         if problems:
             raise InvalidList(problems)
-        tokens, limit = session["pruned"]["tokens"], session["limit"]
-        over = None
-        if tokens > limit:
-            over = {"tokens": tokens, "limit": limit,
-                    "message": f"the context takes {tokens:,} tokens, the model accepts {limit:,}"}  # fmt: skip
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        tokens = scale.shown(built.token_estimate)
         return {
             "messages": listed,
             "format": name,
@@ -69,55 +70,85 @@ class Context:
             "envelope": envelope,
             "tokens": tokens,
             "certainty": session["pruned"]["certainty"],
-            "budget": {"window": session["window"], "limit": limit, "target_tokens": session["target_tokens"],
-                       "output_reserve": session["output_reserve"]},
-            "over_budget": over,
-            "notes": notes,
+            "budget": self._budget(session, scale, built),
+            "over_budget": _over(tokens, session["limit"], built, scale),
+            "left_out": list(built.left_out),
+            "newest_cut": built.newest_cut,
+            "summaries": {
+                "tokens": scale.part(built.summary_token_count),
+                "left_out": list(built.summaries_left_out),
+            },
+            "memories": built.memories,
+            "learnings": built.learnings,
+            "notes": list(built.notes),
             "version": row.version,
             "as_of": iso(self._desk.clock()),
-        }  # fmt: skip
+        }
 
-    def messages(self, row: SessionRow) -> Iterator[Message]:
-        """The messages of the pruned view in order, with their wire objects and with what stands for them."""
-        items = self._store.contexts.items(row.key, PRUNED)
-        for start in range(0, len(items), BATCH):
-            some = items[start : start + BATCH]
-            found = self._store.log.rows_of(row.key, [item.ref for item in some])
-            for item in some:
-                message = message_of(found[item.ref])
-                if item.stand_in is not None:
-                    for call_id, text in orjson.loads(item.stand_in)["results"].items():
-                        message = message.with_result_text(call_id, text)
-                yield message
+    def _built(
+        self, row: SessionRow, totals: Totals, items: Sequence[Standing], name: str
+    ) -> tuple[BuiltContext, Sequence[Message]]:
+        """The assembled context, and its messages behind their system prompt."""
+        settings = self._desk.settings_of(row)
+        asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
+        memories, learnings = self._memory.relevant(asked)
+        prompt, rest = _prompt(items) if memories or learnings else ("", items)
+        config = AssemblyConfig(
+            settings=settings,
+            context=ContextSettings.of(settings),
+            usable=usable_estimate(self._desk, row, totals),
+            format=name,
+            counter=self._desk.measure(row).counter,
+        )
+        tools = totals[PRUNED].get("tools", (0, 0))[0]
+        snapshot = Snapshot([s.item for s in rest], memories, learnings, tool_tokens=tools)
+        built = build(snapshot, row.model or "default", prompt, config)
+        if not built.system_prompt:
+            return built, built.messages
+        if built.system_prompt == prompt:
+            return built, (items[0].message, *built.messages)
+        return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
+
+    def _budget(self, session: dict[str, Any], scale: Scale, built: BuiltContext) -> dict[str, Any]:
+        return {
+            "window": session["window"],
+            "limit": session["limit"],
+            "target_tokens": session["target_tokens"],
+            "output_reserve": session["output_reserve"],
+            "usable": scale.shown(built.budget.total),
+            "memory": scale.part(built.budget.memory),
+            "learnings": scale.part(built.budget.learnings),
+        }
 
 
-def _with_user(messages: list[Message], notes: list[str]) -> list[Message]:
-    """Every provider wants a user to have said something; a context may have lost all that a user said."""
-    if not messages or any(m.role == "user" for m in messages):
-        return messages
-    at = next((i for i, m in enumerate(messages) if m.role != "system"), len(messages))
-    notes.append("no user message is in the context; one that says so stands at its beginning")
-    return [*messages[:at], Message("user", (Text(OPENING),)), *messages[at:]]
+def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
+    """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
+    limits = desk.limits(row)
+    window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
+    try:
+        usable = usable_tokens(window, desk.settings_of(row))
+    except InvalidSettings:
+        return 0
+    return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
 
 
-def message_of(entries: Sequence[EntryRow]) -> Message:
-    """The message that entries form. A single one keeps its wire object; rows of transcripts lend their media."""
-    said = [entry.message for entry in entries]
-    first = said[0]
-    parts = tuple(part for message in said for part in message.parts)
-    wire = None
-    if len(entries) == 1 and entries[0].format and entries[0].raw is not None:
-        wire = Wire(entries[0].format, json_value(entries[0].raw))
-    message = Message(first.role, parts, first.name if wire is not None else "", wire)
-    if wire is None and message.media:
-        return Message(first.role, parts, "", Wire("transcript", list(_raw_values(entries))))
-    return message
+def _prompt(items: Sequence[Standing]) -> tuple[str, Sequence[Standing]]:
+    """The system prompt that a list begins with, and the rest; "" and all of it where it begins otherwise."""
+    if not items or items[0].message.role != "system":
+        return "", items
+    parts = items[0].message.parts
+    if not all(isinstance(part, Text) for part in parts):
+        return "", items
+    return items[0].message.text, items[1:]
 
 
-def _raw_values(entries: Iterable[EntryRow]) -> Iterator[Any]:
-    for entry in entries:
-        if entry.raw:
-            try:
-                yield json_value(entry.raw)
-            except ValueError:
-                continue
+def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> dict[str, Any] | None:
+    """The numbers where the whole exceeds what the model accepts, or what is usable of it."""
+    if tokens > limit:
+        message = f"the context takes {tokens:,} tokens, the model accepts {limit:,}"
+        return {"tokens": tokens, "limit": limit, "message": message}
+    if built.over_budget is None:
+        return None
+    usable = scale.shown(built.over_budget.max_tokens)
+    message = f"the context takes {tokens:,} tokens, {usable:,} are usable beside the answer"
+    return {"tokens": tokens, "limit": usable, "message": message}

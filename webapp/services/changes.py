@@ -21,7 +21,9 @@ from webapp.store.figures import Sample
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
 
+SUMMARY_IN, SUMMARY_OUT = "summary_in", "summary_out"  # the number of such an item is a summary's
 # kind of change -> (column of the message, value afterwards)
 FLAGS = {
     "pinned": ("pinned", 1),
@@ -31,9 +33,10 @@ FLAGS = {
 }
 
 
-def stand_in(tokens: int, results: Mapping[str, str]) -> str:
-    """What stands for a message's tool results, as it is stored."""
-    return orjson.dumps({"tokens": tokens, "results": dict(results)}).decode()
+def stand_in(tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None) -> str:
+    """What stands for a message's tool results, or for all its parts, as it is stored."""
+    standing: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
+    return orjson.dumps(standing if parts is None else {**standing, "parts": list(parts)}).decode()
 
 
 def cost(message: MessageRow, standing: str | None) -> int:
@@ -102,6 +105,25 @@ class Change:
             before = there[message.first_seq].stand_in
             self._count(message, cost(message, texts[message.no]) - cost(message, before), 0)
             self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
+
+    # -- what happens to summaries
+
+    def summaries_in(self, summaries: Sequence[SummaryRow]) -> None:
+        """Lets summaries stand in the view."""
+        self._summaries(summaries, 1)
+        self._store.summaries.put_in(self.row.key, summaries)
+
+    def summaries_out(self, summaries: Sequence[SummaryRow]) -> None:
+        """Takes summaries out of the view; their rows stay."""
+        self._summaries(summaries, -1)
+        self._store.summaries.take_out(self.row.key, [s.n for s in summaries])
+
+    def _summaries(self, summaries: Sequence[SummaryRow], sign: int) -> None:
+        tokens, count = self.totals[PRUNED].get("summary", (0, 0))
+        tokens += sign * sum(s.tokens for s in summaries)
+        self.totals[PRUNED]["summary"] = (tokens, count + sign * len(summaries))
+        change = SUMMARY_IN if sign > 0 else SUMMARY_OUT
+        self.items += [ItemRow(s.n, change, None, None) for s in summaries]
 
     def flag(self, nos: Iterable[int], change: str) -> None:
         """Pins, unpins, marks to go first or takes that mark off."""

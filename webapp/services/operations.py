@@ -12,7 +12,7 @@ from typing import Any
 from scoring.units import Units
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
-from webapp.services.changes import Change
+from webapp.services.changes import SUMMARY_IN, SUMMARY_OUT, Change
 from webapp.services.desk import Desk
 from webapp.services.gauges import session_json
 from webapp.services.history import operation_json
@@ -21,8 +21,9 @@ from webapp.services.rows import message_json
 from webapp.services.views import Views, read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, Left, OperationRow
+from webapp.store.summaries import SummaryRow
 
-KINDS = ("prune", "pin", "unpin", "drop", "drop_first", "restore", "summary", "compaction", "rewind")
+KINDS = ("prune", "pin", "unpin", "drop", "drop_first", "restore", "summary", "expand", "compaction", "rewind")
 # A unit's messages lie at most so far apart in the log.
 UNIT_REACH = 256
 OPPOSITE = {
@@ -71,7 +72,7 @@ class Operations:
         shown = [
             _item_json(messages[item.no], item, found.plan.get("weights", {}))
             for item in items
-            if item.no in messages
+            if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
         return operation_json(found, live) | {"items": shown}
 
@@ -122,6 +123,8 @@ class Operations:
 
     def _take_back(self, change: Change, operation: OperationRow) -> None:
         items = self._store.operations.items(change.row.key, operation.n)
+        self._take_back_summaries(change, items)
+        items = [i for i in items if i.change not in (SUMMARY_IN, SUMMARY_OUT)]
         rows = self._store.log.messages(change.row.key, [i.no for i in items])
         by_change: dict[str, list[ItemRow]] = {}
         for item in items:
@@ -138,6 +141,16 @@ class Operations:
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
         self._store.operations.mark_undone(change.row.key, operation.n, self._desk.clock())
+
+    def _take_back_summaries(self, change: Change, items: Sequence[ItemRow]) -> None:
+        def named(name: str) -> list[SummaryRow]:
+            found = (self._store.summaries.get(change.row.key, i.no) for i in items if i.change == name)
+            return [summary for summary in found if summary is not None]
+
+        if came := named(SUMMARY_IN):
+            change.summaries_out(came)
+        if went := named(SUMMARY_OUT):
+            change.summaries_in(went)
 
     def _restored(self, change: Change) -> Sequence[str]:
         """Ids of the messages that stand in the context again after all that was taken back."""

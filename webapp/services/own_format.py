@@ -75,6 +75,7 @@ class OwnFormat:
             "messages",
             "operations",
             "samples",
+            "summaries",
             "operation_items",
             "context_items",
             "totals",
@@ -137,7 +138,7 @@ class OwnFormat:
                 columns["id"] = self._free_id(str(columns["id"]))
             row = self._store.sessions.create(**columns)
             self._store.dump.load(row.key, rows)
-            for fault in faults_of(self._store.log, self._store.contexts, row):
+            for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
                 raise ValueError(fault)
             self._index_words(row)
         return row, added

@@ -76,6 +76,7 @@ class Planning:
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
         shown = limits.aim_tokens if max_tokens is None else max_tokens
         others = sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))
+        others += self._store.contexts.summary_tokens(row.key, PRUNED)
         budget = max(0, scale.estimated(shown) - others)
         view = self._views.of(row)
         with view.lock:

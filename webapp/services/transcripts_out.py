@@ -17,7 +17,7 @@ from scoring.formats import encode
 from scoring.messages import Message
 from webapp.services.clock import iso
 from webapp.store import Store
-from webapp.store.context import PRUNED
+from webapp.store.context import MESSAGE, PRUNED
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.sessions import SessionRow
 
@@ -122,7 +122,7 @@ def _object(raw: bytes | None) -> dict[str, Any] | None:
 
 def _standing(store: Store, row: SessionRow) -> Iterator[tuple[MessageRow, list[EntryRow], dict[str, str]]]:
     """The messages of the pruned view in order: (message, its entries, call id -> text that stands for its output)."""
-    items = store.contexts.items(row.key, PRUNED)
+    items = [item for item in store.contexts.items(row.key, PRUNED) if item.kind == MESSAGE]
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
         messages = store.log.messages(row.key, [item.ref for item in some])

@@ -13,10 +13,11 @@ from webapp.services.clock import to_ms
 from webapp.services.draft import Draft
 from webapp.services.measure import region_of
 from webapp.store import Store
-from webapp.store.context import PRUNED, Item
+from webapp.store.context import MESSAGE, PRUNED, Item
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
 from webapp.transcripts.records import Compaction, Rewind
 
 
@@ -74,14 +75,23 @@ def _staying(store: Store, row: SessionRow, record: Compaction | Rewind) -> set[
 
 def _keep_only(store: Store, row: SessionRow, view: int, staying: set[int]) -> list[Item]:
     """Takes everything else out of a view; what was taken."""
-    leaving = [item for item in store.contexts.items(row.key, view) if item.ref not in staying]
+    items = store.contexts.items(row.key, view)
+    leaving = [item for item in items if item.kind == MESSAGE and item.ref not in staying]
     store.contexts.remove(row.key, view, (item.position for item in leaving))
+    if view == PRUNED:
+        store.summaries.take_out(row.key, [s.n for s in _pointless(store, row, staying)])
     return leaving
+
+
+def _pointless(store: Store, row: SessionRow, staying: set[int]) -> list[SummaryRow]:
+    """The summaries of which nothing that they stand for is in the agent's context any more."""
+    standing = store.summaries.standing(row.key)
+    return [s for s in standing if staying.isdisjoint(store.summaries.covered(row.key, s))]
 
 
 def _bring_back(store: Store, row: SessionRow, view: int, staying: set[int], pruned: bool) -> None:
     """Puts in what belongs there and is not, but in the pruned view nothing that a prune or a hand took out."""
-    there = {item.ref for item in store.contexts.items(row.key, view)}
+    there = {item.ref for item in store.contexts.items(row.key, view) if item.kind == MESSAGE}
     missing = store.log.messages(row.key, sorted(staying - there))
     if pruned:
         missing = {no: m for no, m in missing.items() if not _taken_by_us(store, row, m)}
@@ -101,11 +111,15 @@ def recount(
 ) -> dict[str, tuple[int, int]]:
     """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
     totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in ("tools", "memory")}
-    nos = [item.ref for item in store.contexts.items(session, view)]
+    nos = [item.ref for item in store.contexts.items(session, view) if item.kind == MESSAGE]
     for message in store.log.messages(session, nos).values():
         region = region_of(message.role, message.kind)
         tokens, count = totals.get(region, (0, 0))
         totals[region] = (tokens + message.tokens, count + 1)
+    standing = store.contexts.summary_tokens(session, view)
+    if standing:
+        tokens, count = totals.get("summary", (0, 0))
+        totals["summary"] = (tokens + standing, count + len(store.summaries.standing_numbers(session)))
     return totals
 
 

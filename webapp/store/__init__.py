@@ -15,9 +15,11 @@ from webapp.store.context import Contexts
 from webapp.store.dump import Dump
 from webapp.store.figures import Figures
 from webapp.store.log import Log
+from webapp.store.memories import Memories
 from webapp.store.operations import Operations
 from webapp.store.sessions import Sessions
 from webapp.store.settings import SmallTables
+from webapp.store.summaries import Summaries
 from webapp.store.verify import faults_of
 from webapp.store.words import Words
 
@@ -34,6 +36,8 @@ class Store:
         self.log = Log(self.db)
         self.contexts = Contexts(self.db)
         self.operations = Operations(self.db)
+        self.summaries = Summaries(self.db)
+        self.memories = Memories(self.db)
         self.figures = Figures(self.db)
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
@@ -67,7 +71,7 @@ class Store:
         """Every fault in the store, one line each; none where it is sound."""
         with self.read():
             for row in self.sessions.all():
-                yield from faults_of(self.log, self.contexts, row)
+                yield from faults_of(self.log, self.contexts, self.summaries, row)
 
     def close(self) -> None:
         """Closes the database."""

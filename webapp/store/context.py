@@ -18,9 +18,12 @@ MESSAGE, SUMMARY = 0, 1
 
 
 class Item(NamedTuple):
-    """One reference: `ref` is a message's number (or a summary's, where `kind` says so)."""
+    """One reference: `ref` is a message's number (or a summary's, where `kind` says so).
 
-    position: int
+    A summary stands half a place before the first message it covers, and so never where a message does.
+    """
+
+    position: float
     kind: int
     ref: int
     stand_in: str | None
@@ -47,7 +50,7 @@ class Contexts:
         sql = "INSERT OR IGNORE INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?)"
         self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
 
-    def remove(self, session: int, view: int, positions: Iterable[int]) -> None:
+    def remove(self, session: int, view: int, positions: Iterable[float]) -> None:
         """Takes what stands at these positions out of a view."""
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((session, view, position) for position in positions))
@@ -94,6 +97,14 @@ class Contexts:
         nos, features, pinned, drop_first, stand_ins = (list(column) for column in zip(*rows, strict=True))
         shortened = {i: text for i, text in enumerate(stand_ins) if text is not None}
         return Gathered(nos, features, pinned, drop_first, shortened)
+
+    def summary_tokens(self, session: int, view: int) -> int:
+        """What the summaries in a view take, in estimated tokens."""
+        sql = (
+            "SELECT total(s.tokens) FROM context_items c JOIN summaries s ON s.key = (c.session << 32) + c.ref "
+            "WHERE c.session = ? AND c.view = ? AND c.kind = ?"
+        )
+        return int(self._db.value(sql, (session, view, SUMMARY)))
 
     # -- totals
 

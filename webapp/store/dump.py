@@ -30,6 +30,10 @@ KEYED: dict[str, tuple[str, ...]] = {
         "kind", "actor", "reason", "at", "seq", "tokens_before", "tokens_after", "messages", "plan", "undone_at",
     ),
     "samples": ("at", "no", "agent_tokens", "view_tokens"),
+    "summaries": (
+        "text", "depth", "messages", "tokens", "replaced_tokens", "first_at", "last_at", "note", "level", "model",
+        "cost", "covers", "position", "until_no", "at",
+    ),
 }  # fmt: skip
 OWNED: dict[str, tuple[str, ...]] = {
     "context_items": ("view", "position", "kind", "ref", "stand_in"),

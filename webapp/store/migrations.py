@@ -210,3 +210,83 @@ def m001_initial(db: Database) -> None:
 def _statements(script: str) -> list[str]:
     lines = [line for line in script.splitlines() if not line.lstrip().startswith("--")]
     return [one.strip() for one in "\n".join(lines).split(";") if one.strip()]
+
+
+# A statement a string: triggers hold semicolons of their own.
+SUMMARIES_AND_MEMORY = (
+    # What stands for messages or for other summaries. n counts from 1. `covers` lists [kind, number], 0 a message and
+    # 1 a summary; `position` is half a place before the first message it covers, so that it never stands where a
+    # message does; `replaced_tokens` is what it stands for, `until_no` the
+    # session's last message when it was made: what came later counts towards the next one. `level` says who wrote it.
+    """
+    CREATE TABLE summaries (
+        key INTEGER PRIMARY KEY,
+        text TEXT NOT NULL,
+        depth INTEGER NOT NULL,
+        messages INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        replaced_tokens INTEGER NOT NULL,
+        first_at INTEGER,
+        last_at INTEGER,
+        note TEXT NOT NULL DEFAULT '',
+        level TEXT NOT NULL,
+        model TEXT,
+        cost REAL,
+        covers TEXT NOT NULL,
+        position REAL NOT NULL,
+        until_no INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    )
+    """,
+    # `kind` is memory or learning. `session_id` and `message_id` say where it was recorded, null where it was written.
+    """
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('memory', 'learning')),
+        text TEXT NOT NULL,
+        session_id TEXT,
+        message_id TEXT,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX memories_kind ON memories (kind, updated_at)",
+    """
+    CREATE VIRTUAL TABLE memory_words USING fts5
+        (text, content = 'memories', content_rowid = 'id', tokenize = 'unicode61')
+    """,
+    """
+    CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
+        INSERT INTO memory_words (rowid, text) VALUES (new.id, new.text);
+    END
+    """,
+    """
+    CREATE TRIGGER memories_removed AFTER DELETE ON memories BEGIN
+        INSERT INTO memory_words (memory_words, rowid, text) VALUES ('delete', old.id, old.text);
+    END
+    """,
+    """
+    CREATE TRIGGER memories_changed AFTER UPDATE OF text ON memories BEGIN
+        INSERT INTO memory_words (memory_words, rowid, text) VALUES ('delete', old.id, old.text);
+        INSERT INTO memory_words (rowid, text) VALUES (new.id, new.text);
+    END
+    """,
+    # The summaries of a session go with it, whether it leaves a marker or not.
+    """
+    CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
+        DELETE FROM summaries WHERE key BETWEEN (old.key << 32) AND ((old.key << 32) | 4294967295);
+    END
+    """,
+    """
+    CREATE TRIGGER sessions_marked AFTER UPDATE OF deleted_at ON sessions WHEN new.deleted_at IS NOT NULL BEGIN
+        DELETE FROM summaries WHERE key BETWEEN (old.key << 32) AND ((old.key << 32) | 4294967295);
+    END
+    """,
+)
+
+
+@migrations()
+def m002_summaries_and_memory(db: Database) -> None:
+    """Summaries that stand for messages; memories and learnings with their index."""
+    for statement in SUMMARIES_AND_MEMORY:
+        db.execute(statement)

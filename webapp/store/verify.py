@@ -9,20 +9,22 @@ from collections.abc import Iterator
 
 import orjson
 
-from webapp.store.context import AGENT, PRUNED, Contexts
+from webapp.store.context import AGENT, MESSAGE, PRUNED, Contexts
 from webapp.store.log import ID_BYTES, Log, entry_id
 from webapp.store.sessions import SessionRow
+from webapp.store.summaries import Summaries
 
 BATCH = 1_000
 REGIONS_BESIDE = ("tools", "memory")
 
 
-def faults_of(log: Log, contexts: Contexts, row: SessionRow) -> Iterator[str]:
+def faults_of(log: Log, contexts: Contexts, summaries: Summaries, row: SessionRow) -> Iterator[str]:
     """What is wrong with one session; nothing where it is sound."""
     yield from _chain(log, row)
     yield from _messages(log, row)
     for view in (AGENT, PRUNED) if row.followed else (PRUNED,):
         yield from _view(log, contexts, row, view)
+    yield from _summaries(summaries, row)
 
 
 def _chain(log: Log, row: SessionRow) -> Iterator[str]:
@@ -68,10 +70,10 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
     tokens = 0
     open_calls: set[str] = set()
     answered: set[str] = set()
-    items = contexts.items(row.key, view)
+    items = [item for item in contexts.items(row.key, view) if item.kind == MESSAGE]
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
-        found = log.messages(row.key, [item.ref for item in some if item.kind == 0])
+        found = log.messages(row.key, [item.ref for item in some])
         for item in some:
             message = found.get(item.ref)
             if message is None:
@@ -85,6 +87,7 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
             features = orjson.loads(message.features)
             answered.update(features.get("results", ()))
             open_calls.update(features.get("calls", ()))
+    tokens += contexts.summary_tokens(row.key, view)
     kept = contexts.totals(row.key)[view]
     said = sum(t for region, (t, _) in kept.items() if region not in REGIONS_BESIDE)
     if said != tokens:
@@ -104,3 +107,18 @@ def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results:
             yield f"session {row.id}: the call {call_id} is in the context, its result (message {no}) is not"
         for call_id in {*features.get("calls", ())} & results - calls:
             yield f"session {row.id}: a result of {call_id} is in the context, its call (message {no}) is not"
+
+
+def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
+    """Every summary covers what exists and what is older than itself, and each that stands has a row."""
+    rows = summaries.all(row.key)
+    known = {summary.n for summary in rows}
+    for summary in rows:
+        for kind, ref in summary.covers:
+            if kind == MESSAGE and not 0 < ref < row.next_no:
+                yield f"session {row.id}: summary {summary.n} covers message {ref}, which does not exist"
+            elif kind != MESSAGE and (ref not in known or ref >= summary.n):
+                yield f"session {row.id}: summary {summary.n} covers summary {ref}, which is not before it"
+    for n in summaries.standing_numbers(row.key):
+        if n not in known:
+            yield f"session {row.id}: summary {n} stands in the context and does not exist"

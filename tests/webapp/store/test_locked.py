@@ -12,15 +12,19 @@ from typing import Any
 
 import pytest
 
-from webapp.errors import BusyStore
+from webapp.errors import BusyStore, NotFound
 from webapp.store import Store
 from webapp.store.figures import CallRow, Sample
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
 
 ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
 MESSAGE = MessageRow(1, "user", "message", 1, 1, "{}", "{}", 0, 0, 0, 1, 0, 0, None, None, b"i" * 16, None)
+SUMMARY = SummaryRow(
+    1, "text", 1, 1, 1, 2, None, None, "", "deterministic", None, None, ((0, 1), (1, 9)), 0.5, 1, 1
+)
 OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, {})
 
 WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
@@ -36,6 +40,12 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.remove": lambda s, r: s.contexts.remove(r.key, 1, [0]),
     "contexts.set_stand_ins": lambda s, r: s.contexts.set_stand_ins(r.key, 1, [(0, None)]),
     "contexts.put_totals": lambda s, r: s.contexts.put_totals(r.key, 1, {"user": (1, 1)}),
+    "summaries.add": lambda s, r: s.summaries.add(r.key, SUMMARY),
+    "summaries.put_in": lambda s, r: s.summaries.put_in(r.key, [SUMMARY]),
+    "summaries.take_out": lambda s, r: s.summaries.take_out(r.key, [1]),
+    "memories.add": lambda s, _: s.memories.add("memory", "text", None, None, 1),
+    "memories.change": lambda s, _: s.memories.change("memory", 1, "text", 1),
+    "memories.remove": lambda s, _: s.memories.remove("memory", 1),
     "operations.add": lambda s, r: s.operations.add(r.key, OPERATION, [ItemRow(1, "out", None, None)]),
     "operations.mark_undone": lambda s, r: s.operations.mark_undone(r.key, 1, 1),
     "figures.put_calls": lambda s, r: s.figures.put_calls(
@@ -76,6 +86,17 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.items": lambda s, r: s.contexts.items(r.key, 1),
     "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),
     "contexts.gather": lambda s, r: s.contexts.gather(r.key, 1),
+    "contexts.summary_tokens": lambda s, r: s.contexts.summary_tokens(r.key, 1),
+    "summaries.next_number": lambda s, r: s.summaries.next_number(r.key),
+    "summaries.get": lambda s, r: s.summaries.get(r.key, 1),
+    "summaries.all": lambda s, r: s.summaries.all(r.key),
+    "summaries.standing": lambda s, r: s.summaries.standing(r.key),
+    "summaries.standing_numbers": lambda s, r: s.summaries.standing_numbers(r.key),
+    "summaries.covered": lambda s, r: s.summaries.covered(r.key, SUMMARY),
+    "summaries.since": lambda s, r: s.summaries.since(r.key),
+    "memories.get": lambda s, _: pytest.raises(NotFound, s.memories.get, "memory", 1),
+    "memories.all": lambda s, _: s.memories.all("memory"),
+    "memories.search": lambda s, _: s.memories.search("memory", ["word"]),
     "contexts.totals": lambda s, r: s.contexts.totals(r.key),
     "contexts.all_totals": lambda s, _: s.contexts.all_totals(),
     "operations.get": lambda s, r: s.operations.get(r.key, 1),
@@ -95,7 +116,10 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "small.answer": lambda s, r: s.small.answer(r.key, "k"),
     "dump.records": lambda s, r: list(s.dump.records(r)),
 }
-SUBJECTS = ("sessions", "log", "contexts", "operations", "figures", "words", "small", "dump")
+SUBJECTS = (
+    "sessions", "log", "contexts", "operations", "summaries", "memories", "figures", "words", "small",
+    "dump",
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -1,0 +1,145 @@
+"""Memories and learnings: kept, edited, searched, and found for the next message of a session.
+
+A learning may be recorded from any message; at the end of a turn that used tools some are proposed, and kept only on a
+click. Nothing here changes a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scoring.enrichment import words_for_search
+from scoring.messages import Message
+from scoring.summary.sentences import decisions, quoted
+from webapp.errors import Invalid, NotFound
+from webapp.services.clock import iso
+from webapp.services.desk import Desk
+from webapp.store.log import parse_message_id
+from webapp.store.memories import LEARNING, MEMORY, MemoryRow
+
+LONGEST = 4_000  # characters of one text
+FOUND = 40  # of each kind, for one message
+PROPOSED = 3
+TURN_REACH = 400  # messages looked back for the beginning of the last turn
+
+
+class Memory:
+    """The use cases of memories and learnings. `kind` is "memory" or "learning" throughout."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._store = desk, desk.store
+
+    def listed(self, kind: str, q: str = "") -> list[dict[str, Any]]:
+        """All of a kind, the latest first; with words to look for those that hold any of them, best match first."""
+        rows = self._store.memories.search(kind, [q]) if q.strip() else self._store.memories.all(kind)
+        return [memory_json(row) for row in rows]
+
+    def get(self, kind: str, number: int) -> dict[str, Any]:
+        """One of them.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return memory_json(self._store.memories.get(kind, number))
+
+    def add(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """A new one from `{text?, session_id?, message_id?}`; without a text the message's own words are kept.
+
+        Raises:
+            NotFound: there is no such session or message.
+            Invalid: there is no text, or it is too long.
+        """
+        session_id, mid = data.get("session_id"), data.get("message_id")
+        text = data.get("text")
+        if text is None and session_id and mid:
+            text = quoted(self._message(session_id, mid).text)[:LONGEST]
+        checked = _checked(text)
+        with self._store.write():
+            if session_id is not None:
+                self._store.sessions.get(session_id)
+            return memory_json(self._store.memories.add(kind, checked, session_id, mid, self._desk.clock()))
+
+    def change(self, kind: str, number: int, text: str) -> dict[str, Any]:
+        """Gives one another text.
+
+        Raises:
+            NotFound, Invalid: as for `add`.
+        """
+        checked = _checked(text)
+        with self._store.write():
+            return memory_json(self._store.memories.change(kind, number, checked, self._desk.clock()))
+
+    def delete(self, kind: str, number: int) -> None:
+        """Deletes one.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self._store.write():
+            self._store.memories.remove(kind, number)
+
+    def relevant(self, message: Message | None) -> tuple[list[str], list[str]]:
+        """Texts of the memories and learnings that share words with a message, best match first."""
+        words = words_for_search(message)
+        memories = self._store.memories.search(MEMORY, words, FOUND)
+        learnings = self._store.memories.search(LEARNING, words, FOUND)
+        return [m.text for m in memories], [m.text for m in learnings]
+
+    def proposals(self, session_id: str) -> list[dict[str, Any]]:
+        """What might be kept as learnings of the last turn, if it used tools: decisions and refusals in it.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            turn = list(self._last_turn(session_id))
+        if not any(message.calls for _, message in turn):
+            return []
+        known = {row.text for row in self._store.memories.all(LEARNING)}
+        found: list[tuple[float, str, str]] = []
+        for mid, message in turn:
+            said = [(weight, text.partition(": ")[2]) for weight, text in decisions([message]) if weight >= 1]
+            found += [(weight, text, mid) for weight, text in said if text not in known]
+        best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
+        return [{"text": text, "session_id": session_id, "message_id": mid} for _, text, mid in best]
+
+    def _last_turn(self, session_id: str) -> Iterator[tuple[str, Message]]:
+        row = self._store.sessions.get(session_id)
+        rows = self._store.log.last_messages(row.key, row.next_no, TURN_REACH)
+        if not rows:
+            return
+        turn = rows[-1].turn
+        for one in rows:
+            if one.turn == turn:
+                for entry in self._store.log.entries_of(row.key, one):
+                    yield one.mid, entry.message
+
+    def _message(self, session_id: str, mid: str) -> Message:
+        row = self._store.sessions.get(session_id)
+        no = parse_message_id(mid)
+        found = self._store.log.message(row.key, no) if no is not None else None
+        if found is None or found.mid != mid:
+            raise NotFound("message", mid)
+        entries = self._store.log.entries_of(row.key, found)
+        return Message(entries[0].message.role, tuple(p for e in entries for p in e.message.parts))
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise Invalid("expected a text that says something", "text")
+    if len(text) > LONGEST:
+        raise Invalid(f"expected at most {LONGEST:,} characters, got {len(text):,}", "text")
+    return text.strip()
+
+
+def memory_json(row: MemoryRow) -> dict[str, Any]:
+    """One memory or learning."""
+    return {
+        "id": row.id,
+        "text": row.text,
+        "session_id": row.session_id,
+        "message_id": row.message_id,
+        "created_at": iso(row.created_at),
+        "updated_at": iso(row.updated_at),
+    }

@@ -1,0 +1,155 @@
+"""The emergency path of a session: called when a provider says that the context is too long, or when nothing else
+helps. It ends within the budget, as an operation that can be taken back.
+
+What is dropped is covered by a summary that carries the note; what was cut stands in the context as it was cut, whole
+in the log.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.context_settings import ContextSettings
+from scoring.emergency import Emergency, SystemTooLarge, relieve
+from scoring.messages import part_to_dict
+from scoring.summary.levels import Judged, covering, deterministic
+from scoring.summary.value import Summary
+from scoring.tokens import estimate_message_tokens
+from webapp.errors import Conflict
+from webapp.events import ContextPruned, SessionUpdated
+from webapp.services.assembling import usable_estimate
+from webapp.services.changes import Change, stand_in
+from webapp.services.clock import iso
+from webapp.services.desk import Desk
+from webapp.services.gauges import Scale, percent, session_json
+from webapp.services.history import applied_json
+from webapp.services.standing import Standing, standing
+from webapp.services.state import Carried
+from webapp.services.summarising import Span, Summarising, Text, replace_span
+from webapp.services.views import Views
+from webapp.store.context import PRUNED
+from webapp.store.log import MessageRow
+from webapp.store.sessions import SessionRow
+
+# What the summary with the note may take of the budget, and at most.
+SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
+
+
+class Overflow:
+    """The use case of an overflow."""
+
+    def __init__(self, desk: Desk, views: Views, summarising: Summarising) -> None:
+        self._desk, self._store, self._views, self._summarising = desk, desk.store, views, summarising
+
+    def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> dict[str, Any]:
+        """Brings the context within what is usable; with `overflow` half of the turns goes in any case.
+
+        Raises:
+            NotFound: there is no such session.
+            Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
+        """
+        with self._desk.lock(session_id), self._store.write():
+            row = self._store.sessions.get(session_id)
+            items = standing(self._store, row)
+            totals = self._store.contexts.totals(row.key)
+            available = usable_estimate(self._desk, row, totals)
+            room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
+            done = self._relieved(row, items, available, room, overflow)
+            if done.nothing_done:
+                raise Conflict("the context fits and has a single turn; there is nothing to take out")
+            change = Change(self._store, row, totals, self._desk.clock())
+            gone = [items[n] for n in done.dropped]
+            self._change(change, items, done)
+            self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
+            facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
+            count = len(done.dropped) + len(done.changed)
+            operation = change.record("prune", actor, "emergency", count, facts)
+            self._views.drop(row.key)
+        ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
+        limit = self._desk.limits(row).limit
+        event = ContextPruned(
+            session_id, operation.n, "emergency", operation.tokens_before, operation.tokens_after, len(ids), ids,
+            percent(operation.tokens_after, limit),
+        )  # fmt: skip
+        self._desk.bus.publish(event, SessionUpdated(session_id))
+        facts_shown = {
+            "dropped": len(ids),
+            "images": len(done.images),
+            "shortened": len(done.shortened),
+            "cut_protected": done.cut_protected,
+            "note": done.note,
+            "available": available,
+        }
+        return applied_json(session_json(self._desk, row, totals), operation, event) | {
+            "emergency": facts_shown
+        }
+
+    def _relieved(
+        self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool
+    ) -> Emergency:
+        """What is to be done, with room for the summary that carries the note."""
+        rules = ContextSettings.of(self._desk.settings_of(row))
+        values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
+        pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
+        costs = [s.tokens for s in items]
+        system = sum(c for s, c in zip(items, costs, strict=True) if s.message.role == "system")
+        try:
+            return relieve(
+                values, max(min(available, system), available - room), tokens=costs,
+                min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
+                counter=self._desk.measure(row).counter,
+            )  # fmt: skip
+        except SystemTooLarge as error:
+            raise Conflict(str(error)) from error
+
+    def _change(self, change: Change, items: list[Standing], done: Emergency) -> None:
+        """Lets what was cut stand as it was cut."""
+        counter = self._desk.measure(change.row).counter
+        cut = [(items[n].row, message) for n, message in done.changed.items()]
+        rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
+        texts: dict[int, str | None] = {
+            row.no: stand_in(
+                estimate_message_tokens(message, counter),
+                {r.call_id: r.text for r in message.results},
+                [part_to_dict(part) for part in message.parts],
+            )
+            for row, message in rows
+        }
+        detail = {"fate": "shortened", "reason": "cut in an emergency", "cause": "emergency"}
+        if rows:
+            change.stand([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
+
+    def _cover(
+        self, change: Change, row: SessionRow, gone: list[Standing], done: Emergency, room: int
+    ) -> None:
+        """Takes out what was dropped, and lets a summary with the note stand for it where it fits."""
+        counter = self._desk.measure(row).counter
+        span = Span(gone, sum(s.tokens for s in gone), counter)
+        if not gone:
+            return
+        judged = self._judged(span, done.note, room)
+        if judged is None:
+            detail = {"fate": "goes", "reason": "dropped in an emergency", "cause": "emergency"}
+            change.take_out(span.messages, {m.no: detail for m in span.messages})
+            if span.summaries:
+                change.summaries_out(span.summaries)
+            return
+        text = Text(judged, "deterministic", None, None)
+        replace_span(change, span, self._summarising.put(row, span, text, done.note))
+
+    def _judged(self, span: Span, note: str, room: int) -> Judged | None:
+        """The summary of what was dropped, note included, in at most `room` tokens; None where not even that fits."""
+        times = [m.at for m in span.messages if m.at is not None]
+        first, last = (iso(min(times)) or "", iso(max(times)) or "") if times else ("", "")
+        empty = covering(span.values, first=first, last=last)
+        empty = Summary("", "", empty.depth, empty.messages, first, last, note)
+        judged = deterministic(empty, span.values, min(span.replaced, room + 1), counter=span.counter)
+        return judged if judged.accepted else None
+
+
+def over_limit(desk: Desk, row: SessionRow) -> bool:
+    """Whether the pruned view exceeds what the model takes at all."""
+    totals = desk.store.contexts.totals(row.key)
+    limits = desk.limits(row)
+    tokens = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).tokens
+    return tokens > limits.window - limits.output_reserve

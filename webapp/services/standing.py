@@ -1,0 +1,115 @@
+"""What stands in a session's pruned view, as `scoring` takes it: messages with what was found of them, and summaries.
+
+Its cost depends on what is in the context, not on the length of the log: one ordered read of the items, one of their
+messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from scoring.features import Features
+from scoring.messages import Message, Wire, part_from_dict
+from scoring.snapshot import Item as ScoringItem
+from scoring.summary.value import Summary
+from webapp.services.clock import iso
+from webapp.services.plain import json_value
+from webapp.services.views import read_features
+from webapp.store import Store
+from webapp.store.context import MESSAGE, PRUNED, Item
+from webapp.store.log import EntryRow, MessageRow
+from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
+
+BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One place of the view: a message with its row, or a summary with its own."""
+
+    item: ScoringItem | Summary
+    row: MessageRow | SummaryRow
+
+    @property
+    def message(self) -> Message:
+        """What the model reads here."""
+        return self.item.as_message() if isinstance(self.item, Summary) else self.item.message
+
+    @property
+    def tokens(self) -> int:
+        """What it costs, in estimated tokens."""
+        return self.item.tokens or 0
+
+
+def standing(store: Store, row: SessionRow) -> list[Standing]:
+    """The pruned view in order, inside the caller's snapshot."""
+    items = store.contexts.items(row.key, PRUNED)
+    summaries = {s.n: s for s in store.summaries.standing(row.key)}
+    out: list[Standing] = []
+    for start in range(0, len(items), BATCH):
+        some = items[start : start + BATCH]
+        numbers = [item.ref for item in some if item.kind == MESSAGE]
+        rows = store.log.messages(row.key, numbers)
+        entries = store.log.rows_of(row.key, numbers)
+        features = dict(zip(numbers, read_features([rows[no].features for no in numbers]), strict=True))
+        for item in some:
+            if item.kind != MESSAGE:
+                found = summaries[item.ref]
+                out.append(Standing(summary_value(found), found))
+                continue
+            one = rows[item.ref]
+            message = with_stand_in(message_of(entries[item.ref]), item)
+            out.append(Standing(_item(one, message, features[item.ref], item), one))
+    return out
+
+
+def _item(row: MessageRow, message: Message, features: Features, item: Item) -> ScoringItem:
+    if item.stand_in is not None:
+        features = replace(features, tokens=int(orjson.loads(item.stand_in)["tokens"]))
+    return ScoringItem(row.mid, message, features, bool(row.pinned))
+
+
+def summary_value(row: SummaryRow) -> Summary:
+    """A summary as `scoring` takes it."""
+    first, last = iso(row.first_at) or "", iso(row.last_at) or ""
+    return Summary(str(row.n), row.text, row.depth, row.messages, first, last, row.note, row.tokens)
+
+
+def with_stand_in(message: Message, item: Item) -> Message:
+    """The message as it stands: with other parts, or with texts that stand for its outputs."""
+    if item.stand_in is None:
+        return message
+    standing: dict[str, Any] = orjson.loads(item.stand_in)
+    if "parts" in standing:
+        return replace(message, parts=tuple(map(part_from_dict, standing["parts"])))
+    for call_id, text in standing["results"].items():
+        message = message.with_result_text(call_id, text)
+    return message
+
+
+def message_of(entries: Sequence[EntryRow]) -> Message:
+    """The message that entries form. A single one keeps its wire object; rows of transcripts lend their media."""
+    said = [entry.message for entry in entries]
+    first = said[0]
+    parts = tuple(part for message in said for part in message.parts)
+    wire = None
+    if len(entries) == 1 and entries[0].format and entries[0].raw is not None:
+        wire = Wire(entries[0].format, json_value(entries[0].raw))
+    message = Message(first.role, parts, first.name if wire is not None else "", wire)
+    if wire is None and message.media:
+        return Message(first.role, parts, "", Wire("transcript", list(_raw_values(entries))))
+    return message
+
+
+def _raw_values(entries: Iterable[EntryRow]) -> Iterator[Any]:
+    for entry in entries:
+        if entry.raw:
+            try:
+                yield json_value(entry.raw)
+            except ValueError:
+                continue

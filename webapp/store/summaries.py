@@ -1,0 +1,133 @@
+"""Summaries: what stands for messages or for other summaries, a DAG of rows that are written once.
+
+A summary stands in the pruned view as an item of kind SUMMARY at its `position`, half a place before the first message
+it covers. Taking it out of the view leaves its row: an undo puts it back, and it can be looked at for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from webapp.store.connection import Connections
+from webapp.store.context import PRUNED, SUMMARY
+from webapp.store.keys import bounds, key, number
+
+_COLUMNS = (
+    "text, depth, messages, tokens, replaced_tokens, first_at, last_at, note, level, model, cost, covers, position, "
+    "until_no, at"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """One summary. `covers` are (kind, number) pairs, 0 a message and 1 a summary; `cost` is in US dollars."""
+
+    n: int
+    text: str
+    depth: int
+    messages: int
+    tokens: int
+    replaced_tokens: int
+    first_at: int | None
+    last_at: int | None
+    note: str
+    level: str
+    model: str | None
+    cost: float | None
+    covers: tuple[tuple[int, int], ...]
+    position: float
+    until_no: int
+    at: int
+
+
+class Summaries:
+    """Summaries of all sessions. Writes belong inside `Connections.write()`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def next_number(self, session: int) -> int:
+        """The number that the session's next summary gets."""
+        last = self._db.value("SELECT max(key) FROM summaries WHERE key BETWEEN ? AND ?", bounds(session))
+        return number(last) + 1 if last is not None else 1
+
+    def add(self, session: int, row: SummaryRow) -> None:
+        """Writes a summary; it does not stand anywhere yet."""
+        values = (
+            key(session, row.n), row.text, row.depth, row.messages, row.tokens, row.replaced_tokens, row.first_at,
+            row.last_at, row.note, row.level, row.model, row.cost, orjson.dumps(row.covers).decode(), row.position,
+            row.until_no, row.at,
+        )  # fmt: skip
+        marks = ", ".join("?" * len(values))
+        self._db.run(f"INSERT INTO summaries (key, {_COLUMNS}) VALUES ({marks})", values)
+
+    def get(self, session: int, n: int) -> SummaryRow | None:
+        """One summary."""
+        row = self._db.row(f"SELECT key, {_COLUMNS} FROM summaries WHERE key = ?", (key(session, n),))
+        return _summary(row) if row else None
+
+    def all(self, session: int) -> list[SummaryRow]:
+        """All summaries of a session, newest first."""
+        sql = f"SELECT key, {_COLUMNS} FROM summaries WHERE key BETWEEN ? AND ? ORDER BY key DESC"
+        return [_summary(row) for row in self._db.rows(sql, bounds(session))]
+
+    def standing(self, session: int) -> list[SummaryRow]:
+        """The summaries that stand in the pruned view, in its order."""
+        sql = (
+            f"SELECT s.key, {', '.join('s.' + name for name in _COLUMNS.split(', '))} FROM context_items c "
+            f"JOIN summaries s ON s.key = (? << 32) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ? "
+            "ORDER BY c.position"
+        )
+        rows = self._db.rows(sql, (session, session, PRUNED, SUMMARY))
+        return [_summary(row) for row in rows]
+
+    def standing_numbers(self, session: int) -> list[int]:
+        """Numbers of the summaries that stand in the pruned view."""
+        sql = "SELECT ref FROM context_items WHERE session = ? AND view = ? AND kind = ? ORDER BY position"
+        return [n for (n,) in self._db.rows(sql, (session, PRUNED, SUMMARY))]
+
+    def covered(self, session: int, row: SummaryRow) -> list[int]:
+        """Numbers of the log's messages that a summary stands for, those of the summaries it covers included."""
+        found: set[int] = set()
+        waiting = [row]
+        while waiting:
+            for kind, ref in waiting.pop().covers:
+                below = self.get(session, ref) if kind == SUMMARY else None
+                if kind != SUMMARY:
+                    found.add(ref)
+                elif below is not None:
+                    waiting.append(below)
+        return sorted(found)
+
+    def since(self, session: int) -> tuple[int, int]:
+        """How many messages of the pruned view, and tokens of them, came after the last summary that stands."""
+        last = max((row.until_no for row in self.standing(session)), default=0)
+        sql = (
+            "SELECT count(*), total(tokens) FROM messages WHERE key BETWEEN ? AND ? AND out_operation IS NULL "
+            "AND role != 'system'"
+        )
+        row = self._db.row(sql, (key(session, last + 1), bounds(session)[1]))
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    def put_in(self, session: int, rows: Sequence[SummaryRow]) -> None:
+        """Lets summaries stand in the pruned view, each at its position."""
+        sql = (
+            "INSERT OR IGNORE INTO context_items (session, view, position, kind, ref) VALUES (?, ?, ?, ?, ?)"
+        )
+        self._db.run_many(sql, ((session, PRUNED, row.position, SUMMARY, row.n) for row in rows))
+
+    def take_out(self, session: int, numbers: Sequence[int]) -> None:
+        """Takes summaries out of the pruned view; their rows stay."""
+        sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND kind = ? AND ref = ?"
+        self._db.run_many(sql, ((session, PRUNED, SUMMARY, n) for n in numbers))
+
+
+def _summary(row: tuple[Any, ...]) -> SummaryRow:
+    values: list[Any] = [number(row[0]), *row[1:]]
+    at = 1 + _COLUMNS.split(", ").index("covers")
+    values[at] = tuple((int(kind), int(ref)) for kind, ref in orjson.loads(values[at]))
+    return SummaryRow(*values)
