@@ -73,6 +73,19 @@ class Sessions(Shape):
     sessions: list[Session]
 
 
+class Cost(Shape):
+    """What a session costs in US dollars at list prices: the input of a call with the context as it is, new
+    (`per_call`) and from the cache; and all calls so far. `at_least`: the provider charges more for so long a context.
+    """
+
+    per_call: float
+    per_call_cached: float
+    at_least: bool
+    calls: int
+    spent: float | None
+    currency: str
+
+
 class Stats(Shape):
     """How full a session's context is, for whoever asks about itself."""
 
@@ -83,6 +96,7 @@ class Stats(Shape):
     utilizationPercent: float  # noqa: N815  # the name is part of the interface
     needsPruning: bool  # noqa: N815  # the name is part of the interface
     regions: list[Region]
+    cost: Cost | None
     as_of: str
 
 
