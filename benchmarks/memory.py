@@ -70,7 +70,7 @@ def _tree_megabytes(pid: int) -> float:
     for one in pids:
         rollup = Path(f"/proc/{one}/smaps_rollup")
         if rollup.exists():
-            kilobytes += int(re.search(r"^Pss:\s+(\d+)", rollup.read_text(), re.M).group(1))  # type: ignore[union-attr]
+            kilobytes += int(re.search(r"^Pss:\s+(\d+)", rollup.read_text(), re.MULTILINE).group(1))  # type: ignore[union-attr]
         else:
             kilobytes += int(Path(f"/proc/{one}/statm").read_text().split()[1]) * page // 1024
     return kilobytes / 1024

@@ -80,7 +80,8 @@ class ContextPruned(Event):
 @dataclass(frozen=True, slots=True)
 class ContextRestored(Event):
     """Messages stand in the context again, or were dropped by hand (then none are named). `message_ids` names them,
-    `n` is the operation that was undone, None for something done to one message."""
+    `n` is the operation that was undone, None for something done to one message.
+    """
 
     session_id: str
     n: int | None
@@ -90,7 +91,8 @@ class ContextRestored(Event):
 @dataclass(frozen=True, slots=True)
 class ContextSummarized(Event):
     """A summary stands in the context. `summary_id` names it, `summarized` and `kept` count messages, `summary` is
-    its text."""
+    its text.
+    """
 
     session_id: str
     summary_id: str

@@ -53,13 +53,15 @@ export class CoppiceSession extends CoppiceElement {
     live.join(`session:${this.#id}`);
     for (const name of ["session:updated", "context:stats"])
       this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
-    for (const name of ["messages:appended", "context:pruned", "context:restored", "context:summarized"])
+    for (const name of ["context:pruned", "context:restored", "context:summarized"])
       this.listen(live, name, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.session_id === undefined || event.detail.session_id === this.#id)
-          this.#changed(name !== "messages:appended");
+        if (event.detail?.session_id === this.#id) this.#changed(true);
       });
-    this.listen(live, "session:deleted", (/** @type {CustomEvent} */ event) => {
-      if ((event.detail?.session_id ?? event.detail?.id) === this.#id) location.assign("/");
+    this.listen(live, "messages:appended", (/** @type {CustomEvent} */ { detail }) => {
+      if (detail.session_id === this.#id) this.#list?.arrived(detail.messages, detail.count);
+    });
+    this.listen(live, "session:deleted", (/** @type {CustomEvent} */ { detail }) => {
+      if (detail.session_id === this.#id) location.assign("/");
     });
     this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
     this.listen(live, "settings:changed", () => this.#load());
@@ -130,6 +132,11 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("message-list");
   }
 
+  /** @returns {import("./token-chart.js").TokenChart | null} */
+  get #chart() {
+    return this.querySelector("token-chart");
+  }
+
   /** @returns {import("./plan-panel.js").PlanPanel | null} */
   get #planPanel() {
     return this.querySelector("plan-panel");
@@ -172,10 +179,7 @@ export class CoppiceSession extends CoppiceElement {
     if (session?.id !== this.#id || !session.pruned) return;
     const before = this.#session;
     this.#session = session;
-    const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (
-      this.querySelector("token-chart")
-    );
-    chart?.push({
+    this.#chart?.push({
       at: session.last_activity,
       number: session.messages,
       agent: session.agent?.tokens ?? null,
@@ -210,10 +214,7 @@ export class CoppiceSession extends CoppiceElement {
   async #readTimeline() {
     try {
       const timeline = await api.timeline(this.#id);
-      const chart = /** @type {import("./token-chart.js").TokenChart | null} */ (
-        this.querySelector("token-chart")
-      );
-      if (chart) chart.value = timeline;
+      if (this.#chart) this.#chart.value = timeline;
     } catch {
       // The chart keeps what it has, and asks again.
       setTimeout(() => this.isConnected && this.#readTimeline(), RETRY_MS);

@@ -12,7 +12,7 @@ import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
 import { messageDetail, messageRow } from "../lib/message-row.js";
 import { element, patch, render } from "../lib/render.js";
-import { brackets, merge, signalNames } from "../lib/rows.js";
+import { arrive, brackets, merge, signalNames } from "../lib/rows.js";
 import { title } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
@@ -149,6 +149,23 @@ export class MessageList extends CoppiceElement {
       this.#timer = null;
       this.#read();
     }, wait);
+  }
+
+  /**
+   * Shows rows that were just appended at once, as they were told; the fates of the others follow with `refresh`.
+   * Where the newest rows do not stand first, or not all of them, only the reading can tell their places.
+   * @param {Message[]} messages @param {number} count how many were appended, of which these are the newest
+   */
+  arrived(messages, count) {
+    const { fate, role, q, sort } = this.#query;
+    const plain = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
+    if (plain && this.#page && messages.length === count && !this.hasAttribute("plan-id")) {
+      const { rows, waiting } = arrive(this.#rows, messages, this.#mayInsert());
+      this.#rows = rows;
+      this.#waiting += waiting;
+      this.requestUpdate();
+    }
+    this.refresh();
   }
 
   /** @param {string | number | null} after @param {number} limit */

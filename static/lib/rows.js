@@ -34,6 +34,21 @@ export function merge(shown, fresh, complete, open) {
   return { rows, waiting };
 }
 
+/**
+ * What rows that were just appended to the log make of the newest-first rows that are shown: known ones are replaced
+ * in place, new ones stand in front if `open`, and wait otherwise.
+ *
+ * @param {Message[]} shown @param {Message[]} appended @param {boolean} open
+ * @returns {{ rows: Message[], waiting: number }}
+ */
+export function arrive(shown, appended, open) {
+  const byId = new Map(appended.map((m) => [m.id, m]));
+  const known = new Set(shown.map((m) => m.id));
+  const fresh = appended.filter((m) => !known.has(m.id)).sort((a, b) => b.number - a.number);
+  const kept = shown.map((m) => byId.get(m.id) ?? m);
+  return open ? { rows: [...fresh, ...kept], waiting: 0 } : { rows: kept, waiting: fresh.length };
+}
+
 /** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
 export function largestGap(times) {
   const ms = times.map((t) => (t ? Date.parse(t) : Number.NaN)).filter(Number.isFinite);

@@ -1,7 +1,7 @@
 // static/lib/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { brackets, heaviest, largestGap, merge, signalNames } from "../../../static/lib/rows.js";
+import { arrive, brackets, heaviest, largestGap, merge, signalNames } from "../../../static/lib/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -74,5 +74,27 @@ describe("the heaviest groups", () => {
         ["user", 1, 50, 0],
       ],
     );
+  });
+});
+
+describe("rows that were just appended", () => {
+  it("stand in front, the newest first, where rows may move", () => {
+    const made = arrive(rows(2, 1), rows(3, 4), true);
+    assert.deepEqual(numbers(made.rows), [4, 3, 2, 1]);
+    assert.equal(made.waiting, 0);
+  });
+
+  it("wait where nothing may move", () => {
+    const made = arrive(rows(2, 1), rows(3, 4), false);
+    assert.deepEqual(numbers(made.rows), [2, 1]);
+    assert.equal(made.waiting, 2);
+  });
+
+  it("replace the row of a message that grew, in its place", () => {
+    const [grown] = rows(1);
+    assert.ok(grown);
+    const made = arrive(rows(2, 1), [{ ...grown, text: "more of it" }], true);
+    assert.deepEqual(numbers(made.rows), [2, 1]);
+    assert.equal(made.rows[1]?.text, "more of it");
   });
 });
