@@ -3,6 +3,7 @@
 These are the names that others rely on; everything else is found in the module it belongs to.
 """
 
+from scoring.assembly import BuiltContext, build
 from scoring.budget import TokenBudget
 from scoring.history import History
 from scoring.importance import (
@@ -23,18 +24,25 @@ from scoring.public import (
     units_of,
 )
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
+from scoring.snapshot import AssemblyConfig, Snapshot
+from scoring.summary.value import Summary
 from scoring.tokens import TokenCounter, estimate_tokens, estimate_tool_tokens
 
 __all__ = [
     "DEFAULT_PRESET",
     "PRESETS",
+    "AssemblyConfig",
+    "BuiltContext",
     "History",
     "Message",
     "PrunePlan",
     "Settings",
+    "Snapshot",
+    "Summary",
     "TokenBudget",
     "TokenCounter",
     "auto_manage_context",
+    "build",
     "estimate_message_tokens",
     "estimate_tokens",
     "estimate_tool_tokens",

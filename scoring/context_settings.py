@@ -1,7 +1,7 @@
 """Settings of the assembled context: when a summary is due, what may be spent on what, and presets of these.
 
-One frozen value beside `scoring.settings.Settings`; `ContextSettings.of(settings)` takes every field that a larger
-value carries under the same name. Units: tokens and messages are whole numbers, percents are 0...100.
+What the assembly needs of `scoring.settings.Settings`, which holds every field under the same name;
+`ContextSettings.of(settings)` takes them out of it. Units: tokens and messages are whole numbers, percents are 0...100.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
-from scoring.limits import Limit
-from scoring.validation import number, shown
+from scoring.limits import LIMITS
+from scoring.validation import number, shown, tool_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +67,6 @@ class ContextSettings:
         return {**asdict(self), "tool_outputs_exempt": list(self.tool_outputs_exempt)}
 
 
-_TOKENS = Limit(0, 100_000_000, 1_000, whole=True)
-_PERCENT = Limit(0, 100, 1)
-CONTEXT_LIMITS: Mapping[str, Limit] = MappingProxyType(
-    {
-        "max_messages_before_summary": Limit(1, 100_000, 1, whole=True),
-        "max_tokens_before_summary": Limit(100, 100_000_000, 1_000, whole=True),
-        "summary_window_percent": Limit(1, 100, 1),
-        "min_recent_messages": Limit(0, 10_000, 1, whole=True),
-        "response_reserve": Limit(0, 10_000_000, 256, whole=True),
-        "summary_percent": _PERCENT,
-        "summary_words": Limit(50, 600, 10, whole=True),
-        "memory_percent": _PERCENT,
-        "learnings_percent": _PERCENT,
-        "learnings_shown": Limit(0, 100, 1, whole=True),
-        "tool_outputs_keep_turns": Limit(0, 1_000, 1, whole=True),
-        "tool_outputs_keep_tokens": _TOKENS,
-        "tool_outputs_minimum_gain": _TOKENS,
-    }
-)
-
 # SPEC S10: what each preset sets on top of the defaults.
 CONTEXT_PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -104,17 +84,15 @@ CONTEXT_PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def _field(name: str, value: object, base: ContextSettings, faults: list[Fault]) -> Any:
-    if name in CONTEXT_LIMITS:
-        return number(name, value, CONTEXT_LIMITS[name], faults)
-    if name == "tool_outputs_exempt":
-        if isinstance(value, list | tuple) and len(value) <= 1_000 and all(isinstance(v, str) for v in value):
-            return tuple(value)
-        faults.append(Fault(name, f"expected a list of tool names, got {shown(value)}"))
-    elif name in ("auto_summarize", "status_line"):
-        if isinstance(value, bool):
-            return value
-        faults.append(Fault(name, f"expected true or false, got {shown(value)}"))
-    else:
+    if not hasattr(base, name):
         known = ", ".join(f.name for f in fields(base))
         faults.append(Fault(name, f"unknown setting; expected one of {known}"))
+        return None
+    if name in LIMITS:
+        return number(name, value, LIMITS[name], faults)
+    if name == "tool_outputs_exempt":
+        return tool_names(name, value, faults)
+    if isinstance(value, bool):
+        return value
+    faults.append(Fault(name, f"expected true or false, got {shown(value)}"))
     return None

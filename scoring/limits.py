@@ -41,5 +41,17 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "response_reserve": Limit(0, 10_000_000, 256, whole=True),
         "compaction_buffer_tokens": Limit(0, 10_000_000, 1_000, whole=True),
         "compaction_buffer_percent": Limit(0, 90, 1),
+        "max_messages_before_summary": Limit(1, 100_000, 1, whole=True),
+        "max_tokens_before_summary": Limit(100, 100_000_000, 1_000, whole=True),
+        "summary_window_percent": Limit(1, 100, 1),
+        "min_recent_messages": Limit(0, 10_000, 1, whole=True),
+        "summary_percent": Limit(0, 100, 1),
+        "summary_words": Limit(50, 600, 10, whole=True),
+        "memory_percent": Limit(0, 100, 1),
+        "learnings_percent": Limit(0, 100, 1),
+        "learnings_shown": Limit(0, 100, 1, whole=True),
+        "tool_outputs_keep_turns": Limit(0, 1_000, 1, whole=True),
+        "tool_outputs_keep_tokens": Limit(0, 100_000_000, 1_000, whole=True),
+        "tool_outputs_minimum_gain": Limit(0, 100_000_000, 1_000, whole=True),
     }
 )

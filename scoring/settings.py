@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
+from scoring.context_settings import CONTEXT_PRESETS
 from scoring.errors import InvalidSettings
 from scoring.lexicon import KeywordGroup
 from scoring.tables import Table
@@ -23,7 +24,13 @@ Windows = Literal["current", "blueprint"]
 Counting = Literal["tokenizer", "four_characters"]
 
 # The names of the selection strategies; `scoring.selection` holds one file for each.
-STRATEGY_NAMES: tuple[str, ...] = ("foresight", "score", "newest_first")
+STRATEGY_NAMES: tuple[str, ...] = (
+    "foresight",
+    "score",
+    "newest_first",
+    "half_of_turns",
+    "tool_outputs_first",
+)
 
 # The signals of the score add up to 100 points.
 SIGNAL_WEIGHTS = Table(recency=35.0, role=25.0, keywords=20.0, length=5.0, relevance=15.0)
@@ -61,7 +68,8 @@ class Settings:
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
     `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
-    prune has to gain. `windows` picks the model table, `counting` how tokens are counted.
+    prune has to gain. `windows` picks the model table, `counting` how tokens are counted. What `auto_summarize` and
+    the fields behind it mean, `scoring.context_settings` says.
     """
 
     weights: Table = SIGNAL_WEIGHTS
@@ -83,6 +91,21 @@ class Settings:
     compaction_buffer_percent: float = 10.0
     windows: Windows = "current"
     counting: Counting = "tokenizer"
+    auto_summarize: bool = False
+    max_messages_before_summary: int = 30
+    max_tokens_before_summary: int = 128_000
+    summary_window_percent: float = 80.0
+    min_recent_messages: int = 6
+    summary_percent: float = 30.0
+    summary_words: int = 600
+    memory_percent: float = 15.0
+    learnings_percent: float = 5.0
+    learnings_shown: int = 5
+    tool_outputs_keep_turns: int = 2
+    tool_outputs_keep_tokens: int = 40_000
+    tool_outputs_minimum_gain: int = 20_000
+    tool_outputs_exempt: tuple[str, ...] = ()
+    status_line: bool = False
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: Settings | None = None) -> Settings:
@@ -108,6 +131,7 @@ class Settings:
         out["roles"] = dict(self.roles)
         out["keywords"] = [group.to_dict() for group in self.keywords]
         out["length_steps"] = [list(step) for step in self.length_steps]
+        out["tool_outputs_exempt"] = list(self.tool_outputs_exempt)
         return out
 
 
@@ -128,7 +152,13 @@ BLUEPRINT = Settings(
 BALANCED = replace(
     FORESIGHT, weights=BLUEPRINT_WEIGHTS, strategy="score", fresh_tail=16, user_words_messages_percent=100.0
 )
-PRESETS: Mapping[str, Settings] = MappingProxyType({"Foresight": FORESIGHT, "Blueprint": BLUEPRINT})
+PRESETS: Mapping[str, Settings] = MappingProxyType(
+    {
+        "Foresight": FORESIGHT,
+        "Blueprint": BLUEPRINT,
+        **{name: replace(FORESIGHT, **changes) for name, changes in CONTEXT_PRESETS.items()},
+    }
+)
 DEFAULT_PRESET = "Foresight"
 
 

@@ -121,5 +121,4 @@ class AssemblyConfig:
         """How many of the newest messages are protected."""
         if self.budget is not None:
             return self.budget.fresh_tail_count
-        tail = self.settings.fresh_tail
-        return max(tail, self.context.min_recent_messages) if tail else 0
+        return max(self.settings.fresh_tail, self.context.min_recent_messages)

@@ -54,6 +54,8 @@ def _check_field(name: str, value: object, before: Any, faults: list[Fault]) -> 
         return _keywords(value, faults)
     if name == "length_steps":
         return _steps(value, faults)
+    if isinstance(before, tuple):
+        return tool_names(name, value, faults)
     if isinstance(before, bool):
         return _boolean(name, value, faults)
     return number(name, value, LIMITS[name], faults)
@@ -84,6 +86,15 @@ def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float
         faults.append(Fault(name, f"{wanted}, got {shown(value)}"))
         return None
     return int(value) if limit.whole else float(value)
+
+
+def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]:
+    """A list of names of tools; a fault otherwise."""
+    listed = value if isinstance(value, list | tuple) and len(value) <= _MOST_WORDS else [None]
+    if all(isinstance(one, str) and one.strip() and len(one) <= _LONGEST_WORD for one in listed):
+        return tuple(listed)
+    faults.append(Fault(name, f"expected a list of at most {_MOST_WORDS} names of tools, got {shown(value)}"))
+    return ()
 
 
 def shown(value: object) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from scoring.history import History
 from scoring.score import Scores
-from scoring.selection import foresight, newest_first, score
+from scoring.selection import foresight, half_turns, newest_first, score, tool_outputs_first
 from scoring.selection.task import Choice, Shortening, Task, Why
 from scoring.settings import Settings
 
@@ -21,6 +21,8 @@ STRATEGIES: Mapping[str, Strategy] = {
     "foresight": foresight.choose,
     "score": score.choose,
     "newest_first": newest_first.choose,
+    "half_of_turns": half_turns.choose,
+    "tool_outputs_first": tool_outputs_first.choose,
 }
 
 # How messages are scored where nothing has to go; by the sum of the signals where a strategy is not named here.

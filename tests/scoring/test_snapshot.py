@@ -65,7 +65,8 @@ class TestTheRules:
         assert AssemblyConfig(BLUEPRINT).counts is FOUR_CHARACTERS
         assert AssemblyConfig(BLUEPRINT, counter=ESTIMATOR).counts is ESTIMATOR
 
-    def test_have_no_tail_where_it_is_switched_off(self) -> None:
-        """A tail of 0 stays 0."""
-        assert AssemblyConfig(BLUEPRINT).tail == 0
-        assert AssemblyConfig(replace(BALANCED, fresh_tail=1)).tail == 6
+    def test_protect_at_least_the_recent_messages(self) -> None:  # S2, C2
+        """Also where a prune has no fresh tail; a bare budget has the tail it names."""
+        assert AssemblyConfig(BLUEPRINT).tail == 6
+        assert AssemblyConfig(replace(BALANCED, fresh_tail=16)).tail == 16
+        assert AssemblyConfig(budget=TokenBudget(10, 0, 0, fresh_tail_count=0)).tail == 0
