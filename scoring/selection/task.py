@@ -54,13 +54,14 @@ class Task:
 class Shortening:
     """A message that stays with less of itself: what it then costs, and how to make it from the original.
 
-    `least` makes the least that can stay of it, where that is less. `why` says why it stays like this, where that
-    differs from its unit's reason.
+    `fewer(message, count)` makes it with `count` of its `rows` only, where it can be made smaller. `why` says why it
+    stays like this, where that differs from its unit's reason.
     """
 
     tokens: int
     apply: Callable[[Message], Message]
-    least: Callable[[Message], Message] | None = None
+    fewer: Callable[[Message, int], Message] | None = None
+    rows: int = 0
     why: Callable[[], Why] | None = None
 
 

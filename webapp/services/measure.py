@@ -55,7 +55,8 @@ class Measure:
 
     def __call__(self, message: Message, tool_names: dict[str, str]) -> Measured:
         """The facts of a message; `tool_names` maps call ids to tools."""
-        features = analyse(message, estimate_message_tokens(message, self.counter), self._lexicon)
+        tokens = estimate_message_tokens(message, self.counter)
+        features = analyse(message, tokens, self._lexicon, content=True)
         if message.name == REMINDER and features.own_words:
             features = replace(features, own_words=False)
         text = orjson.dumps(features.to_dict()).decode()

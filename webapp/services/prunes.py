@@ -12,6 +12,8 @@ from typing import Any
 
 from scoring.messages import Message
 from scoring.settings import Settings, preset_of
+from scoring.settling import settle
+from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.bulk import no_collection
@@ -23,8 +25,8 @@ from webapp.services.gauges import Totals, percent, session_json
 from webapp.services.history import applied_json
 from webapp.services.messages import Messages
 from webapp.services.planning import Made, Planning
-from webapp.services.views import Views
-from webapp.store.log import MessageRow, parse_message_id
+from webapp.services.views import Views, standing_message
+from webapp.store.log import parse_message_id
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
@@ -42,6 +44,11 @@ LABELS = {
     "opening": "the list has to begin with a user message",
     "superseded": "read again later",
     "duplicate": "the same output again",
+    "not_named_again": "nothing in it was named again",
+    "too_little": "last named long ago",
+    "covered": "all in it is named in messages that stay",
+    "less_relevant": "less relevant to the last question",
+    "empty": "names nothing that could be needed again",
 }
 
 
@@ -178,18 +185,19 @@ class Prunes:
         self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
     ) -> tuple[OperationRow, ContextPruned]:
         plan, nos = made.plan, made.view.nos
+        standing = self._stand_ins(row, made)
         change = Change(self._store, row, totals, self._desk.clock())
         gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
         details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
         change.take_out([gone[nos[i]] for i in plan.removed], details)
-        if plan.shortened:
-            short = self._store.log.messages(row.key, [nos[i] for i in plan.shortened])
-            texts = {nos[i]: self._shortened(row, short[nos[i]], made, i) for i in plan.shortened}
-            change.stand(list(short.values()), dict(texts), details)
+        if standing:
+            change.stand(
+                list(self._store.log.messages(row.key, list(standing)).values()), dict(standing), details
+            )
         kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": preset_of(made.settings)}
         weights = {"weights": dict(made.settings.weights)}
         operation = change.record(
-            "prune", actor, reason, len(plan.removed) + len(plan.shortened), {**kept, **weights}
+            "prune", actor, reason, len(plan.removed) + len(standing), {**kept, **weights}
         )
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
@@ -197,12 +205,27 @@ class Prunes:
         )  # fmt: skip
         return operation, event
 
-    def _shortened(self, row: SessionRow, message: MessageRow, made: Made, position: int) -> str:
-        shortening = made.plan.shortenings[position]
-        entries = self._store.log.entries_of(row.key, message)
-        parts = tuple(part for entry in entries for part in entry.message.parts)
-        after = shortening.apply(Message(message.role, parts))  # type: ignore[arg-type]
-        return stand_in(shortening.tokens, {r.call_id: r.text for r in after.results})
+    def _stand_ins(self, row: SessionRow, made: Made) -> dict[int, str]:
+        """Message number -> what stands for the outputs that the plan shortens, counted exactly."""
+        if not made.plan.shortened:
+            return {}
+        view, counter = made.view, self._desk.measure(row).counter
+        found = self._store.log.rows_of(row.key, [view.nos[i] for i in made.plan.shortened])
+
+        def message(position: int) -> Message:
+            no = view.nos[position]
+            parts = tuple(part for entry in found[no] for part in entry.message.parts)
+            whole = Message(view.history.roles[position], parts)  # type: ignore[arg-type]
+            return standing_message(whole, view.stand_ins.get(no))
+
+        def count(message: Message) -> int:
+            return estimate_message_tokens(message, counter)
+
+        settled = settle(made.plan, view.history, message, count, drop=False)
+        return {
+            view.nos[i]: stand_in(settled.costs[i], {r.call_id: r.text for r in short.results})
+            for i, short in settled.stand_ins.items()
+        }
 
     # -- by itself
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import orjson
 
-from scoring.features import Features
+from scoring.content import Content, content_of
+from scoring.features import Features, needs_content, with_content
 from scoring.history import History
+from scoring.messages import Message, part_from_dict
 from webapp.services.bulk import no_collection
 from webapp.services.draft import Draft
 from webapp.store import Store
@@ -84,14 +87,25 @@ class Views:
         view = View(row.key, row.version)
         features = list(read_features(gathered.features))
         for i, text in gathered.stand_ins.items():
-            features[i] = replace(features[i], tokens=int(orjson.loads(text)["tokens"]))
+            features[i] = _standing(features[i], orjson.loads(text))
             view.stand_ins[gathered.nos[i]] = text
+        self._complete(row, gathered.nos, features)
         view.history = History.of_features(features)
         view.nos = gathered.nos
         view.index = {no: i for i, no in enumerate(gathered.nos)}
         view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         view.history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
         return view
+
+    def _complete(self, row: SessionRow, nos: list[int], features: list[Features]) -> None:
+        """Finds the contents of messages that came in before contents were kept, or under another version."""
+        missing = [i for i, one in enumerate(features) if needs_content(one)]
+        for start in range(0, len(missing), 200):
+            some = missing[start : start + 200]
+            found = self._store.log.rows_of(row.key, [nos[i] for i in some])
+            for i in some:
+                parts = tuple(part for entry in found[nos[i]] for part in entry.message.parts)
+                features[i] = with_content(features[i], Message(features[i].role, parts))  # type: ignore[arg-type]
 
     def advance(self, draft: Draft) -> None:
         """Takes a draft that was just written into the view, if there is one for the version before."""
@@ -114,20 +128,45 @@ class Views:
             self._views.pop(session, None)
 
 
+def _standing(features: Features, standing: Mapping[str, Any]) -> Features:
+    """The features of what stands for a message: its own tokens, and what it says."""
+    features = replace(features, tokens=int(standing["tokens"]))
+    if "parts" in standing:
+        parts = tuple(map(part_from_dict, standing["parts"]))
+        return with_content(features, Message(features.role, parts))  # type: ignore[arg-type]
+    outputs = list(standing["results"].values())
+    text = "\n".join(outputs)
+    return replace(features, chars=len(text), content=content_of(text, outputs))
+
+
+def standing_message(message: Message, stand_in: str | None) -> Message:
+    """A message as it stands in the view: as it is, or with what stands for its outputs or for all of it."""
+    if stand_in is None:
+        return message
+    standing = orjson.loads(stand_in)
+    if "parts" in standing:
+        return replace(message, parts=tuple(map(part_from_dict, standing["parts"])))
+    for call_id, text in standing["results"].items():
+        message = message.with_result_text(call_id, text)
+    return message
+
+
 # What a stored message mostly has; anything else goes the long way.
-_PLAIN = frozenset({"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"})
-_LINKED = _PLAIN | {"calls", "results"}
+_KNOWN = frozenset(
+    {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
+    | {"calls", "results", "content"}
+)
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
     """Features from their stored texts, all parsed in one go."""
     for data in orjson.loads("[" + ",".join(texts) + "]"):
-        names = data.keys()
-        if names <= _PLAIN:
-            yield Features(**data)
-        elif names <= _LINKED:
-            data["calls"] = tuple(data.get("calls", ()))
-            data["results"] = tuple(data.get("results", ()))
-            yield Features(**data)
-        else:
+        if not data.keys() <= _KNOWN:
             yield Features.from_dict(data)
+            continue
+        for name in ("calls", "results"):
+            if name in data:
+                data[name] = tuple(data[name])
+        if "content" in data:
+            data["content"] = Content.from_dict(data["content"])
+        yield Features(**data)

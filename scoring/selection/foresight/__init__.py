@@ -46,7 +46,11 @@ def choose(task: Task) -> Choice:
         reasons = Reasons(history.marks, ledger, offers, points, taken, history.unit_tokens[:], whole)
     shortened = {
         position: Shortening(
-            tokens, partial(cut, rows=rows), partial(cut, rows=()), partial(reasons.shortened, position)
+            tokens,
+            partial(cut, rows=rows),
+            partial(_fewer, rows=rows),
+            len(rows),
+            partial(reasons.shortened, position),
         )
         for position, (tokens, rows) in taken.shortened.items()
     }
@@ -67,9 +71,13 @@ def rate(history: History, settings: Settings, protected: Collection[int]) -> Sc
 
 def cut(message: Message, rows: Sequence[Row]) -> Message:
     """The message with its outputs cut to these rows."""
-    short = iter(shorten(outputs_of(message), rows))
+    short = iter(shorten(outputs_of(message), sorted(rows)))
     return replace(message, parts=tuple(replace(p, text=next(short)) if isinstance(p, ToolResult) else p
                                         for p in message.parts))  # fmt: skip
+
+
+def _fewer(message: Message, count: int, rows: Sequence[Row]) -> Message:
+    return cut(message, rows[:count])
 
 
 def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:

@@ -76,7 +76,10 @@ def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[
 
 
 def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
-    """Use what room is left to let shortened messages stay whole, the newest first."""
+    """Use what room is left: rows that were cut off come back, those that carry most first, then whole outputs, the
+    newest first.
+    """
+    offers.restore(taken.shortened, taken)
     for position in sorted(taken.shortened, reverse=True):
         more = tokens[position] - taken.shortened[position][0]
         if more <= taken.left:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
+from typing import Protocol
 
 from scoring.content import EMPTY, Content
 from scoring.content.rows import MARK_CHARS, Row
@@ -44,6 +45,10 @@ class Offer:
     cost: int
     rows: list[Cut] | None
     held: Iterable[int]
+
+
+class _Room(Protocol):
+    left: int
 
 
 class Offers:
@@ -226,12 +231,35 @@ class Offers:
     def _per_char(self, position: int) -> float:
         return self._tokens[position] / (self._history.chars[position] + 1)
 
+    def restore(self, shortened: dict[int, tuple[int, tuple[Row, ...]]], room: _Room) -> None:
+        """Give shortened messages rows back that still add something, the densest first, while there is room."""
+        rows: list[_Row] = []
+        for position in shortened:
+            content = self.shortable(position) or EMPTY
+            left = self._ledger.left
+            rows += self._rows(position, content, [left[n] for n in self._ledger.held[position]])
+        for _, position, row, price, _ in sorted(rows):
+            marks, cost = self.row_marks(position, row), ceil(price)
+            tokens, kept = shortened[position]
+            if (
+                cost <= room.left
+                and tokens + cost < self._tokens[position]
+                and self._ledger.gain(marks) > NOTHING
+            ):
+                content = self.shortable(position) or EMPTY
+                more = Row(content.row_lines[row], content.row_pieces[row])
+                shortened[position] = tokens + cost, (*kept, more)
+                room.left -= cost
+                self._ledger.cover(marks, position)
+
     def grow(self, position: int) -> None:
         """Note that a shortened message stays whole after all."""
         self._ledger.cover(self._ledger.held[position], position)
 
     def take(self, head: int, offer: Offer) -> dict[int, tuple[int, tuple[Row, ...]]]:
-        """Cover what a unit says in this form; answers what its shortened messages cost, and their rows."""
+        """Cover what a unit says in this form; answers what its shortened messages cost, and their rows, those that
+        carry most first.
+        """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():
             cut.setdefault(position, []).append(row)
@@ -241,7 +269,7 @@ class Offers:
             if content is None:
                 self._ledger.cover(self._ledger.held[position], position)
                 continue
-            rows = sorted(cut.get(position, ()))
+            rows = cut.get(position, [])
             cost = MARK_TOKENS + MARK_CHARS * self._per_char(position)
             cost += sum([self._price(position, row) for row in rows])
             if ceil(cost) >= self._tokens[position]:

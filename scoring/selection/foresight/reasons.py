@@ -56,10 +56,9 @@ class Reasons:
         if not lines:
             return Why("shortened", "shortened: the call stays, nothing in its output is worth its tokens")
         names = self._names(n for n in self._ledger.held[position] if self._ledger.holder[n] == position)
-        which = f", which name {_listed(names)}" if names else ""
-        return Why(
-            "shortened", f"shortened: {lines:,} {'line' if lines == 1 else 'lines'} of its output stay{which}"
-        )
+        which = f", naming {_listed(names)}" if names else ""
+        size = "1 line" if lines == 1 else f"{lines:,} lines"
+        return Why("shortened", f"shortened to {size} of its output{which}")
 
     def _stays(self, head: int) -> Why:
         if self._by_relevance(head):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.models import ModelLimits
-from scoring.settings import BALANCED, Settings
+from scoring.settings import FORESIGHT, Settings
 from tests.webapp.building import managed
 from webapp.services.desk import limits_of
 
@@ -16,7 +16,7 @@ MODEL = ModelLimits("m", 200_000)
 
 def settings(**data: Any) -> Settings:
     """The defaults with some changes."""
-    return Settings.from_dict(data, base=BALANCED)
+    return Settings.from_dict(data, base=FORESIGHT)
 
 
 class TestLimits:
@@ -41,8 +41,8 @@ class TestLimits:
 
     def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
         """It knows better, smaller or larger."""
-        assert limits_of(MODEL, 1_000_000, BALANCED).limit == 1_000_000
-        assert limits_of(ModelLimits("m", 400_000, 272_000), 258_400, BALANCED).limit == 258_400
+        assert limits_of(MODEL, 1_000_000, FORESIGHT).limit == 1_000_000
+        assert limits_of(ModelLimits("m", 400_000, 272_000), 258_400, FORESIGHT).limit == 258_400
 
     def test_are_never_empty(self) -> None:
         """However small the window."""
@@ -66,4 +66,4 @@ class TestDesk:
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
         app.desk.forget()
-        assert app.desk.settings() == BALANCED
+        assert app.desk.settings() == FORESIGHT

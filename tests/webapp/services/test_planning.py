@@ -56,6 +56,7 @@ class TestPlanning:
         )
         row = app.store.sessions.get("s")
         words = {"keywords": [{"name": "food", "share": 1.0, "words": ["marmalade"]}]}
+        app.settings.put({"strategy": "score"})
         tried = planning.make(row, settings=Settings.from_dict(words, base=app.desk.settings()))
         assert list(tried.plan.parts["keywords"]) == [1.0, 0.0, 0.0, 0.0, 0.0]
         assert planning.make(row).plan.parts["keywords"][0] == 0.0

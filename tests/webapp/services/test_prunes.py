@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from scoring.errors import InvalidSettings
 from tests.webapp.building import (
+    call,
     context_numbers,
     conversation,
     entry,
@@ -15,6 +17,8 @@ from tests.webapp.building import (
     heard,
     managed,
     mid,
+    result,
+    said,
     user,
     wire,
 )
@@ -63,9 +67,7 @@ class TestPlan:
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", {"settings": {"cap_tokens": 1_000}})
         same = app.prunes.plan("s", {"compare": True})
-        other = app.prunes.plan(
-            "s", {"compare": True, "settings": {"weights": {"recency": 0, "length": 60}, "fresh_tail": 0}}
-        )
+        other = app.prunes.plan("s", {"compare": True, "settings": {"strategy": "score", "fresh_tail": 2}})
         assert same["changed"] == 0
         assert other["changed"] > 0
 
@@ -152,3 +154,66 @@ class TestApply:
         for tokens in (900, 700, 500, 300):
             app.prunes.apply("s", {"max_tokens": tokens})
             assert list(app.verify()) == []
+
+
+class TestShortening:
+    """Tool outputs that stay with less of themselves."""
+
+    def chatter(self, start: int) -> str:
+        """Lines that nobody will ever ask for again."""
+        return "".join(f"info: some chatter of the build, part {n}\n" for n in range(start, start + 100))
+
+    def session(self, app: Any) -> None:
+        """A session in which one row of a long output is named later."""
+        long = self.chatter(0) + "FAILED tests/test_parser.py::test_empty_rows\n" + self.chatter(100)
+        followed(
+            app, user("please fix the build"), call("c-1"), result("c-1", long), said("looking"),
+            call("c-2"), result("c-2", long.replace("parser", "writer")), said("tests/test_parser.py fails"),
+            user("go on"),
+        )  # fmt: skip
+
+    def test_is_shown_applied_sent_and_taken_back(self, app: Any) -> None:  # X7, X3
+        """The call stays, the row that is named again stays; undo gives back every character."""
+        self.session(app)
+        plan = app.prunes.plan("s", {"max_tokens": 1_000})
+        assert plan["shortened_count"] == len(plan["shortened"]) > 0
+        assert {m["fate"] for m in plan["shortened"]} == {"shortened"}
+        assert any("test_empty_rows" in m["reason"] for m in plan["shortened"])
+        assert app.messages.page("s", fate="shortened", plan_id=plan["plan_id"])["total"] == len(
+            plan["shortened"]
+        )
+        whole = app.context.get("s", "openai")["messages"]
+        done = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        assert done["session"]["pruned"]["tokens"] <= 1_000
+        sent = app.context.get("s", "openai")["messages"]
+        outputs = [m["content"] for m in sent if m["role"] == "tool"]
+        assert any("py::test_empty_rows" in text for text in outputs)
+        assert all(text.startswith("[shortened: ") for text in outputs)
+        _, _, chunks = app.exporting.export("s", "claude-code")
+        assert self.chatter(0).encode() not in b"".join(chunks).replace(b"\\n", b"\n")
+        app.operations.undo("s", done["operation"]["n"])
+        assert app.context.get("s", "openai")["messages"] == whole
+
+    def test_can_be_shortened_again(self, app: Any) -> None:  # X7
+        """A second plan counts and cuts what stands there, not what stood there once."""
+        self.session(app)
+        app.prunes.apply("s", {"max_tokens": 2_500})
+        before = app.sessions.get("s")["pruned"]["tokens"]
+        plan = app.prunes.plan("s", {"max_tokens": 300})
+        assert plan["before"]["tokens"] == before <= 2_500
+        app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        assert app.sessions.get("s")["pruned"]["tokens"] <= 300
+
+    def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: Any) -> None:  # B18
+        """Rows stored without a content are read again, and planned like any other."""
+        self.session(app)
+        expected = app.prunes.plan("s", {"max_tokens": 1_000})
+        row = app.store.sessions.get("s")
+        with app.store.write():
+            for message in app.store.log.messages(row.key, range(1, row.next_no)).values():
+                bare = re.sub(r',"content":\{[^}]*\}', "", message.features)
+                app.store.log.put_messages(row.key, [message._replace(features=bare)])
+        app.prunes._views.drop(row.key)
+        again = app.prunes.plan("s", {"max_tokens": 1_000})
+        assert [m["reason"] for m in again["shortened"]] == [m["reason"] for m in expected["shortened"]]
+        assert again["after"] == expected["after"]
