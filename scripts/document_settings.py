@@ -1,0 +1,127 @@
+"""Writes docs/settings.md: every setting with its meaning, its default, its range and what *Blueprint* says instead.
+
+Defaults and ranges come from the code; the meanings stand here, one for each field, and a test fails when one is
+missing or stale.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from scoring.limits import LIMITS
+from scoring.settings import PRESETS, STRATEGY_NAMES, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "settings.md"
+MARK = "<!-- Written by scripts/document_settings.py; `make docs` writes it anew. -->\n"
+
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Scoring": {
+        "weights": "Points that each signal can give; their sum is the score. At 0 a signal has no effect.",
+        "roles": "How much each role counts, 0 to 1.",
+        "keywords": "Groups of words and the share of the signal each is worth; whole words, in any case.",
+        "length_steps": "From how many characters a message rates how high, 0 to 1.",
+        "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}.",
+    },
+    "When, and how far": {
+        "target_percent": "Above this share of the input limit a session is marked, and automatic pruning acts.",
+        "aim_percent": "What a prune cuts to, at most the target.",
+        "cap_tokens": "Your own ceiling on the target, for windows so large that 80 % never comes.",
+        "automatic": "Prune by itself when an append crosses the target. A session can say otherwise.",
+        "minimum_gain_percent": "What an automatic prune has to free, as a share of the input limit.",
+    },
+    "What is kept": {
+        "fresh_tail": "So many of the newest messages are never dropped.",
+        "user_words_tokens": "What users said is kept word for word, newest first, up to so many tokens …",
+        "user_words_percent": "… and up to this share of the budget.",
+        "user_words_messages_percent": "Only where users write at most this share of the messages.",
+    },
+    "Windows and counting": {
+        "response_reserve": "Tokens kept free for the answer.",
+        "compaction_buffer_tokens": "Tokens kept free besides, for what a call adds …",
+        "compaction_buffer_percent": "… but at most this share of the window.",
+        "windows": "The table of windows: `current`, or the one that *Blueprint* was written for.",
+        "counting": "`tokenizer`, or four characters a token as *Blueprint* counts.",
+    },
+    "Summaries and the assembled context": {
+        "auto_summarize": "Summarise by itself when one of the triggers is reached.",
+        "max_messages_before_summary": "Messages since the last summary that trigger the next.",
+        "max_tokens_before_summary": "Tokens since the last summary that trigger the next.",
+        "summary_window_percent": "The same as a share of the window, if that is less.",
+        "min_recent_messages": "So many of the newest messages stay whatever is summarised.",
+        "summary_percent": "The most that a summary may take of what is available.",
+        "summary_words": "The most words of a summary.",
+        "memory_percent": "What remembered facts may take of what the reserves leave.",
+        "learnings_percent": "The same for learnings.",
+        "learnings_shown": "The most learnings at once.",
+        "tool_outputs_keep_turns": "Strategy `tool_outputs_first`: the outputs of so many last turns stay.",
+        "tool_outputs_keep_tokens": "And the newest outputs up to so many tokens.",
+        "tool_outputs_minimum_gain": "It acts only where so many tokens are gained.",
+        "tool_outputs_exempt": "Tools whose outputs it leaves alone.",
+        "status_line": "Show the one-line status for each appended turn.",
+    },
+}
+
+
+def page() -> str:
+    """The whole page."""
+    default, blueprint = Settings().to_dict(), PRESETS["Blueprint"].to_dict()
+    lines = [MARK, "# Settings\n", *_introduction()]
+    for title, meanings in SECTIONS.items():
+        lines += [
+            f"\n## {title}\n",
+            "| setting | meaning | default | range | *Blueprint* |",
+            "|---|---|---|---|---|",
+        ]
+        for name, meaning in meanings.items():
+            other = "" if blueprint[name] == default[name] else _shown(blueprint[name])
+            lines.append(f"| `{name}` | {meaning} | {_shown(default[name])} | {_range(name)} | {other} |")
+    return "\n".join(lines) + "\n"
+
+
+def undescribed() -> set[str]:
+    """Settings without a meaning here, and meanings without a setting."""
+    described = {name for meanings in SECTIONS.values() for name in meanings}
+    return described ^ {field.name for field in fields(Settings)}
+
+
+def _introduction() -> Iterator[str]:
+    yield "Every threshold and weight can be changed on the settings page, over `PUT /api/settings`,"
+    yield "and for one session over `PATCH /api/sessions/<id>`."
+    yield "A change is checked as a whole: either all of it holds, or each wrong field is named.\n"
+    yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}."
+
+
+def _range(name: str) -> str:
+    limit = LIMITS.get(name)
+    return f"{limit.minimum:,g} to {limit.maximum:,.0f}" if limit else ""
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {number:.3g}" for key, number in value.items())
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, list):
+        named = (
+            f"{one['name']} {one['share']:.3g}" if isinstance(one, dict) else f"{one[1]:g} from {one[0]:,}"
+            for one in value
+        )
+        return ", ".join(named)
+    return f"{value:,g}" if isinstance(value, int | float) else f"`{value}`"
+
+
+def main() -> int:
+    """Writes the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""The page on settings says what the code does."""
+
+from __future__ import annotations
+
+from scripts import document_settings
+
+
+class TestThePageOnSettings:
+    """docs/settings.md."""
+
+    def test_is_what_the_code_says(self) -> None:  # B16
+        """`make docs` was run after the last change of a setting, a default or a range."""
+        assert document_settings.PAGE.read_text(encoding="utf-8") == document_settings.page()
+
+    def test_says_what_each_setting_means(self) -> None:
+        """No setting without a meaning, no meaning without a setting."""
+        assert document_settings.undescribed() == set()
