@@ -39,10 +39,10 @@ class UnknownFormat(ScoringError):
 
 
 class MalformedMessage(ScoringError):
-    """A list is in a known format but one of its messages is not. `index` counts from 0."""
+    """A list is in a known format but one of its messages is not. `index` counts from 0; `reason` says why."""
 
     def __init__(self, index: int, message: str) -> None:
-        self.index = index
+        self.index, self.reason = index, message
         super().__init__(f"message {index}: {message}")
 
 

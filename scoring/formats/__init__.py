@@ -52,6 +52,31 @@ def decode(value: Any, format: str | None = None) -> Decoded:
         UnknownFormat: the format is not given and not recognised, or no such format exists.
         MalformedMessage: a message of the list cannot be read; says which, and what was expected.
     """
+    chosen, envelope, items = _opened(value, format)
+    read = [_read(chosen, n, item) for n, item in enumerate(items)]
+    return Decoded(tuple(numbered(read)), chosen.name, envelope)
+
+
+def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
+    """Like `decode`, but messages that cannot be read are left out, and why stands beside the others.
+
+    Raises:
+        UnknownFormat: as `decode`.
+        MalformedMessage: there is no list of messages at all.
+    """
+    chosen, envelope, items = _opened(value, format)
+    read: list[Message] = []
+    faults: list[MalformedMessage] = []
+    for n, item in enumerate(items):
+        try:
+            read.append(_read(chosen, n, item))
+        except MalformedMessage as fault:
+            faults.append(fault)
+    return Decoded(tuple(numbered(read)), chosen.name, envelope), faults
+
+
+def _opened(value: Any, format: str | None) -> tuple[Format, dict[str, Any], Sequence[Any]]:
+    """(the format, the envelope, the list) of a list or request body."""
     chosen = recognise(value) if format is None else _format(format)
     envelope: dict[str, Any] = {}
     if isinstance(value, Mapping):
@@ -67,10 +92,11 @@ def decode(value: Any, format: str | None = None) -> Decoded:
         value = [value]
     if not isinstance(value, list | tuple):
         raise MalformedMessage(0, f"expected a list of messages, got {kind_of(value)}")
-    read = [
-        replace(chosen.read(Place(n), item), wire=Wire(chosen.name, item)) for n, item in enumerate(value)
-    ]
-    return Decoded(tuple(numbered(read)), chosen.name, envelope)
+    return chosen, envelope, value
+
+
+def _read(chosen: Format, n: int, item: Any) -> Message:
+    return replace(chosen.read(Place(n), item), wire=Wire(chosen.name, item))
 
 
 def encode(
@@ -182,6 +208,7 @@ __all__ = [
     "Decoded",
     "Format",
     "decode",
+    "decode_readable",
     "encode",
     "recognise",
     "repair",

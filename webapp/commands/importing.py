@@ -15,6 +15,7 @@ from webapp.commands.common import db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
 
 SUFFIXES = (".jsonl", ".json")
+COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
 PROBLEMS_SHOWN = 5
 
 
@@ -32,8 +33,9 @@ PROBLEMS_SHOWN = 5
 def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Path | None) -> int:
     """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
 
-    The same file twice adds nothing; a longer version adds the rest. Lines that cannot be read are told with their
-    numbers, and the others are used.
+    The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are told
+    with their numbers, and the others are used; so are files. Exits with 1 where a file could not be read, with 2
+    where none could.
     """
     files = list(files_in(paths))
     if not files:
@@ -46,22 +48,13 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
             bar.update(task, description=file.name[:40])
             failure = import_one(app, file, file_format, model)
             if failure is not None:
-                failed.append(file)
-                if file in named:
-                    click.echo(failure, err=True)
+                click.echo(failure, err=True)
+                if file in named or size_of(file):  # agents leave empty files behind where nothing was said
+                    failed.append(file)
             bar.advance(task, size_of(file))
-    return conclude(files, failed, named)
-
-
-def conclude(files: list[Path], failed: list[Path], named: set[Path]) -> int:
-    """The exit code, and a word on what was passed over: a folder may hold other things, a named file may not."""
-    others = [file for file in failed if file not in named]
-    if others:
-        shown = ", ".join(file.name for file in others[:3]) + (" …" if len(others) > 3 else "")
-        click.echo(f"coppice: {len(others)} files are no transcripts and were passed over: {shown}", err=True)
-    if len(failed) == len(files):
-        return 2
-    return 1 if len(failed) > len(others) else 0
+    if failed and len(files) > 1:
+        click.echo(f"coppice: {len(failed)} of {len(files)} files could not be imported", err=True)
+    return 0 if not failed else 2 if len(failed) == len(files) else 1
 
 
 def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str | None:
@@ -71,7 +64,8 @@ def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str
         StoreError: it is not the file's fault.
     """
     try:
-        answer = app.importing.import_file(str(file), file.read_bytes(), format=file_format, model=model)
+        with file.open("rb") as opened_file:
+            answer = app.importing.import_file(str(file), opened_file, format=file_format, model=model)
     except StoreError:
         raise
     except (CoppiceError, ScoringError) as error:
@@ -94,7 +88,7 @@ def told(one: dict[str, Any]) -> str:
     if one["known"]:
         words.append(f"{one['known']:,} known")
     if one["skipped"]:
-        words.append(f"{one['skipped']:,} lines skipped")
+        words.append(f"{one['skipped']:,} skipped")
     return ", ".join(words)
 
 
@@ -102,7 +96,8 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
     """The files that are named, and those in the folders that are, sorted."""
     for path in paths:
         if path.is_dir():
-            yield from sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+            found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+            yield from sorted(file for file in found if not file.name.endswith(COMPANION))
         else:
             yield path
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from scoring.messages import Message, ToolCall
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Entry, Meta, Problem, Record, Unknown, UsageReport
 
 # One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
 # another writer never waits long.
 BATCH_RECORDS = 1_000
+# … and at most about so many bytes of what was said, however few records that is: a batch is held several times over.
+BATCH_BYTES = 4 << 20
 NOTES_KEPT = 20
 
 
@@ -26,7 +29,7 @@ class Tally:
         """Counts problems and unknown rows."""
         for record in records:
             if isinstance(record, Problem):
-                self.malformed += 1
+                self.malformed += not record.used
                 if len(self.problems) < NOTES_KEPT:
                     place = f"line {record.line}: " if record.line is not None else ""
                     self.problems.append(f"{place}{record.reason}")
@@ -36,16 +39,38 @@ class Tally:
 
 def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
     """Records in runs of one stream, in order, none longer than a batch."""
-    stream, batch = "", list[Record]()
+    stream, batch, size = "", list[Record](), 0
     for record in records:
         own = getattr(record, "stream", stream)
-        if batch and (own != stream or len(batch) >= BATCH_RECORDS):
+        if batch and (own != stream or len(batch) >= BATCH_RECORDS or size >= BATCH_BYTES):
             yield stream, batch
-            batch = []
+            batch, size = [], 0
         stream = own
         batch.append(record)
+        size += weight(record)
     if batch:
         yield stream, batch
+
+
+def weight(record: Record) -> int:
+    """About how many bytes a record holds."""
+    if not isinstance(record, Entry):
+        return 0
+    return len(record.raw) if record.raw is not None else weight_of(record.message)
+
+
+def weight_of(message: Message) -> int:
+    """About how many characters a message holds."""
+    size = 0
+    for part in message.parts:
+        size += len(part.arguments) if isinstance(part, ToolCall) else len(getattr(part, "text", ""))
+    return size
+
+
+def chunks(records: Sequence[Record]) -> Iterator[list[Record]]:
+    """Records in order in pieces that one transaction takes."""
+    for _, batch in batches(records):
+        yield batch
 
 
 def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:

@@ -20,7 +20,7 @@ from webapp.services.desk import Desk
 from webapp.services.ingest import Ingest
 from webapp.transcripts import claude_code, codex, gemini_cli
 from webapp.transcripts.records import Record, TranscriptFile
-from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, catch_up
+from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, catch_up, fed
 
 AGENTS = (claude_code, codex, gemini_cli)
 PORTION_RECORDS = 400
@@ -145,7 +145,7 @@ class Following:
                 portion = []
                 opened.decoder = _decoder(opened.file)
             elif isinstance(item, Line):
-                portion.extend(opened.decoder.feed(item.number, item.data))
+                portion.extend(fed(opened.decoder, item))
             else:
                 portion.append(item)
             if len(portion) >= PORTION_RECORDS:

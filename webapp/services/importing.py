@@ -9,28 +9,32 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
-from typing import Any
-
-import orjson
+from typing import Any, BinaryIO
 
 from scoring.formats import FORMATS
 from webapp.errors import Invalid, Malformed
 from webapp.services.desk import Desk
 from webapp.services.ingest import Added, Ingest
-from webapp.services.lists import ids_of, read_list, session_of
+from webapp.services.list_files import read_file
+from webapp.services.lists import ids_of, session_of
 from webapp.services.own_format import OwnFormat
 from webapp.services.sessions import Sessions
 from webapp.store.sessions import SessionRow
 from webapp.transcripts import claude_files, codex_files, gemini_cli
+from webapp.transcripts.content import Content
+from webapp.transcripts.elements import read_document
 from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
 from webapp.transcripts.records import Problem, Record
-from webapp.transcripts.tail import Line, lines_of
+from webapp.transcripts.tail import Line, fed, lines_of, no_text
 
-HEAD_BYTES = 1 << 18
 LINES = ("claude-code", "codex", "gemini-cli")
 NAMES = ("auto", *LINES, COPPICE, "jsonl", "wire", *FORMATS)
+EXPECTED = (
+    "expected a transcript of Claude Code, Codex or Gemini CLI, a message list in a provider's format, or an "
+    "export of ours"
+)
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
 _CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -44,46 +48,43 @@ class Importing:
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
     def import_file(
-        self, name: str, data: bytes, format: str = "auto", model: str | None = None
+        self, name: str, data: bytes | BinaryIO, format: str = "auto", model: str | None = None
     ) -> dict[str, Any]:
-        """Imports a file; one entry a session that it holds.
+        """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
 
         Raises:
-            Malformed: nothing of it can be read.
+            Malformed, MalformedMessage: nothing of it can be read.
             Invalid: there is no such format.
-            UnknownFormat, MalformedMessage: it is no message list that we know, or one with a broken message.
         """
         if format not in NAMES:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         base = PurePath(name).name or "upload"
-        if not data.strip():
-            raise Malformed(f"{base} is empty")
+        content = Content(data)
+        if content.empty:
+            raise Malformed(f"{base} is empty; there is nothing to import")
         source = {"jsonl": COPPICE}.get(format, format)
         if source == "auto":
-            found = recognise(data[:HEAD_BYTES], base)
+            found = recognise(content.head(), base)
             if found is None:
-                raise Malformed(
-                    f"{base}: not recognised; expected a transcript of Claude Code, Codex or Gemini CLI, a message "
-                    "list in a provider's format, or an export of ours"
-                )
+                raise Malformed(f"{base}: not recognised{_looks(content)}; {EXPECTED}")
             source = found
         if source == COPPICE:
-            return {"imported": self._own.load(base, data)}
+            return {"imported": self._own.load(base, content.whole())}
         if source in LINES:
-            return {"imported": [self._transcript(name, data, source, model)]}
-        return {"imported": [self._list(base, data, None if source == "wire" else source, model)]}
+            return {"imported": [self._transcript(name, content, source, model)]}
+        return {"imported": [self._list(base, content, None if source == "wire" else source, model)]}
 
     # -- transcripts
 
-    def _transcript(self, name: str, data: bytes, source: str, model: str | None) -> dict[str, Any]:
-        session_id, parent, title, agent_type = describe(name, data, source)
+    def _transcript(self, name: str, content: Content, source: str, model: str | None) -> dict[str, Any]:
+        session_id, parent, title, agent_type = describe(name, content.head(), source)
         self._revive(session_id)
         row = self._ingest.ensure(
             session_id, source, parent_id=parent, title=title, agent_type=agent_type, model=model
         )
         if row is None:
             raise Malformed(f"{PurePath(name).name}: its session was deleted")
-        added = self._ingest.append_records(session_id, _records(data, source), recount=True)
+        added = self._ingest.append_records(session_id, _records(content, source), recount=True)
         return self._answer(session_id, added)
 
     def _revive(self, session_id: str) -> None:
@@ -95,19 +96,19 @@ class Importing:
 
     # -- message lists
 
-    def _list(self, name: str, data: bytes, wire_format: str | None, model: str | None) -> dict[str, Any]:
-        value = _parsed(name, data)
-        if isinstance(value, Mapping) and "model" in value and isinstance(value["model"], str):
-            model = model or value["model"]
-        decoded = read_list(value, wire_format)
-        if not decoded.messages:
-            raise Malformed(f"{name}: the list is empty")
+    def _list(
+        self, name: str, content: Content, wire_format: str | None, model: str | None
+    ) -> dict[str, Any]:
+        file = read_file(name, content, wire_format)
+        decoded, model = file.decoded, model or file.model
         ids = ids_of(decoded.messages)
         row = session_of(self._store, ids)
         session_id = (
             row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
         )
         added = self._ingest.append_list(session_id, decoded.messages, ids, model)
+        added.skipped += file.skipped
+        added.problems += file.problems
         return self._answer(session_id, added)
 
     def _new(
@@ -142,9 +143,9 @@ class Importing:
         }
 
 
-def describe(name: str, data: bytes, source: str) -> tuple[str, str | None, str | None, str | None]:
+def describe(name: str, head: bytes, source: str) -> tuple[str, str | None, str | None, str | None]:
     """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows."""
-    path, head = Path(name), data[:HEAD_BYTES]
+    path = Path(name)
     named = _SESSION.search(head)
     inside = named[1].decode("utf-8", "replace") if named else None
     first = head.partition(b"\n")[0]
@@ -166,37 +167,30 @@ def describe(name: str, data: bytes, source: str) -> tuple[str, str | None, str 
     return inside or fallback, None, None, None
 
 
-def _records(data: bytes, source: str) -> Iterator[Record]:
+def _records(content: Content, source: str) -> Iterator[Record]:
     """What a transcript says; its lines, or the whole document in Gemini CLI's older layout."""
-    if source == "gemini-cli" and is_document(data[:HEAD_BYTES]):
-        yield from gemini_cli.read_document(data, {})
+    if source == "gemini-cli" and is_document(content.head()):
+        yield from _document_records(content)
         return
     decoder = decoder_of(source)
-    for item in lines_of(_blocks(data)):
+    for item in lines_of(content.blocks()):
         if isinstance(item, Line):
-            yield from decoder.feed(item.number, item.data)
+            yield from fed(decoder, item)
         else:
             yield item
 
 
-def _blocks(data: bytes, size: int = 1 << 20) -> Iterable[bytes]:
-    view = memoryview(data)
-    return (bytes(view[start : start + size]) for start in range(0, len(data), size))
+def _document_records(content: Content) -> Iterator[Record]:
+    document = read_document(content.whole())
+    if document is None or not isinstance(document.value, dict):
+        yield Problem(1, "no list of messages in the document")
+        return
+    for number, reason in document.faults:
+        yield Problem(None, reason if number is None else f"message {number}: {reason}")
+    yield from gemini_cli.read_value(document.value, {})
 
 
-def _parsed(name: str, data: bytes) -> Any:
-    """A JSON document, or lines of JSON as a list."""
-    try:
-        return orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
-    except orjson.JSONDecodeError as whole:
-        rows = []
-        for item in lines_of(_blocks(data)):
-            if isinstance(item, Problem):
-                raise Malformed(f"{name}: line {item.line}: {item.reason}") from whole
-            try:
-                rows.append(orjson.loads(item.data))
-            except orjson.JSONDecodeError as error:
-                first = not rows
-                place = str(whole) if first else f"line {item.number}: {error}"
-                raise Malformed(f"{name}: not JSON: {place}") from error
-        return rows
+def _looks(content: Content) -> str:
+    """What the file seems to be, where its first bytes tell."""
+    reason = no_text(next(content.blocks(), b""))
+    return f", {reason.partition(';')[0]}" if reason else ""

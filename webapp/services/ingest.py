@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from scoring.messages import Message
@@ -22,7 +23,7 @@ from webapp.events import (
     SessionCreated,
     SessionUpdated,
 )
-from webapp.services.batches import BATCH_RECORDS, NOTES_KEPT, Tally, apply_meta, batches, runs
+from webapp.services.batches import BATCH_RECORDS, NOTES_KEPT, Tally, apply_meta, batches, chunks, runs
 from webapp.services.clock import to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
@@ -201,7 +202,7 @@ class Ingest:
     ) -> Added:
         """Appends those messages of a whole list that the session does not have yet."""
 
-        def records(row: SessionRow) -> list[Record]:
+        def begun(chunk: list[Record], row: SessionRow) -> list[Record]:
             row.tail_hash = ids[-1]
             row.last_activity_at = row.last_activity_at or self._desk.clock()
             return chunk
@@ -212,9 +213,8 @@ class Ingest:
             row = self._store.sessions.get(session_id)
             if self._store.log.known(row.key, [ids[-1]]):
                 return Added(known=len(entries))
-            for start in range(0, len(entries), BATCH_RECORDS):
-                chunk = entries[start : start + BATCH_RECORDS]
-                whole.merge(self._append(session_id, records))
+            for chunk in chunks(entries):
+                whole.merge(self._append(session_id, partial(begun, chunk)))
         if len(whole.nos) > SETTLE_FROM:
             self._store.settle()
         return whole

@@ -10,7 +10,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from scoring.formats import FORMATS, Decoded, decode, recognise, system_text
+from scoring.errors import MalformedMessage
+from scoring.formats import FORMATS, Decoded, decode, decode_readable, recognise, system_text
 from scoring.messages import Message, Text, Wire
 from webapp.services.plain import storable
 from webapp.store import Store
@@ -27,11 +28,30 @@ def read_list(value: Any, wire_format: str | None = None) -> Decoded:
     """
     if isinstance(value, list) and not value:
         return Decoded((), wire_format or "openai", {})
+    return _with_prompt(decode(value, _format_of(value, wire_format)))
+
+
+def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
+    """Like `read_list`, but messages that cannot be read are left out, and told.
+
+    Raises:
+        UnknownFormat: it is no message list that we know.
+        MalformedMessage: there is no list of messages at all.
+    """
+    decoded, faults = decode_readable(value, _format_of(value, wire_format))
+    return _with_prompt(decoded), faults
+
+
+def _format_of(value: Any, wire_format: str | None) -> str:
     found = recognise(value)
     known = FORMATS.get(wire_format or "")
     if known is not None and known.recognise(value) > 0 and found.recognise(value) < SURE:
         found = known
-    decoded = decode(value, found.name)
+    return found.name
+
+
+def _with_prompt(decoded: Decoded) -> Decoded:
+    """The list with the system prompt of its envelope as its first message."""
     prompt = system_text(decoded.envelope)
     if not prompt:
         return decoded

@@ -192,6 +192,11 @@ def read_document(data: bytes, state: dict[str, Any]) -> Iterator[Record]:
     if isinstance(document, str):
         yield Problem(1, document)
         return
+    yield from read_value(document, state)
+
+
+def read_value(document: dict[str, Any], state: dict[str, Any]) -> Iterator[Record]:
+    """The same for a document that was parsed."""
     messages = next((document[k] for k in ("messages", "history") if isinstance(document.get(k), list)), None)
     if messages is None:
         yield Problem(1, "no list of messages in the document")

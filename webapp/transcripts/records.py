@@ -131,10 +131,14 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line (from 1; None: the file as a whole) that could not be used, and why. Counted and shown, never fatal."""
+    """A line (from 1; None: the file as a whole) that could not be used, and why. Counted and shown, never fatal.
+
+    `used` says that it was used all the same, mended as the reason tells: shown and not counted.
+    """
 
     line: int | None
     reason: str
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ import binascii
 import hashlib
 import re
 import struct
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from scoring.formats.reading import json_text
 from scoring.messages import Media
 
 TITLE_CHARS = 80
@@ -23,32 +25,52 @@ TITLE_CHARS = 80
 _SURROGATES = re.compile(
     rb"\\(?:\\|u[dD][89aAbB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
+_NO_NUMBER = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,}\]]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a text is not the JSON that was expected."""
+
+    reason: str
 
 
 def parse(line: bytes) -> dict[str, Any] | str:
     """The JSON object on the line, or the reason why there is none (lower case, no line number)."""
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        row = _second_try(line, error)
-        if isinstance(row, str):
-            return row
+    row, _ = parse_value(line)
+    if isinstance(row, Fault):
+        return row.reason
     if not isinstance(row, dict):
         return f"expected a JSON object, got {_kind(row)}"
     return row
 
 
-def _second_try(line: bytes, error: orjson.JSONDecodeError) -> Any:
-    stripped = line.strip(b"\x00")
+def parse_value(text: bytes) -> tuple[Any, str | None]:
+    """(the JSON value or a `Fault`, what was mended in it). Half surrogate pairs and stray NUL bytes are mended."""
+    try:
+        return orjson.loads(text), None
+    except orjson.JSONDecodeError as error:
+        return _second_try(text, error)
+
+
+def _second_try(text: bytes, error: orjson.JSONDecodeError) -> tuple[Any, str | None]:
+    stripped = text.strip(b"\x00")
+    if not text.strip():
+        return Fault("nothing, no JSON"), None
     if not stripped:
-        return "only NUL bytes, no JSON"
-    if b"\\u" in stripped or len(stripped) != len(line):
-        mended = _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], stripped)
+        return Fault("only NUL bytes, no JSON"), None
+    if b"\\u" in stripped or len(stripped) != len(text):
+        fixed = _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], stripped)
         try:
-            return orjson.loads(mended)
+            what = (
+                "half a surrogate pair; read as \ufffd"
+                if fixed != stripped
+                else "NUL bytes around it; left out"
+            )
+            return orjson.loads(fixed), what
         except orjson.JSONDecodeError as second:
             error = second
-    return _why(line, error)
+    return Fault(_why(text, error)), None
 
 
 def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
@@ -63,6 +85,8 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
         return "JSON nested too deeply"
     if line.lstrip()[:1] not in (b"{", b"["):
         return "not JSON"
+    if found := _NO_NUMBER.search(line):
+        return f"{found[1].decode()} is no number in JSON; write null or a string"
     return "broken JSON: " + re.sub(r": line \d+ column (\d+).*", r" at character \1", text)
 
 
@@ -110,8 +134,11 @@ def optional(value: Any) -> str | None:
 
 
 def dumps(value: Any) -> str:
-    """The value as compact JSON text."""
-    return orjson.dumps(value).decode()
+    """The value as compact JSON text, at any depth."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # nested deeper than orjson writes
+        return json_text(value)
 
 
 def short_title(text: str) -> str | None:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from webapp.transcripts.content import mended
 from webapp.transcripts.records import Problem, Record
 
 MAX_LINE = 32 << 20
@@ -101,7 +102,7 @@ class Splitter:
         """The lines that `block` completes."""
         if self.unreadable:
             return
-        if self.consumed == 0 and self.pending == 0 and (reason := _no_text(block)):
+        if self.consumed == 0 and self.pending == 0 and (reason := no_text(block)):
             self.unreadable = True
             yield Problem(1, reason)
             return
@@ -150,7 +151,7 @@ class Splitter:
                 yield Line(self.line, data)
 
 
-def _no_text(block: bytes) -> str | None:
+def no_text(block: bytes) -> str | None:
     """Why the file that begins with `block` cannot be lines of UTF-8; None if it can."""
     for bom, name in _BOMS:
         if block.startswith(bom):
@@ -258,11 +259,25 @@ class Feeds(Protocol):
         """The records of one line."""
 
 
+def fed(decoder: Feeds, line: Line) -> list[Record]:
+    """What a decoder says to a line. One that is no UTF-8 is read with U+FFFD in its place, and told."""
+    records = list(decoder.feed(line.number, line.data))
+    if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
+        return records
+    found = mended(line.data)
+    if found is None:
+        return records
+    again = list(decoder.feed(line.number, found[0]))
+    if len(again) == 1 and isinstance(again[0], Problem):
+        return again
+    return [Problem(line.number, found[1], used=True), *again]
+
+
 def decode(items: Iterable[Item], decoder: Feeds) -> Iterator[Record | Restarted]:
     """The records of lines. Stops behind a `Restarted`: what follows needs a new decoder."""
     for item in items:
         if isinstance(item, Line):
-            yield from decoder.feed(item.number, item.data)
+            yield from fed(decoder, item)
         else:
             yield item
             if isinstance(item, Restarted):
@@ -296,8 +311,7 @@ def catch_up(path: Path, mark: Mark, decoder: Feeds) -> bool:
                 left -= len(block)
                 for item in splitter.feed(block):
                     if isinstance(item, Line):
-                        for _ in decoder.feed(item.number, item.data):
-                            pass
+                        fed(decoder, item)
     except OSError:
         return False
     return left == 0

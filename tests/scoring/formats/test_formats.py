@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.errors import MalformedMessage, UnknownFormat
-from scoring.formats import FORMATS, OPENING, decode, encode, recognise, repair, system_text, validate
+from scoring.formats import (
+    FORMATS,
+    OPENING,
+    decode,
+    decode_readable,
+    encode,
+    recognise,
+    repair,
+    system_text,
+    validate,
+)
 from scoring.messages import Message, Text, ToolCall, ToolResult, message
 from tests.scoring.formats.lists import conversations, near_wire, wire_of
 from tests.shared import shared_files
@@ -181,6 +191,28 @@ def _answers(messages: Any) -> list[tuple[str, str]]:
             later = (r for after in messages[n:] for r in after.results if r.call_id == call.id)
             found.append((call.name, next(later).text))
     return found
+
+
+class TestReadable:
+    """A list as far as it can be read."""
+
+    def test_leaves_out_what_cannot_be_read_and_tells_it(self) -> None:
+        """By its number in the list."""
+        good = {"role": "user", "content": "hi"}
+        decoded, faults = decode_readable(
+            {"messages": [good, 5, good, {"role": "user", "content": 5}], "n": 1}
+        )
+        assert [m.text for m in decoded.messages] == ["hi", "hi"]
+        assert [fault.index for fault in faults] == [1, 3]
+        assert faults[0].reason == "expected a message to be an object, got a number"
+        assert decoded.envelope == {"n": 1}
+
+    def test_needs_a_list(self) -> None:
+        """As every reader does."""
+        with pytest.raises(MalformedMessage):
+            decode_readable({"messages": 5}, "openai")
+        with pytest.raises(UnknownFormat):
+            decode_readable([{"a": 1}])
 
 
 class TestRecognising:

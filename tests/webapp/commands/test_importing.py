@@ -35,13 +35,25 @@ class TestImporting:
         chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
         assert "1 messages added" in run("import", chat).out
 
-    def test_takes_a_folder_and_passes_over_what_is_no_transcript(self, run: Any, chat: Path) -> None:
-        """With a word on it."""
+    def test_takes_a_folder_and_tells_each_file_that_fails(self, run: Any, chat: Path) -> None:
+        """The others are in."""
         (chat.parent / "package.json").write_text('{"name": "x"}')
+        (chat.parent / "half.json").write_text('[{"role": "us')
+        (chat.parent / "empty.jsonl").touch()
+        (chat.parent / "agent-1.meta.json").write_text("{}")
         done = run("import", chat.parent)
-        assert done.code == 0
-        assert "1 files are no transcripts" in done.err
-        assert "package.json" in done.err
+        assert (done.code, "2 messages added" in done.out) == (1, True)
+        assert "package.json: not recognised" in done.err
+        assert "half.json" in done.err
+        assert "empty.jsonl" in done.err
+        assert "meta" not in done.err
+        assert "2 of 4 files could not be imported" in done.err
+
+    def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Any, chat: Path) -> None:
+        """They are told, and are no failure."""
+        (chat.parent / "empty.jsonl").touch()
+        done = run("import", chat.parent)
+        assert (done.code, "empty.jsonl" in done.err) == (0, True)
 
     def test_takes_real_transcripts(self, run: Any, transcripts: Path) -> None:  # S1
         """Claude Code's and Codex's, and the store is sound afterwards."""

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from tests.webapp.building import entry, usage, user
-from webapp.services.batches import BATCH_RECORDS, Tally, batches, runs
+from tests.webapp.building import call, entry, said, usage, user
+from webapp.services.batches import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Tally,
+    batches,
+    chunks,
+    runs,
+    weight,
+    weight_of,
+)
 from webapp.transcripts.records import Entry, Problem, Unknown, UsageReport
 
 
@@ -47,3 +56,30 @@ class TestTally:
         tally.take([Problem(n, "not JSON") for n in range(30)] + [Unknown(1, "odd"), Unknown(2, "odd")])
         assert (tally.malformed, len(tally.problems), tally.unknown) == (30, 20, {"odd": 2})
         assert tally.problems[0] == "line 0: not JSON"
+
+
+class TestWeight:
+    """How much a batch holds."""
+
+    def test_ends_a_batch_before_it_is_too_much(self) -> None:
+        """Few enormous records are a batch like many small ones."""
+        big = Entry(said("x" * (BATCH_BYTES // 2 + 1)), "a")
+        assert [len(batch) for _, batch in batches([big] * 6)] == [2, 2, 2]
+        assert [len(chunk) for chunk in chunks([big] * 6)] == [2, 2, 2]
+
+    def test_is_that_of_the_row_or_of_what_is_said(self) -> None:
+        """Calls and results included; other records weigh nothing."""
+        assert weight(Entry(said("four"), "a")) == 4
+        assert weight(Entry(said("four"), "a", raw=b"x" * 9)) == 9
+        assert weight_of(call("c", "Bash", "12345")) == 5
+        assert weight(Problem(1, "x")) == 0
+
+
+class TestProblems:
+    """Those of lines that were used all the same."""
+
+    def test_are_told_and_not_counted(self) -> None:
+        """Nothing was lost."""
+        tally = Tally()
+        tally.take([Problem(1, "a"), Problem(2, "b", used=True)])
+        assert (tally.malformed, tally.problems) == (1, ["line 1: a", "line 2: b"])

@@ -75,7 +75,8 @@ class TestBadFiles:
         [
             (b"", "empty"), (b"  \n ", "empty"), (b"\x00\x01\x02" * 400, "not recognised"),
             (b"hello", "not recognised"), (b"[" * 100_000, "not recognised"), (b'{"a": 1}', "not recognised"),
-            ("häh".encode("utf-16"), "not recognised"),
+            ("häh".encode("utf-16"), "not recognised"), (b"\x1f\x8b\x08abc", "gzip data"),
+            (b'{"messages": []}', "empty"), ("\ufeff \n".encode(), "empty"), (b'[{"role": "us', "breaks off"),
             (b'{"coppice": 99}\n', "version"), (b"[]", "not recognised"),
         ],
     )  # fmt: skip
@@ -85,10 +86,10 @@ class TestBadFiles:
             app.importing.import_file("x.json", data)
         assert app.sessions.list() == []
 
-    def test_with_a_broken_message_are_refused_with_its_place(self, app: Any) -> None:
-        """A list is all or nothing."""
-        with pytest.raises(MalformedMessage, match="message 1"):
-            app.importing.import_file("x.json", dumped([wire("user", "ok"), {"role": "user", "content": 5}]))
+    def test_without_a_whole_message_are_refused_with_the_first_place(self, app: Any) -> None:
+        """There is nothing to import."""
+        with pytest.raises(MalformedMessage, match="message 0: expected content"):
+            app.importing.import_file("x.json", dumped([{"role": "user", "content": 5}]))
         assert app.sessions.list() == []
 
     def test_with_broken_lines_are_used_as_far_as_they_go(self, app: Any) -> None:
@@ -116,6 +117,141 @@ class TestBadFiles:
         """By its name."""
         with pytest.raises(Invalid, match="format"):
             app.importing.import_file("x", b"{}", format="morse")
+
+
+BAD_MESSAGES = [
+    (b'{"role": "wizard", "content": "x"}', "message 1: expected role to be one of"),
+    (b'{"role": "user", "content": 5}', "message 1: expected"),
+    (b"5", "message 1: expected a message to be an object, got a number"),
+    (
+        b'{"role": "user", "content": ' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+        "message 1: JSON nested too deeply",
+    ),
+    (
+        b'{"role": "user", "content": ' + b"[" * 500 + b"]" * 500 + b"}",
+        "message 1: JSON nested deeper than 200",
+    ),
+    (b'{"role": "user", "content": "x", "n": NaN}', "message 1: NaN is no number in JSON"),
+    (b'{"role": "user", "content" "x"}', "message 1: broken JSON"),
+    (b"", "message 1: nothing, no JSON"),
+]
+
+
+class TestBadMessages:
+    """A bad message costs itself, and is told with its place."""
+
+    @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
+    @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
+    def test_in_a_list_leave_the_rest(self, app: Any, bad: bytes, told: str, shape: bytes) -> None:
+        """Before and behind it."""
+        items = [json.dumps(turn).encode() for turn in TURNS]
+        data = shape % b", ".join([items[0], bad, *items[1:]])
+        [imported] = app.importing.import_file("x.json", data)["imported"]
+        assert (imported["added"], imported["skipped"]) == (4, 1)
+        assert [p[: len(told)] for p in imported["problems"]] == [told]
+        assert app.context.get(imported["session_id"], "openai")["messages"] == TURNS
+        assert list(app.verify()) == []
+
+    @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
+    def test_among_lines_leave_the_rest(self, app: Any, bad: bytes, told: str) -> None:
+        """Each line is one."""
+        items = [json.dumps(turn).encode() for turn in TURNS]
+        data = b"\n".join([items[0], bad, *items[1:]])
+        [imported] = app.importing.import_file("x.jsonl", data)["imported"]
+        assert (imported["added"], imported["skipped"]) == (4, 1)
+        assert imported["problems"][0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
+
+    def test_may_be_mended(self, app: Any) -> None:
+        """Half a surrogate pair becomes U+FFFD, and is told."""
+        data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
+        [imported] = app.importing.import_file("x.json", data)["imported"]
+        assert (imported["added"], imported["skipped"]) == (4, 0)
+        assert imported["problems"] == ["message 2: half a surrogate pair; read as \ufffd"]
+        assert app.context.get(imported["session_id"], "openai")["messages"][2]["content"] == "a \ufffd b"
+
+    @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
+    @pytest.mark.parametrize("body", [False, True])
+    def test_where_a_file_breaks_off_leave_what_was_whole(self, app: Any, cut: float, body: bool) -> None:
+        """With the place where it broke."""
+        turns = [wire("user" if n % 2 == 0 else "assistant", f'say "{n}" [] {{') for n in range(40)]
+        data = dumped({"model": "gpt-5", "messages": turns} if body else turns)
+        [imported] = app.importing.import_file("x.json", data[: int(len(data) * cut)])["imported"]
+        assert 40 * cut - 2 <= imported["added"] <= 40 * cut
+        assert (
+            f"the file breaks off before its list ends; {imported['added']} messages"
+            in imported["problems"][-1]
+        )
+        [whole] = app.importing.import_file("x.json", data)["imported"]
+        assert (whole["session_id"], whole["added"]) == (imported["session_id"], 40 - imported["added"])
+
+
+class TestEncodings:
+    """Letters in other bytes than UTF-8."""
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-8-sig"])
+    @pytest.mark.parametrize("by_line", [False, True])
+    def test_that_are_told_by_their_first_bytes_are_read(
+        self, app: Any, encoding: str, by_line: bool
+    ) -> None:
+        """As if they were UTF-8."""
+        turns = [wire("user", "grüße 👋"), wire("assistant", "ça va")]
+        text = "\n".join(json.dumps(t, ensure_ascii=False) for t in turns) if by_line else json.dumps(turns)
+        [imported] = app.importing.import_file("x.json", text.encode(encoding))["imported"]
+        assert (imported["added"], imported["problems"]) == (2, [])
+        assert app.context.get(imported["session_id"], "openai")["messages"] == turns
+
+    def test_of_a_transcript_too(self, app: Any) -> None:
+        """Line by line."""
+        row = {
+            "type": "user",
+            "uuid": "u1",
+            "parentUuid": None,
+            "sessionId": "s1",
+            "message": wire("user", "é"),
+        }
+        text = json.dumps(row, ensure_ascii=False) + "\n"
+        [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))["imported"]
+        assert (imported["added"], imported["skipped"]) == (1, 0)
+
+    def test_in_a_list_are_replaced_and_told(self, app: Any) -> None:
+        """The byte, where it stands, how it was read, what to do."""
+        data = json.dumps([wire("user", "café olé"), *TURNS], ensure_ascii=False).encode("latin-1")
+        [imported] = app.importing.import_file("x.json", data)["imported"]
+        assert (imported["added"], imported["skipped"]) == (5, 0)
+        assert imported["problems"] == [
+            "line 1: byte 0xe9 at 34 is not UTF-8; read as \ufffd (1 more like it). Save the file as UTF-8 to mend it"
+        ]
+
+    def test_in_lines_are_replaced_and_told_each(self, app: Any) -> None:
+        """Of a transcript and of a list alike; the lines are used."""
+        rows = [
+            {
+                "type": "user",
+                "uuid": f"u{n}",
+                "parentUuid": None,
+                "sessionId": "s1",
+                "message": wire("user", text),
+            }
+            for n, text in enumerate(("ok", "café"))
+        ]
+        for name, lines_ in (("a.jsonl", rows), ("b.jsonl", [wire("user", "ok"), wire("user", "café")])):
+            data = "\n".join(json.dumps(row, ensure_ascii=False) for row in lines_).encode("latin-1")
+            [imported] = app.importing.import_file(name, data)["imported"]
+            assert (imported["added"], imported["skipped"]) == (2, 0)
+            assert imported["problems"][0].startswith("line 2: byte 0xe9 at ")
+
+
+class TestOpenFiles:
+    """A file that is handed in open."""
+
+    def test_are_read_like_bytes(self, app: Any, tmp_path: Path) -> None:
+        """From their beginning, wherever they stand."""
+        path = tmp_path / "chat.json"
+        path.write_bytes(dumped(TURNS))
+        with path.open("rb") as file:
+            file.read(10)
+            [imported] = app.importing.import_file(str(path), file)["imported"]
+        assert imported["added"] == 4
 
 
 class TestDeleted:

@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webapp.transcripts.rows import (
+    Fault,
     count_of,
+    dumps,
     image_size,
     media_from_base64,
     media_from_url,
     parse,
+    parse_value,
     short_title,
     when,
 )
@@ -107,3 +110,22 @@ class TestMedia:
         assert (media.kind, media.size_bytes) == ("document", 5)
         assert media_from_url(f"data:application/pdf;base64,{data}", "document").digest == media.digest
         assert media_from_base64("x", "image/png").digest != ""
+
+
+def test_values_are_read_with_what_was_mended() -> None:
+    """Or come as a fault with its reason."""
+    assert parse_value(b"[1]") == ([1], None)
+    assert parse_value(b'"a\\ud800"') == ("a\ufffd", "half a surrogate pair; read as \ufffd")
+    assert parse_value(b"\0\0[1]") == ([1], "NUL bytes around it; left out")
+    assert parse_value(b" ") == (Fault("nothing, no JSON"), None)
+    assert parse_value(b'{"a": -Infinity}')[0] == Fault(
+        "-Infinity is no number in JSON; write null or a string"
+    )
+
+
+def test_any_depth_is_written() -> None:
+    """Deeper than the fast writer goes."""
+    value: object = 1
+    for _ in range(5_000):
+        value = [value]
+    assert dumps(value) == "[" * 5_000 + "1" + "]" * 5_000

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webapp.transcripts.claude_code import Decoder
 from webapp.transcripts.records import Problem
-from webapp.transcripts.tail import FileTail, Item, Line, Mark, Restarted, Splitter, lines_of
+from webapp.transcripts.tail import FileTail, Item, Line, Mark, Restarted, Splitter, fed, lines_of
 
 TEXTS = st.lists(
     st.binary(max_size=40).map(lambda b: b"{" + b.translate(None, b"\n\r\x00") + b"}"), max_size=12
@@ -217,3 +218,21 @@ class TestFilesThatAreNoText:
     def test_with_nothing_in_them_have_no_lines(self) -> None:
         """An empty file is no problem."""
         assert list(lines_of([b""])) == []
+
+
+class TestFeeding:
+    """A line and its decoder."""
+
+    ROW = '{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"café"}}'
+
+    def test_mends_what_is_no_utf8_and_tells_it(self) -> None:
+        """The row is used."""
+        problem, *records = fed(Decoder(), Line(3, self.ROW.encode("latin-1")))
+        assert isinstance(problem, Problem)
+        assert (problem.line, problem.used) == (3, True)
+        assert records == fed(Decoder(), Line(3, self.ROW.replace("é", "\ufffd").encode()))
+
+    def test_tells_one_problem_of_a_line_that_is_broken_besides(self) -> None:
+        """Why it is no JSON."""
+        [problem] = fed(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
+        assert problem == Problem(3, problem.reason)  # type: ignore[union-attr]

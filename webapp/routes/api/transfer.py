@@ -58,7 +58,7 @@ def import_uploads(app: Any) -> dict[str, Any]:
     for file in files:
         name = file.filename or "upload"
         try:
-            imported += app.importing.import_file(name, file.stream.read(), **choices)["imported"]
+            imported += app.importing.import_file(name, file.stream, **choices)["imported"]
         except Exception as error:
             if status_of(error) >= 500:  # not the file's fault
                 raise

@@ -1,0 +1,85 @@
+"""The bytes of an imported file, as UTF-8 whatever they came as, in blocks or whole.
+
+UTF-16 and UTF-32 are told by their byte order mark (UTF-16 also by the NULs between the letters of JSON) and decoded
+as they are read. Bytes that are no UTF-8 stay in the blocks: whoever cuts lines or messages out of them mends those
+(`mended`), so that the place can be told. A file is read where it lies and never held as a whole but by `whole`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from typing import BinaryIO
+
+BLOCK = 1 << 20
+HEAD_BYTES = 1 << 18
+
+_BOMS = (
+    (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
+)  # fmt: skip
+_WIDE = ((b"[\0", "utf-16-le"), (b"{\0", "utf-16-le"), (b"\0[", "utf-16-be"), (b"\0{", "utf-16-be"))
+
+
+class Content:
+    """The content of a file: bytes, or an open binary file that can be sought in."""
+
+    def __init__(self, data: bytes | BinaryIO) -> None:
+        self._file = io.BytesIO(data) if isinstance(data, bytes) else data
+        self._file.seek(0, io.SEEK_END)
+        self.size = self._file.tell()
+        start = self._read(0, 4)
+        self.encoding = next((name for bom, name in _BOMS if start.startswith(bom)), None) or next(
+            (name for sign, name in _WIDE if start.startswith(sign)), "utf-8"
+        )
+
+    def _read(self, at: int, size: int) -> bytes:
+        self._file.seek(at)
+        return self._file.read(size)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
+        """The content as UTF-8, in blocks."""
+        decoder = codecs.getincrementaldecoder(self.encoding)("replace") if self.encoding != "utf-8" else None
+        for at in range(0, self.size, size):
+            block = self._read(at, size)
+            if decoder is not None:
+                block = decoder.decode(block, at + size >= self.size).encode("utf-8", "replace")
+            yield block
+
+    def head(self, size: int = HEAD_BYTES) -> bytes:
+        """The beginning as sound UTF-8, about `size` bytes of it, without a byte order mark."""
+        block = next(self.blocks(size), b"").removeprefix(codecs.BOM_UTF8)
+        return block.decode("utf-8", "replace").encode()
+
+    def whole(self) -> bytes:
+        """All of it as UTF-8, without a byte order mark."""
+        if self.encoding == "utf-8":
+            return self._read(0, self.size).removeprefix(codecs.BOM_UTF8)
+        return b"".join(self.blocks())
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in it but blanks."""
+        return not any(block.removeprefix(codecs.BOM_UTF8).strip() for block in self.blocks())
+
+
+def mended(data: bytes) -> tuple[bytes, str] | None:
+    """Bytes that are no UTF-8 with U+FFFD in place of what is wrong, and where that is; None if nothing is."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        first = error
+    else:
+        return None
+    text = data.decode("utf-8", "replace")
+    more = text.count("\ufffd") - data.count(b"\xef\xbf\xbd") - 1
+    line_start = data.rfind(b"\n", 0, first.start) + 1
+    where = f"byte 0x{data[first.start]:02x} at {first.start - line_start + 1}"
+    others = f" ({more:,} more like it)" if more > 0 else ""
+    return text.encode(), f"{where} is not UTF-8; read as \ufffd{others}. Save the file as UTF-8 to mend it"
+
+
+def line_of(data: bytes, at: int) -> int:
+    """The number of the line, from 1, that byte `at` stands on."""
+    return data.count(b"\n", 0, at) + 1
