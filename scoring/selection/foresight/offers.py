@@ -10,27 +10,22 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import ceil
 from typing import Protocol
 
-from scoring.content import EMPTY, Content
-from scoring.content.rows import MARK_CHARS, Row
+from scoring.content.rows import Row
 from scoring.history import History
+from scoring.selection.foresight.outputs import NOTHING, Output
+from scoring.selection.foresight.outputs import Adding as _Row
 from scoring.selection.foresight.worth import Ledger
 
 STUB_FROM = 60  # an output of fewer tokens is never shortened
 LEAST_SAVING = 0.9  # a shortened unit costs at most this share of the whole one
-MARK_TOKENS, ROW_CHARS = 5, 5  # what is reckoned for the frame of an output, and for each row's break and gap
 REFORM = 0.6  # an offer's form is chosen anew once it has lost more than the rest of its gain
 # In longer histories a shortened offer that lost much is thinned out before it is cut anew.
 EXACT_UNITS = 4_000
 
-NOTHING = 1e-12  # sums of worth differ by less than this from rounding alone
-
-_Row = tuple[
-    float, int, int, float, int
-]  # minus its worth per token, message, row, tokens, where its marks begin
+Cost = tuple[int, tuple[Row, ...]]  # what a shortened message costs, and its rows
 Cut = tuple[int, int]  # a message and the number of one of its rows
 
 
@@ -45,6 +40,7 @@ class Offer:
     cost: int
     rows: list[Cut] | None
     held: Iterable[int]
+    thinned: bool = False
 
 
 class _Room(Protocol):
@@ -62,7 +58,8 @@ class Offers:
         self._members = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
         self._marks: dict[int, Iterable[int]] = {}
-        self._prices: dict[int, tuple[list[float], list[int]]] = {}
+        self._outputs: dict[int, Output] = {}
+        self._plain: set[int] = set()  # messages that are looked at and have no output to shorten
         self._bonus = self._bonuses(relevant)
 
     def _bonuses(self, relevant: Sequence[float] | None) -> list[float]:
@@ -128,75 +125,43 @@ class Offers:
 
     def final(self, head: int, offer: Offer, room: float) -> Offer:
         """The offer to take: one that was only thinned out on the way is cut anew."""
-        if self._rough and offer.rows is not None:
+        if offer.thinned:
             fresh = self.best(head, room)
             return fresh if fresh.cost <= room else offer
         return offer
 
-    def shortable(self, position: int) -> Content | None:
-        """The content of a message that may be shortened, or None."""
-        content = self._history.features[position].content
-        if content is None or not content.row_ends or self._tokens[position] < STUB_FROM:
-            return None
-        return content
-
     def _shortened(self, head: int) -> Offer | None:
         """A unit with its larger outputs cut to the rows that raise its rate, densest first."""
-        ledger, left = self._ledger, self._ledger.left
         cost, outputs = 0.0, 0
         seen: set[int] = set()
         rows: list[_Row] = []
         for position in self._members[head]:
-            content, held = self.shortable(position), ledger.held[position]
-            if content is None:
+            output = self.output(position)
+            if output is None:
                 cost += self._tokens[position]
-                seen.update(held)
+                seen.update(self._ledger.held[position])
                 continue
             outputs += 1
-            per_char = self._per_char(position)
-            cost += MARK_TOKENS + MARK_CHARS * per_char
-            rows += self._rows(position, content, [left[number] for number in held])
+            cost += output.frame
+            rows += output.adding(position, self._ledger.left)
         if not rows:
             return None
         rows.sort()
         return self._densest(head, rows, seen, cost, outputs)
 
-    def _rows(self, position: int, content: Content, worth: list[float]) -> list[_Row]:
-        """The rows of an output that add something, by what their marks are worth by now."""
-        known = self._prices.get(position)
-        if known is None:
-            per_char = self._per_char(position)
-            prices = [(chars + ROW_CHARS) * per_char for chars in content.row_chars]
-            known = self._prices[position] = (prices, [0, *content.row_ends[:-1]])
-        prices, starts = known
-        upto = list(accumulate([worth[m] for m in content.row_marks], initial=0.0))
-        gains = [upto[end] - upto[start] for start, end in zip(starts, content.row_ends, strict=True)]
-        return [
-            (-gain / price, position, row, price, start)
-            for row, (gain, price, start) in enumerate(zip(gains, prices, starts, strict=True))
-            if gain > NOTHING
-        ]
-
-    def _densest(
-        self,
-        head: int,
-        rows: list[_Row],
-        seen: set[int],
-        cost: float,
-        outputs: int,
-    ) -> Offer:
+    def _densest(self, head: int, rows: list[_Row], seen: set[int], cost: float, outputs: int) -> Offer:
         """Take rows while they raise the rate; `seen` is what stays of the unit anyway."""
-        ledger, left, power = self._ledger, self._ledger.left, self._power
-        features = self._history.features
+        left, power, known = self._ledger.left, self._power, self._outputs
         gain = sum([left[number] for number in seen])
         rate = gain / max(1.0, cost) ** power
         chosen: list[Cut] = []
-        for _, position, row, price, start in rows:
-            content, held = features[position].content or EMPTY, ledger.held[position]
-            new = {held[m] for m in content.row_marks[start : content.row_ends[row]]} - seen
+        for _, position, row in rows:
+            output = known[position]
+            new = {n for n in output.marks_of(row) if n not in seen}
             add = sum([left[number] for number in new])
             if add <= 0.0:
                 continue
+            price = output.prices[row]
             raised = (gain + add) / (cost + price) ** power
             if chosen and raised < rate:
                 break
@@ -210,45 +175,29 @@ class Offers:
         """A shortened offer without the rows that have nothing left to add."""
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
-            if any(left[number] for number in self.row_marks(position, row)):
+            output = self._outputs[position]
+            if any(left[number] for number in output.marks_of(row)):
                 rows.append((position, row))
             else:
-                saved += self._price(position, row)
+                saved += output.prices[row]
         held = array("I", [number for number in offer.held if left[number]])
         gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
-        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
+        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held, thinned=True)
 
-    def row_marks(self, position: int, row: int) -> list[int]:
-        """The marks of one row, by number."""
-        content, held = self._history.features[position].content or EMPTY, self._ledger.held[position]
-        start = content.row_ends[row - 1] if row else 0
-        return [held[m] for m in content.row_marks[start : content.row_ends[row]]]
-
-    def _price(self, position: int, row: int) -> float:
-        content = self._history.features[position].content or EMPTY
-        return (content.row_chars[row] + ROW_CHARS) * self._per_char(position)
-
-    def _per_char(self, position: int) -> float:
-        return self._tokens[position] / (self._history.chars[position] + 1)
-
-    def restore(self, shortened: dict[int, tuple[int, tuple[Row, ...]]], room: _Room) -> None:
+    def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
         """Give shortened messages rows back that still add something, the densest first, while there is room."""
         rows: list[_Row] = []
         for position in shortened:
-            content = self.shortable(position) or EMPTY
-            left = self._ledger.left
-            rows += self._rows(position, content, [left[n] for n in self._ledger.held[position]])
-        for _, position, row, price, _ in sorted(rows):
-            marks, cost = self.row_marks(position, row), ceil(price)
+            rows += self._outputs[position].adding(position, self._ledger.left)
+        for _, position, row in sorted(rows):
+            output = self._outputs[position]
+            cost = ceil(output.prices[row])
             tokens, kept = shortened[position]
-            if (
-                cost <= room.left
-                and tokens + cost < self._tokens[position]
-                and self._ledger.gain(marks) > NOTHING
-            ):
-                content = self.shortable(position) or EMPTY
-                more = Row(content.row_lines[row], content.row_pieces[row])
-                shortened[position] = tokens + cost, (*kept, more)
+            if cost > room.left or tokens + cost >= self._tokens[position]:
+                continue
+            marks = output.marks_of(row)
+            if self._ledger.gain(marks) > NOTHING:
+                shortened[position] = tokens + cost, (*kept, output.row(row))
                 room.left -= cost
                 self._ledger.cover(marks, position)
 
@@ -256,27 +205,35 @@ class Offers:
         """Note that a shortened message stays whole after all."""
         self._ledger.cover(self._ledger.held[position], position)
 
-    def take(self, head: int, offer: Offer) -> dict[int, tuple[int, tuple[Row, ...]]]:
-        """Cover what a unit says in this form; answers what its shortened messages cost, and their rows, those that
-        carry most first.
+    def take(self, head: int, offer: Offer) -> dict[int, Cost]:
+        """Cover what a unit says in this form.
+
+        Answers what its shortened messages cost, and their rows, those that carry most first.
         """
         cut: dict[int, list[int]] = {}
         for position, row in offer.rows or ():
             cut.setdefault(position, []).append(row)
-        short: dict[int, tuple[int, tuple[Row, ...]]] = {}
+        short: dict[int, Cost] = {}
         for position in self._members.get(head, (head,)):
-            content = self.shortable(position) if offer.rows is not None else None
-            if content is None:
-                self._ledger.cover(self._ledger.held[position], position)
-                continue
+            output = self.output(position) if offer.rows is not None else None
             rows = cut.get(position, [])
-            cost = MARK_TOKENS + MARK_CHARS * self._per_char(position)
-            cost += sum([self._price(position, row) for row in rows])
-            if ceil(cost) >= self._tokens[position]:
+            cost = ceil(output.frame + sum([output.prices[row] for row in rows])) if output is not None else 0
+            if output is None or cost >= self._tokens[position]:
                 self._ledger.cover(self._ledger.held[position], position)
                 continue
             for row in rows:
-                self._ledger.cover(self.row_marks(position, row), position)
-            kept = tuple(Row(content.row_lines[row], content.row_pieces[row]) for row in rows)
-            short[position] = ceil(cost), kept
+                self._ledger.cover(output.marks_of(row), position)
+            short[position] = cost, tuple([output.row(row) for row in rows])
         return short
+
+    def output(self, position: int) -> Output | None:
+        """The output of a message that may be shortened, or None."""
+        known = self._outputs.get(position)
+        if known is None and position not in self._plain:
+            content, tokens = self._history.features[position].content, self._tokens[position]
+            if content is None or not content.row_ends or tokens < STUB_FROM:
+                self._plain.add(position)
+                return None
+            per_char = tokens / (self._history.chars[position] + 1)
+            known = self._outputs[position] = Output(content, self._ledger.held[position], per_char)
+        return known
