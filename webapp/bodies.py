@@ -95,6 +95,26 @@ class Nothing(Body):
     """No fields: what to act on stands in the address."""
 
 
+class SummaryWish(Body):
+    """Whether to wait for the summary; by default only where no model is asked."""
+
+    wait: bool | None = None
+
+
+class MemoryNew(Body):
+    """A text to keep; or a message whose words are kept, and where it was said."""
+
+    text: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
+    session_id: Name | None = None
+    message_id: Name | None = None
+
+
+class MemoryChange(Body):
+    """The new text."""
+
+    text: Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
 class AnySettings(RootModel[Json]):
     """Settings, in whole or in part; validated as a whole by the settings service."""
 
@@ -196,6 +216,12 @@ class SearchQuery(Query):
 
     q: Words = ""
     session: Name | None = None
+
+
+class MemoryQuery(Query):
+    """Words to look for; any of them will do."""
+
+    q: Words = ""
 
 
 class ArchiveQuery(Query):

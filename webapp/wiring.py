@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from scoring.models import find_model
 from webapp.bus import Bus
 from webapp.config import Config
+from webapp.providers.client import ModelClient
+from webapp.providers.endpoint import Endpoint
+from webapp.providers.wire import Question
 from webapp.services.assembling import Context
+from webapp.services.background import Background
 from webapp.services.demo import Demo
 from webapp.services.desk import Desk
 from webapp.services.exporting import Exporting
@@ -15,13 +21,17 @@ from webapp.services.following import Following
 from webapp.services.importing import Importing
 from webapp.services.ingest import Ingest
 from webapp.services.library import Models, SettingsService
+from webapp.services.memory import Memory
 from webapp.services.messages import Messages
 from webapp.services.operations import Operations
+from webapp.services.overflow import Overflow
 from webapp.services.own_format import OwnFormat
 from webapp.services.planning import Planning
 from webapp.services.prunes import Prunes
 from webapp.services.searching import Search
 from webapp.services.sessions import Sessions
+from webapp.services.status import Status
+from webapp.services.summarising import Summarising, Writes, Written
 from webapp.services.views import Views
 from webapp.store import Store
 from webapp.tokenizers import Tokenizers
@@ -46,10 +56,16 @@ class App:
     models: Models
     search: Search
     context: Context
+    memory: Memory
+    summarising: Summarising
+    overflow: Overflow
+    background: Background
+    status: Status
     importing: Importing
     exporting: Exporting
     demo: Demo
     following: Watcher
+    model: ModelClient | None = None
 
     def verify(self) -> Iterator[str]:
         """Every fault in the store, one line each."""
@@ -59,6 +75,9 @@ class App:
         """Stops what runs and closes the store."""
         self.following.stop()
         self.demo.stop()
+        self.background.close()
+        if self.model is not None:
+            self.model.close()
         self.store.close()
 
 
@@ -76,7 +95,13 @@ def build(config: Config) -> App:
     ingest, sessions, messages = Ingest(desk, views), Sessions(desk, views), Messages(desk, planning)
     prunes = Prunes(desk, views, planning, messages)
     ingest.automatic = prunes.automatic
-    context, own = Context(desk), OwnFormat(desk, views)
+    memory = Memory(desk)
+    context, own = Context(desk, memory), OwnFormat(desk, views)
+    endpoint = Endpoint.from_environment(config.environment)
+    model = ModelClient(endpoint) if endpoint is not None else None
+    summarising = Summarising(desk, views, asking(model, desk) if model is not None else None)
+    overflow = Overflow(desk, views, summarising)
+    background = Background(desk, summarising, overflow)
     return App(
         config=config,
         store=store,
@@ -92,8 +117,28 @@ def build(config: Config) -> App:
         models=Models(desk),
         search=Search(desk, messages),
         context=context,
+        memory=memory,
+        summarising=summarising,
+        overflow=overflow,
+        background=background,
+        status=Status(desk, background),
+        model=model,
         importing=Importing(desk, ingest, sessions, own),
         exporting=Exporting(desk, context, own),
         demo=Demo(desk, ingest, sessions),
         following=Watcher(Following(desk, ingest, config.watch, config.environment)),
     )
+
+
+def asking(model: ModelClient, desk: Desk) -> Writes:
+    """The model that is configured, as a service asks it: its failure and its cost in plain values."""
+
+    def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
+        reply = model.ask(Question(system, text), cancelled)
+        name = reply.model or model.endpoint.model
+        cost = reply.usage.cost(find_model(model.endpoint.model, desk.overrides()))
+        if reply.failure is not None:
+            return Written("", reply.failure.message, name, cost, reply.failure.kind in ("cancelled", "closed"))
+        return Written(reply.text, "", name, cost)
+
+    return write

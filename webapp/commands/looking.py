@@ -88,7 +88,8 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
     SESSION is an id, or enough of its beginning.
     """
     with opened(db) as app:
-        stats = app.sessions.stats(find_session(app, session)["id"])
+        found = find_session(app, session)["id"]
+        stats = {**app.sessions.stats(found), **app.status.of(found)}
     if as_json:
         write_json(stats)
     else:
@@ -107,7 +108,23 @@ def status_lines(stats: dict[str, Any]) -> list[str]:
     lines += gauge_lines("agent" if one["agent"] else "context", main_gauge(one), one)
     if one["agent"] and one["agent"] != one["pruned"]:
         lines += gauge_lines("pruned", one["pruned"], one)
+    lines += trigger_lines(stats)
     return [*lines, summary_line(stats), *(f"note: {note}" for note in one.get("notes") or [])]
+
+
+def trigger_lines(stats: dict[str, Any]) -> list[str]:
+    """Tool definitions, the last summary, and how far it is to the next one."""
+    if "triggers" not in stats:
+        return []
+    count = f" of {stats['tool_count']} tools" if stats.get("tool_count") is not None else ""
+    last = stats["last_summary"]
+    said = f"{last['text']}, {ago_text(last['at'])}" if last else "none yet"
+    bars = [f"          {bar(one['percent'], 100)} {one['text']}" for one in stats["triggers"]]
+    return [
+        f"tools     {stats['tool_tokens']:,} tokens{count}; {stats['available']:,} available for messages",
+        f"summary   {said}; {'by itself' if stats['auto_summarize'] else 'on wish'}",
+        *bars,
+    ]
 
 
 def gauge_lines(name: str, gauge: dict[str, Any], one: dict[str, Any]) -> list[str]:

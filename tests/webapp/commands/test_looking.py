@@ -50,6 +50,15 @@ class TestContext:
             r"tokens: [\d,]+ msgs \+ [\d,]+ tools \| context: [\d,]+ / [\d,]+ \([\d.]+ %\)", done.out
         )
 
+    def test_shows_both_triggers_and_the_last_summary(self, fed: Any) -> None:  # S7
+        """Tool definitions, bars, and what the last summary did."""
+        [one] = json.loads(fed("sessions", "--json").out)
+        done = fed("context", one["id"])
+        assert re.search(r"[█░|]{20} Messages \d+ / 30 \([\d.]+ %\)", done.out)
+        assert re.search(r"[█░|]{20} Tokens [\d,]+ / 128,000 \([\d.]+ %\)", done.out)
+        assert "summary   none yet; on wish" in done.out
+        assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
+
     def test_is_the_api_s_figures_as_json(self, fed: Any) -> None:
         """For other programs."""
         [one] = json.loads(fed("sessions", "--json").out)

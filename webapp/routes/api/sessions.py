@@ -52,8 +52,8 @@ def delete_session(app: Any, session_id: str, query: DeleteQuery) -> Any:
 
 @table.get("/sessions/<session_id>/stats", answers=shapes.Stats, errors=(404,))
 def session_stats(app: Any, session_id: str) -> Any:
-    """How full the context is, by region, with the time it was looked at."""
-    return app.sessions.stats(session_id)
+    """How full the context is, by region, with both triggers and the time it was looked at."""
+    return {**app.sessions.stats(session_id), **app.status.of(session_id)}
 
 
 @table.get("/sessions/<session_id>/timeline", query=TimelineQuery, answers=shapes.Timeline, errors=(404,))

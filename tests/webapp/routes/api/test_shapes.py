@@ -27,10 +27,13 @@ TALK = [
 
 @pytest.fixture
 def fed(client: FlaskClient) -> tuple[FlaskClient, str]:
-    """A client, and the id of a message in session `a`, which was pruned once."""
+    """A client, and the id of a message in session `a`, which was pruned and summarised, and remembered from."""
     client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
     ids = client.post("/api/sessions/a/messages", json={"messages": TALK * 8}).json["ids"]
     client.post("/api/sessions/a/prune", json={"max_tokens": 900})
+    client.post("/api/sessions/a/summarize", json={})
+    client.post("/api/memories", json={"text": "the login race is in auth.py"})
+    client.post("/api/learnings", json={"text": "login tests are slow"})
     return client, ids[-1]
 
 
@@ -82,11 +85,38 @@ class TestAnswers:
             route.answers.model_validate(answer.json)
 
 
+    def test_of_memory_and_summaries_have_their_shape(self, fed: tuple[FlaskClient, str]) -> None:
+        """Keeping, changing, deleting; summarising, expanding, relieving."""
+        client, message_id = fed
+        by_name = {route.name: route for route in routes()}
+        told = [{"role": "user", "content": f"request {n}: " + "more words " * 40} for n in range(12)]
+        client.post("/api/sessions/a/messages", json={"messages": told})
+        sent: dict[str, dict[str, Any]] = {
+            "add_memory": {"text": "t"},
+            "add_learning": {"session_id": "a", "message_id": message_id},
+            "change_memory": {"text": "t"},
+            "change_learning": {"text": "t"},
+            "delete_memory": {},
+            "delete_learning": {},
+            "expand_summary": {},
+            "summarize_session": {},
+            "cancel_summary": {},
+            "relieve_overflow": {},
+        }
+        for name, body in sent.items():
+            route = by_name[name]
+            answer = client.open(f"/api{fill(route.path, message_id)}", method=route.method, json=body)
+            assert answer.status_code == route.status, f"{name}: {answer.text}"
+            assert route.answers is not None
+            route.answers.model_validate(answer.json)
+
+
 def fill(path: str, message_id: str) -> str:
     """A path with its parameters filled in."""
     for parameter, value in (
         ("<session_id>", "a"),
         ("<message_id>", message_id),
+        ("<memory_id>", "2" if path.startswith("/learnings") else "1"),
         ("<int(max=2147483647):n>", "1"),
     ):
         path = path.replace(parameter, value)

@@ -1,0 +1,96 @@
+"""Memories, learnings, summaries, overflow and status over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.webapp.building import conversation, followed, mid, user
+
+
+@pytest.fixture
+def session(app: Any) -> str:
+    """A session with enough to summarise."""
+    return followed(app, *conversation(6), user("end"))
+
+
+class TestMemories:
+    """Both kinds have the same routes."""
+
+    @pytest.mark.parametrize("name", ["memories", "learnings"])
+    def test_are_kept_read_changed_and_deleted(self, client: FlaskClient, name: str) -> None:  # M8
+        """The usual five."""
+        made = client.post(f"/api/{name}", json={"text": "the port is 8080"})
+        assert made.status_code == 201
+        path = f"/api/{name}/{made.json['id']}"
+        assert client.get(path).json == made.json
+        assert client.patch(path, json={"text": "the port is 9090"}).json["text"] == "the port is 9090"
+        assert [m["id"] for m in client.get(f"/api/{name}?q=9090").json[name]] == [made.json["id"]]
+        assert client.get(f"/api/{name}?q=8080").json[name] == []
+        assert client.delete(path).json == {"ok": True}
+        assert client.get(path).status_code == 404
+
+    def test_are_recorded_from_a_message(self, client: FlaskClient, app: Any, session: str) -> None:  # M8
+        """With one request."""
+        made = client.post(
+            "/api/learnings", json={"session_id": session, "message_id": mid(app, session, 25)}
+        )
+        assert (made.status_code, made.json["text"]) == (201, "end")
+        assert client.get(f"/api/sessions/{session}/proposals").json == {"proposals": []}
+
+    def test_refuse_what_says_nothing(self, client: FlaskClient) -> None:
+        """With the field that is wrong."""
+        answer = client.post("/api/memories", json={"text": "   "})
+        assert (answer.status_code, answer.json["error"]["details"][0]["field"]) == (422, "text")
+
+
+class TestSummaries:
+    """Summarise now, look at it, take it apart."""
+
+    def test_are_made_on_wish(self, client: FlaskClient, session: str) -> None:  # S8
+        """And again only when there is something new."""
+        made = client.post(f"/api/sessions/{session}/summarize", json={})
+        assert (made.status_code, made.json["summary"]["id"]) == (200, 1)
+        assert client.post(f"/api/sessions/{session}/summarize", json={}).status_code == 409
+
+    def test_are_listed_and_expanded(self, client: FlaskClient, session: str) -> None:  # C7
+        """With the messages each stands for."""
+        client.post(f"/api/sessions/{session}/summarize", json={})
+        base = f"/api/sessions/{session}/summaries"
+        assert [one["standing"] for one in client.get(base).json["summaries"]] == [True]
+        assert len(client.get(f"{base}/1").json["message_ids"]) == 19
+        assert client.get(f"{base}/9").status_code == 404
+        assert client.post(f"{base}/1/expand", json={}).json["operation"]["kind"] == "expand"
+        assert client.post(f"{base}/1/expand", json={}).status_code == 409
+
+    def test_are_given_up_on_wish(self, client: FlaskClient, session: str) -> None:  # C9
+        """Where one is being made."""
+        assert client.post(f"/api/sessions/{session}/summarize/cancel", json={}).json == {"ok": False}
+
+
+class TestOverflow:
+    """For an agent in need."""
+
+    def test_relieves_the_context(self, client: FlaskClient, session: str) -> None:  # P6
+        """And says what it did."""
+        made = client.post(f"/api/sessions/{session}/overflow", json={})
+        assert made.json["emergency"]["dropped"] == 12
+        assert made.json["event"]["reason"] == "emergency"
+
+
+class TestStatus:
+    """How a session stands."""
+
+    def test_has_triggers_and_a_line(self, client: FlaskClient, session: str) -> None:  # S7
+        """Reading it changes nothing."""
+        status = client.get(f"/api/sessions/{session}/status").json
+        assert status["triggers"][0]["text"] == "Messages 25 / 30 (83.3 %)"
+        assert status["line"].startswith("tokens: ")
+        assert client.get("/api/sessions/nope/status").status_code == 404
+
+    def test_is_part_of_the_stats(self, client: FlaskClient, session: str) -> None:  # S7
+        """The same bars."""
+        stats = client.get(f"/api/sessions/{session}/stats").json
+        assert stats["triggers"] == client.get(f"/api/sessions/{session}/status").json["triggers"]

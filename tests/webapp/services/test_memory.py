@@ -1,0 +1,92 @@
+"""Memories and learnings: kept, searched, found for a message, proposed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.messages import Message
+from tests.webapp.building import call, followed, managed, mid, result, said, user, wire
+from webapp.errors import Invalid, NotFound
+
+
+class TestMemory:
+    """Both kinds alike."""
+
+    @pytest.mark.parametrize("kind", ["memory", "learning"])
+    def test_are_added_edited_searched_and_deleted(self, app: Any, kind: str) -> None:  # M8
+        """Each under its number."""
+        made = app.memory.add(kind, {"text": "  the port is 8080 "})
+        assert made["text"] == "the port is 8080"
+        assert app.memory.get(kind, made["id"]) == made
+        changed = app.memory.change(kind, made["id"], "the port is 9090")
+        assert app.memory.listed(kind, "9090 nothing") == [changed]
+        assert app.memory.listed(kind, "8080") == []
+        app.memory.delete(kind, made["id"])
+        with pytest.raises(NotFound):
+            app.memory.get(kind, made["id"])
+
+    def test_are_recorded_from_a_message_with_one_call(self, app: Any) -> None:  # M8
+        """Its own words, and where they were said."""
+        followed(app, user("never deploy on Fridays"))
+        made = app.memory.add("learning", {"session_id": "s", "message_id": mid(app, "s", 1)})
+        assert made["text"] == "never deploy on Fridays"
+        assert (made["session_id"], made["message_id"]) == ("s", mid(app, "s", 1))
+
+    @pytest.mark.parametrize("text", ["", "   ", None, "x" * 5_000])
+    def test_need_a_text_of_their_own(self, app: Any, text: str | None) -> None:
+        """That says something, and not too much."""
+        with pytest.raises(Invalid):
+            app.memory.add("memory", {"text": text})
+
+    def test_refuse_a_place_that_is_not_there(self, app: Any) -> None:
+        """A session or message that nobody knows."""
+        with pytest.raises(NotFound):
+            app.memory.add("memory", {"text": "x", "session_id": "nope"})
+        followed(app, user("hi"))
+        with pytest.raises(NotFound):
+            app.memory.add("memory", {"session_id": "s", "message_id": "m9-00000000"})
+
+    def test_are_found_for_a_message_by_its_words(self, app: Any) -> None:  # M3
+        """And nothing for a message without any."""
+        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        app.memory.add("learning", {"text": "parser tests need the cache"})
+        found = app.memory.relevant(user("please fix the parser"))
+        assert found == (["the parser lives in src/parser.py"], ["parser tests need the cache"])
+        assert app.memory.relevant(Message("user")) == ([], [])
+
+
+class TestProposals:
+    """What might be kept of a turn."""
+
+    def test_come_of_a_turn_that_used_tools(self, app: Any) -> None:  # M8
+        """Decisions in it; nothing is kept by looking."""
+        words = "Never run the migration twice because it drops the table."
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
+        found = app.memory.proposals("s")
+        assert [one["text"] for one in found] == [words]
+        assert app.memory.listed("learning") == []
+
+    def test_are_none_of_a_turn_without_tools(self, app: Any) -> None:  # M8
+        """However much was decided."""
+        followed(app, user("We must never do that because it breaks."))
+        assert app.memory.proposals("s") == []
+
+
+class TestInjection:
+    """What reaches the context."""
+
+    def test_enriches_the_system_prompt_of_the_context(self, app: Any) -> None:  # M3
+        """Under its heading, within what is usable; reading it keeps nothing."""
+        session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
+        before = app.context.get(session)["messages"]
+        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        made = app.context.get(session)
+        assert made["messages"][0]["role"] == "system"
+        assert made["messages"][0]["content"].startswith(
+            "Be brief.\n\n## Relevant Memory\n\n- the parser lives"
+        )
+        assert made["messages"][1:] == before[1:]
+        assert made["memories"] == 1
+        assert app.context.get(session)["messages"] == made["messages"]

@@ -1,0 +1,84 @@
+"""The emergency path of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import context_numbers, conversation, followed, heard, managed, user, wire
+from webapp.errors import Conflict
+from webapp.events import ContextPruned
+from webapp.services.assembling import usable_estimate
+from webapp.services.overflow import over_limit
+
+
+class TestOverflow:
+    """When a provider says that the context is too long."""
+
+    def test_drops_the_oldest_half_of_the_turns(self, app: Any) -> None:  # P6
+        """A summary carries the note; the history does not."""
+        followed(app, *conversation(6), user("end"))
+        made = app.overflow.relieve("s")
+        assert made["emergency"]["dropped"] == 12
+        assert made["emergency"]["note"] == "Emergency compression dropped 12 oldest messages"
+        assert context_numbers(app, "s")[1:] == list(range(13, 26))
+        text = str(app.context.get("s", "openai")["messages"][0])
+        assert "Emergency compression dropped 12 oldest messages" in text
+        assert list(app.verify()) == []
+
+    def test_ends_within_what_is_usable(self, app: Any) -> None:  # S5, C5
+        """What was cut stands as it was cut, and is whole in the log."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
+        made = app.overflow.relieve(session)
+        row = app.store.sessions.get(session)
+        usable = usable_estimate(app.desk, row, app.store.contexts.totals(row.key))
+        built = app.context.get(session)
+        assert built["over_budget"] is None
+        assert made["emergency"]["cut_protected"]
+        assert app.store.sessions.get(session).next_no == 7
+        assert built["tokens"] <= usable + 1
+        assert list(app.verify()) == []
+
+    def test_is_one_operation_that_can_be_taken_back(self, app: Any) -> None:  # X2
+        """The context is the one before."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
+        before = app.context.get(session)["messages"], app.sessions.get(session)["pruned"]["tokens"]
+        n = app.overflow.relieve(session)["operation"]["n"]
+        app.operations.undo(session, n)
+        after = app.context.get(session)["messages"], app.sessions.get(session)["pruned"]["tokens"]
+        assert after == before
+        assert list(app.verify()) == []
+
+    def test_is_told_as_an_emergency(self, app: Any) -> None:  # B14
+        """With the ids of what went."""
+        followed(app, *conversation(6), user("end"))
+        events = heard(app)
+        app.overflow.relieve("s")
+        event = next(e for e in events if isinstance(e, ContextPruned))
+        assert (event.reason, event.removed, len(event.removed_ids)) == ("emergency", 12, 12)
+
+    def test_refuses_a_system_prompt_that_is_too_large(self, app: Any) -> None:  # C5
+        """With the numbers; nothing is changed."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
+        with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
+            app.overflow.relieve(session)
+        assert context_numbers(app, session) == [1, 2]
+
+    def test_refuses_where_there_is_nothing_to_take(self, app: Any) -> None:
+        """A single message that fits."""
+        followed(app, user("hi"))
+        with pytest.raises(Conflict, match="nothing to take out"):
+            app.overflow.relieve("s")
+
+    def test_knows_when_a_context_exceeds_the_window(self, app: Any) -> None:  # P5
+        """By the gauge, with the reserve for the answer."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, wire("user", "word " * 9_000), model="small")
+        assert over_limit(app.desk, app.store.sessions.get(session))
+        assert not over_limit(
+            app.desk, app.store.sessions.get(managed(app, wire("user", "hi"), model="small"))
+        )

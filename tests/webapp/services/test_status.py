@@ -1,0 +1,47 @@
+"""The status view of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, followed, managed, user, wire
+from webapp.errors import NotFound
+
+
+class TestStatus:
+    """What S7 asks for."""
+
+    def test_has_both_triggers_as_bars(self, app: Any) -> None:  # S7
+        """Messages and tokens since the last summary."""
+        followed(app, *conversation(4), user("end"))
+        bars = app.status.of("s")["triggers"]
+        assert bars[0]["text"] == "Messages 17 / 30 (56.7 %)"
+        assert (bars[1]["name"], bars[1]["limit"]) == ("Tokens", 80_000)  # the share of an unknown window
+
+    def test_tells_the_last_summary(self, app: Any) -> None:  # S7
+        """How many messages became how many tokens, and when."""
+        followed(app, *conversation(6), user("end"))
+        assert app.status.of("s")["last_summary"] is None
+        made = app.summarising.summarise("s")["summary"]
+        last = app.status.of("s")["last_summary"]
+        assert last["text"] == f"19 messages -> {made['tokens']:,} tokens"
+        assert last["at"] == made["at"]
+
+    def test_is_one_line_of_messages_tools_and_context(self, app: Any) -> None:  # S7, S6
+        """With what is available beside prompt, tools and reserve."""
+        session = managed(
+            app, wire("user", "hi " * 100), tools=[{"name": "read", "input_schema": {"type": "object"}}]
+        )
+        status = app.status.of(session)
+        gauge = app.sessions.get(session)
+        assert status["line"].startswith("tokens: ")
+        assert f"| context: {gauge['pruned']['tokens']:,} / {gauge['limit']:,} (" in status["line"]
+        assert status["available"] < gauge["limit"] - 4_096
+        assert status["tool_count"] == 1
+
+    def test_of_no_session_is_refused(self, app: Any) -> None:
+        """By its name."""
+        with pytest.raises(NotFound):
+            app.status.of("nope")

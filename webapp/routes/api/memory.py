@@ -1,0 +1,135 @@
+"""Memories and learnings, and the summaries of a session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, SummaryWish
+from webapp.routes.api import shapes
+from webapp.routes.api.context import NUMBER
+from webapp.routes.api.routing import Table
+
+table = Table("memory")
+
+
+def number(text: str) -> int:
+    """The number of a memory in an address; 0, which none has, for anything else."""
+    return int(text) if text.isdecimal() and text.isascii() and len(text) <= 15 else 0
+
+
+@table.get("/memories", query=MemoryQuery, answers=shapes.Memories)
+def list_memories(app: Any, query: MemoryQuery) -> Any:
+    """What is remembered across sessions, the latest first; with `q` what holds any of its words."""
+    return {"memories": app.memory.listed("memory", query.q)}
+
+
+@table.post("/memories", body=MemoryNew, answers=shapes.Memory, status=201, errors=(404,))
+def add_memory(app: Any, body: MemoryNew) -> Any:
+    """Remembers a text, or the words of a message."""
+    return app.memory.add("memory", body.given())
+
+
+@table.get("/memories/<memory_id>", answers=shapes.Memory, errors=(404,))
+def get_memory(app: Any, memory_id: str) -> Any:
+    """One memory."""
+    return app.memory.get("memory", number(memory_id))
+
+
+@table.route("PATCH", "/memories/<memory_id>", body=MemoryChange, answers=shapes.Memory, errors=(404,))
+def change_memory(app: Any, memory_id: str, body: MemoryChange) -> Any:
+    """Gives a memory another text."""
+    return app.memory.change("memory", number(memory_id), body.text)
+
+
+@table.route("DELETE", "/memories/<memory_id>", answers=shapes.Ok, errors=(404,))
+def delete_memory(app: Any, memory_id: str) -> Any:
+    """Forgets a memory."""
+    app.memory.delete("memory", number(memory_id))
+    return {"ok": True}
+
+
+@table.get("/learnings", query=MemoryQuery, answers=shapes.Learnings)
+def list_learnings(app: Any, query: MemoryQuery) -> Any:
+    """What was learned across sessions, the latest first; with `q` what holds any of its words."""
+    return {"learnings": app.memory.listed("learning", query.q)}
+
+
+@table.post("/learnings", body=MemoryNew, answers=shapes.Memory, status=201, errors=(404,))
+def add_learning(app: Any, body: MemoryNew) -> Any:
+    """Records a learning: a text, or the words of a message."""
+    return app.memory.add("learning", body.given())
+
+
+@table.get("/learnings/<memory_id>", answers=shapes.Memory, errors=(404,))
+def get_learning(app: Any, memory_id: str) -> Any:
+    """One learning."""
+    return app.memory.get("learning", number(memory_id))
+
+
+@table.route("PATCH", "/learnings/<memory_id>", body=MemoryChange, answers=shapes.Memory, errors=(404,))
+def change_learning(app: Any, memory_id: str, body: MemoryChange) -> Any:
+    """Gives a learning another text."""
+    return app.memory.change("learning", number(memory_id), body.text)
+
+
+@table.route("DELETE", "/learnings/<memory_id>", answers=shapes.Ok, errors=(404,))
+def delete_learning(app: Any, memory_id: str) -> Any:
+    """Forgets a learning."""
+    app.memory.delete("learning", number(memory_id))
+    return {"ok": True}
+
+
+@table.get("/sessions/<session_id>/proposals", answers=shapes.Proposals, errors=(404,))
+def propose_learnings(app: Any, session_id: str) -> Any:
+    """What might be kept of the last turn, if it used tools; nothing is kept before it is posted to `/learnings`."""
+    return {"proposals": app.memory.proposals(session_id)}
+
+
+@table.get("/sessions/<session_id>/summaries", answers=shapes.Summaries, errors=(404,))
+def list_summaries(app: Any, session_id: str) -> Any:
+    """The summaries of a session, newest first, and which of them stand in its context."""
+    return app.summarising.list(session_id)
+
+
+@table.get(f"/sessions/<session_id>/summaries/{NUMBER}", answers=shapes.SummaryFull, errors=(404,))
+def get_summary(app: Any, session_id: str, n: int) -> Any:
+    """One summary with the ids of the messages it stands for."""
+    return app.summarising.one(session_id, n)
+
+
+@table.post(
+    f"/sessions/<session_id>/summaries/{NUMBER}/expand",
+    body=Nothing,
+    answers=shapes.Applied,
+    errors=(404, 409),
+)
+def expand_summary(app: Any, session_id: str, n: int, body: Nothing) -> Any:
+    """Puts what a summary covers back in its place."""
+    return app.summarising.expand(session_id, n)
+
+
+@table.post(
+    "/sessions/<session_id>/summarize", body=SummaryWish, answers=shapes.Summarised, errors=(404, 409)
+)
+def summarize_session(app: Any, session_id: str, body: SummaryWish) -> Any:
+    """Summarises now, whatever the thresholds say; in the background where a model is asked, unless told to wait."""
+    return app.background.summarise(session_id, body.wait)
+
+
+@table.post("/sessions/<session_id>/summarize/cancel", body=Nothing, answers=shapes.Ok, errors=(404,))
+def cancel_summary(app: Any, session_id: str, body: Nothing) -> Any:
+    """Gives up the summary that is being made; `ok` says whether there was one."""
+    app.sessions.get(session_id)
+    return {"ok": app.background.cancel(session_id)}
+
+
+@table.post("/sessions/<session_id>/overflow", body=Nothing, answers=shapes.Applied, errors=(404, 409))
+def relieve_overflow(app: Any, session_id: str, body: Nothing) -> Any:
+    """For an agent whose provider says that the context is too long: ends within the budget, and can be undone."""
+    return app.overflow.relieve(session_id)
+
+
+@table.get("/sessions/<session_id>/status", answers=shapes.Status, errors=(404,))
+def session_status(app: Any, session_id: str) -> Any:
+    """Both triggers, the last summary, what is available, and all of it in one line."""
+    return app.status.of(session_id)

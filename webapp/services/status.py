@@ -1,0 +1,64 @@
+"""The status view of a session (SPEC S7): triggers as bars, the last summary, what is available, one line of all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.context_settings import ContextSettings
+from scoring.triggers import Bar, LastSummary, available, bars, status_line
+from webapp.services.background import Background, fill_of
+from webapp.services.clock import iso
+from webapp.services.desk import Desk
+
+
+class Status:
+    """The use case of asking how a session stands."""
+
+    def __init__(self, desk: Desk, background: Background) -> None:
+        self._desk, self._store, self._background = desk, desk.store, background
+
+    def of(self, session_id: str) -> dict[str, Any]:
+        """The figures of the status view.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            rules = ContextSettings.of(self._desk.settings_of(row))
+            fill = fill_of(self._desk, row)
+            rows = self._store.summaries.standing(row.key)
+            due = self._background.due(row)
+        last = max(rows, key=lambda one: one.at, default=None)
+        said = LastSummary(last.messages, last.tokens, iso(last.at) or "") if last is not None else None
+        tools = (row.envelope or {}).get("tools") if row.envelope else None
+        return {
+            "triggers": [_bar(bar) for bar in bars(fill, rules)],
+            "due": {"cause": due.cause, "reason": due.reason},
+            "running": self._background.running(session_id),
+            "auto_summarize": rules.auto_summarize,
+            "last_summary": None
+            if said is None or last is None
+            else {
+                "id": last.n,
+                "messages": said.messages,
+                "tokens": said.tokens,
+                "at": said.at,
+                "text": str(said),
+            },
+            "tool_tokens": fill.tools,
+            "tool_count": len(tools) if isinstance(tools, list) else None,
+            "available": available(fill, rules),
+            "line": status_line(fill.messages, fill.tools, fill.limit),
+            "show_line": rules.status_line,
+        }
+
+
+def _bar(bar: Bar) -> dict[str, Any]:
+    return {
+        "name": bar.name,
+        "value": bar.value,
+        "limit": bar.limit,
+        "percent": bar.percent,
+        "text": str(bar),
+    }
