@@ -8,7 +8,7 @@ The digest names what was compiled, so that a stored rating can be told from one
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -60,16 +60,20 @@ class Lexicon:
 
     def _found(self, text: str) -> list[_Compiled]:
         # Most texts have no keyword at all: one look at their words, without a set of them, is enough to know.
-        words = words_in(text)
-        if self._firsts.isdisjoint(words) and not self._always:
+        seen: frozenset[str] = frozenset()
+        for piece in slices(text):
+            words = words_in(piece)
+            if not self._firsts.isdisjoint(words):
+                seen |= self._firsts.intersection(words)
+        if not seen and not self._always:
             return []
-        seen = self._firsts.intersection(words)
         return [group for group in self._compiled if group.stands_in(text, seen)]
 
 
 # One call of `translate` makes plain text small and parts it at every sign: many times as fast as an expression.
 _PLAIN = {c: " " for c in range(128) if not re.match(r"\w", chr(c))} | {c: chr(c + 32) for c in range(65, 91)}
-_WORD = re.compile(r"\w+")
+_WORD, _SIGN = re.compile(r"\w+"), re.compile(r"\W")
+SLICE_CHARS = 200_000
 
 
 def words_in(text: str) -> list[str]:
@@ -77,6 +81,18 @@ def words_in(text: str) -> list[str]:
     if text.isascii():
         return text.translate(_PLAIN).split()
     return _WORD.findall(text.lower())
+
+
+def slices(text: str, chars: int = SLICE_CHARS) -> Iterator[str]:
+    """The text in pieces of about so many characters, no word cut: the words of all of it take ten times its room."""
+    start = 0
+    while len(text) - start > chars:
+        sign = _SIGN.search(text, start + chars)
+        end = sign.end() if sign else len(text)
+        yield text[start:end]
+        start = end
+    if start < len(text) or not text:
+        yield text[start:] if start else text
 
 
 class _Compiled:

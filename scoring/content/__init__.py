@@ -25,6 +25,7 @@ from scoring.content.rows import pieces_of, text_line
 from scoring.content.words import asks, stems, word_count
 
 VERSION = 1
+READ_CHARS = 4_000_000  # four times what the largest window holds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +94,11 @@ EMPTY = Content("", array("Q"), 0, False, array("I"), b"", *_NO_ROWS)
 def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
     """The content of what a message says.
 
-    `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text.
+    `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
+    longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
     """
+    if len(text) > READ_CHARS:
+        text, outputs = f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}", ()
     by_line = _names_by_line(outputs)
     names = sorted(set().union(*by_line)) if outputs else sorted(identifiers(text))
     places: dict[str | int, int] = {}

@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
+from scoring.content import READ_CHARS, content_of
 from scoring.features import Features, analyse, argument_values, needs_rating, rated_again, text_of
 from scoring.lexicon import KeywordGroup, lexicon_of
 from scoring.messages import Message, Reasoning, ToolCall, message
@@ -76,3 +77,15 @@ class TestFeatures:
         """Characters count what is said, not bytes and not thoughts."""
         one = Message("assistant", (Reasoning("x" * 9_000), *message("assistant", "čaj 🍵").parts))
         assert analyse(one, 1, LEXICON).chars == 5
+
+
+class TestEnormousTexts:
+    """Texts longer than any window."""
+
+    def test_have_the_content_of_their_beginning_and_end(self) -> None:
+        """Their words would take many times their room."""
+        text = f"see first_name.py\n{'word ' * (READ_CHARS // 5)}\nmiddle_name.py\n{'word ' * (READ_CHARS // 5)}\nlast_name.py"
+        found = content_of(text, [text])
+        assert {"first_name.py", "last_name.py"} <= set(found.names.split("\n"))
+        assert "middle_name.py" not in found.names
+        assert len(found.row_lines) == 0

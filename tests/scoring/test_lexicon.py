@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.lexicon import KeywordGroup, Lexicon, lexicon_of
+from scoring.lexicon import SLICE_CHARS, KeywordGroup, Lexicon, lexicon_of, slices, words_in
 from scoring.settings import KEYWORDS
 
 
@@ -74,3 +74,21 @@ class TestEditing:
         """A group is read back as it was written."""
         group = KeywordGroup.of("a", 0.5, "x y")
         assert KeywordGroup.from_dict(group.to_dict()) == group == KeywordGroup("a", 0.5, ("x", "y"))
+
+
+class TestLongTexts:
+    """Texts of any length."""
+
+    @pytest.mark.parametrize("chars", [1, 3, 7, 1000])
+    def test_are_looked_at_in_pieces_that_cut_no_word(self, chars: int) -> None:
+        """All of it, in order."""
+        text = "an error, naïve_word " * 20 + "x" * 30
+        pieces = list(slices(text, chars))
+        assert "".join(pieces) == text
+        assert [w for p in pieces for w in words_in(p)] == words_in(text)
+
+    def test_are_rated_as_a_whole(self) -> None:
+        """A keyword behind the first piece counts, and one of each group."""
+        lexicon = Lexicon([KeywordGroup.of("a", 0.5, "alpha"), KeywordGroup.of("b", 0.25, "beta")])
+        assert lexicon.rate("alpha " + "word " * SLICE_CHARS + "beta") == 0.75
+        assert lexicon.rate("") == 0

@@ -11,6 +11,7 @@ import orjson
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall
 from scoring.tokens import DEFINITION
+from webapp.store.words import INDEXED_CHARS
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
@@ -53,8 +54,8 @@ def is_error(message: Message) -> bool:
 
 
 def searchable(message: Message) -> str:
-    """All words of a message: what was said, thought, called and answered."""
-    pieces = []
+    """The words of a message that are indexed: what was said, thought, called and answered."""
+    pieces: list[str] = []
     for part in message.parts:
         if isinstance(part, ToolCall):
             pieces += [part.name, part.arguments]
@@ -62,7 +63,7 @@ def searchable(message: Message) -> str:
             pieces += [part.path, part.summary]
         elif not isinstance(part, Media):
             pieces.append(part.text)
-    return _utf8("\n".join(piece for piece in pieces if piece))
+    return _utf8("\n".join(piece[:INDEXED_CHARS] for piece in pieces if piece)[:INDEXED_CHARS])
 
 
 def _preview(message: Message) -> str:

@@ -6,6 +6,7 @@ import orjson
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
 from webapp.services.cards import PREVIEW_CHARS, card_of, is_error, searchable
+from webapp.store.words import INDEXED_CHARS
 
 
 def card(message: Message, **names: str) -> dict[str, object]:
@@ -74,6 +75,11 @@ class TestWords:
             "five",
             "six",
         ]
+
+    def test_words_end_where_the_index_does(self) -> None:
+        """What is indexed of an enormous message is all that is gathered."""
+        long = Message("assistant", (Text("a" * 5), ToolCall("i", "b", "c" * INDEXED_CHARS), Text("d")))
+        assert searchable(long) == ("aaaaa\nb\n" + "c" * INDEXED_CHARS)[:INDEXED_CHARS]
 
     def test_errors_are_what_a_tool_says_failed(self) -> None:
         """Not what merely reads like one."""
