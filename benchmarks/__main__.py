@@ -15,7 +15,7 @@ from rich.table import Table
 
 from benchmarks.rows import Row, better
 
-NAMES = ("plan", "ingest", "append", "requests", "pixel", "memory", "counting", "prediction")
+NAMES = ("plan", "assembly", "ingest", "append", "requests", "pixel", "memory", "counting", "prediction")
 
 
 def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:

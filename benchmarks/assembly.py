@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.rows import Row, best_of
@@ -17,13 +19,18 @@ from scoring.settings import BALANCED
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens
+from webapp.config import Config
+from webapp.services.turning import recount
+from webapp.store.context import PRUNED
+from webapp.wiring import App
+from webapp.wiring import build as wire
 
 ITEMS, EMERGENCY = 2_000, 10_000
 GOAL_MS, GOAL_EMERGENCY_MS = 30, 1_000
 
 
 def run() -> list[Row]:
-    """The pure parts: what is read from the store is handed in."""
+    """The pure parts, where what is read from the store is handed in; then the whole of it."""
     rows = []
     fits, tight = (
         AssemblyConfig(usable=10_000_000, format="openai"),
@@ -35,6 +42,7 @@ def run() -> list[Row]:
             _row(f"assemble {ITEMS:,} items of a log of {log:,}", partial(build, snapshot, config=fits))
         )
         rows.append(_row(f"… cut to 40,000 tokens, of {log:,}", partial(build, snapshot, config=tight)))
+    rows += _from_the_store()
     made = build(_snapshot(ITEMS, ITEMS), config=AssemblyConfig(usable=10_000_000, format="openai"))
     rows.append(
         _row(f"write {ITEMS:,} messages in their own format", partial(encode, made.messages, "openai"))
@@ -49,6 +57,34 @@ def run() -> list[Row]:
         Row("… counting them too", best_of(3, _relieving(talk, 20_000, None)), "ms", GOAL_EMERGENCY_MS)
     )
     return rows
+
+
+def _from_the_store() -> list[Row]:
+    """The whole of `GET …/context`, with what is read, written and checked, and messages that were read before."""
+    rows = []
+    with TemporaryDirectory() as folder:
+        app = wire(Config(db=Path(folder) / "a.db", follow=False, tokenizer=False, env={"HOME": folder}))
+        for log in (3_000, 100_000):
+            name = f"log-{log}"
+            app.sessions.create({"id": name, "model": "claude-opus-5"})
+            for first in range(0, log // 4, 1_000):
+                turns = range(first, min(first + 1_000, log // 4))
+                app.ingest.append_messages(name, encode([m for n in turns for m in _turn(n)], "openai"))
+            _keep_newest(app, name)
+            rows.append(_row(f"GET context, {ITEMS:,} of a log of {log:,}", partial(app.context.get, name)))
+        app.close()
+    return rows
+
+
+def _keep_newest(app: App, name: str) -> None:
+    """Leaves the newest items in the view, as a prune would."""
+    row = app.store.sessions.get(name)
+    gone = app.store.contexts.items(row.key, PRUNED)[:-ITEMS]
+    with app.store.write():
+        app.store.contexts.remove(row.key, PRUNED, [item.position for item in gone])
+        app.store.log.set_flag(row.key, [item.ref for item in gone], "out_operation", 1)
+        before = app.store.contexts.totals(row.key)[PRUNED]
+        app.store.contexts.put_totals(row.key, PRUNED, recount(app.store, row.key, PRUNED, before))
 
 
 def _row(name: str, work: Callable[[], object]) -> Row:

@@ -18,7 +18,7 @@ from typing import Any
 from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.enrichment import Enriched, enrich
 from scoring.errors import InvalidSettings
-from scoring.features import Features, analyse
+from scoring.features import analyse
 from scoring.formats import OPENING, encode, repair
 from scoring.history import History
 from scoring.lexicon import lexicon_of
@@ -103,7 +103,7 @@ class _Slot:
     id: str
     message: Message
     tokens: int
-    features: Features | None = None
+    item: Item | None = None  # where its features are known
     pinned: bool = False
     summary: bool = False
 
@@ -199,8 +199,8 @@ class _Assembly:
             return self._counted(
                 item.id, cleared(message, item.compacted_at, names, self.counter), item.pinned
             )
-        if item.features is not None:
-            return _Slot(item.id, message, item.features.tokens, item.features, item.pinned)
+        if item.features is not None and (tokens := item.tokens) is not None:
+            return _Slot(item.id, message, tokens, item, item.pinned)
         return self._counted(item.id, message, item.pinned)
 
     def _counted(self, name: str, message: Message, pinned: bool = False) -> _Slot:
@@ -279,7 +279,8 @@ class _Assembly:
     def _history(self, slots: Sequence[_Slot]) -> tuple[History, list[_Slot]]:
         history = History()
         for slot in slots:
-            features = slot.features or analyse(slot.message, slot.tokens, self.lexicon)
+            known = slot.item.analysed() if slot.item is not None else None
+            features = known or analyse(slot.message, slot.tokens, self.lexicon)
             history.append(features, pinned=slot.pinned)
         return history, list(slots)
 
@@ -298,9 +299,7 @@ class _Assembly:
         gone = {id(messages[i]) for i in plan.removed}
         for i in plan.shortened:
             short = plan.shortenings[i].apply(messages[i].message)
-            messages[i] = replace(
-                messages[i], message=short, tokens=plan.shortenings[i].tokens, features=None
-            )
+            messages[i] = replace(messages[i], message=short, tokens=plan.shortenings[i].tokens, item=None)
         kept = iter(messages)
         out: list[_Slot] = []
         taken = {id(s) for s in summaries}
@@ -371,4 +370,6 @@ def _user_says_something(message: Message) -> bool:
     """Whether a user message holds what every format writes: words, media, a file."""
     if message.role != "user":
         return False
-    return any(p.text.strip() if isinstance(p, Text) else not isinstance(p, ToolResult) for p in message.parts)
+    return any(
+        p.text.strip() if isinstance(p, Text) else not isinstance(p, ToolResult) for p in message.parts
+    )

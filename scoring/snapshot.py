@@ -6,7 +6,7 @@ along, so that building again costs nothing for them; without them they are foun
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,19 +25,29 @@ from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
 class Item:
     """One message of the context. `compacted_at` (ISO 8601) says that its tool outputs were cleared then.
 
-    `features` are those of the message as it stands in the context; without them they are found when needed.
+    `features` are those of the message as it stands in the context, or what reads them: they are needed only where
+    something has to go. `cost` is its tokens, known without them. What is not given is found when needed.
     """
 
     id: str
     message: Message
-    features: Features | None = None
+    features: Features | Callable[[], Features] | None = None
     pinned: bool = False
     compacted_at: str = ""
+    cost: int | None = None
 
     @property
     def tokens(self) -> int | None:
         """What it costs, where that is known."""
-        return self.features.tokens if self.features is not None else None
+        if self.cost is not None or self.features is None:
+            return self.cost
+        return self.analysed().tokens
+
+    def analysed(self) -> Features:
+        """The features; only where they were given."""
+        found = self.features
+        assert found is not None  # noqa: S101 - for the type checker; whoever asks has looked
+        return found() if callable(found) else found
 
 
 @dataclass(frozen=True, slots=True)

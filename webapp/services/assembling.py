@@ -22,7 +22,7 @@ from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale, Totals, session_json
 from webapp.services.memory import Memory
-from webapp.services.standing import Standing, standing
+from webapp.services.standing import Said, Standing, standing
 from webapp.services.state import Carried
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -37,6 +37,7 @@ class Context:
     def __init__(self, desk: Desk, memory: Memory | None = None) -> None:
         self._desk, self._store = desk, desk.store
         self._memory = memory or Memory(desk)
+        self._said = Said()
 
     def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:
         """The message list for the next call, with its size and what it may use.
@@ -53,11 +54,13 @@ class Context:
                 raise UnknownFormat(f"the format name {name!r}; expected one of {', '.join(FORMATS)}")
             totals = self._store.contexts.totals(row.key)
             session = session_json(self._desk, row, totals)
-            items = standing(self._store, row)
+            items = standing(self._store, row, self._said)
             built, messages = self._built(row, totals, items, name)
         envelope = dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
         bare = row.wire_format == name and not envelope
-        listed = encode(messages, name, None if bare and name == "openai" else envelope)
+        listed = None if envelope else _as_they_came(messages, items, name)
+        if listed is None:
+            listed = encode(messages, name, None if bare and name == "openai" else envelope)
         problems = validate(listed, name, ready=False)
         if problems:
             raise InvalidList(problems)
@@ -130,6 +133,17 @@ def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
     except InvalidSettings:
         return 0
     return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
+
+
+def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:
+    """The objects that came in, where every message stands as it was read from one of this format."""
+    untouched = {id(s.message) for s in items if s.untouched}
+    out: list[Any] = []
+    for message in messages:
+        if id(message) not in untouched or message.wire is None or message.wire.format != name:
+            return None
+        out.append(message.wire.value)
+    return out
 
 
 def _prompt(items: Sequence[Standing]) -> tuple[str, Sequence[Standing]]:

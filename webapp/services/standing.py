@@ -6,7 +6,9 @@ messages.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +28,8 @@ from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 BATCH = 500
+# About as many bytes, and what an object takes besides its text.
+CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Standing:
 
     item: ScoringItem | Summary
     row: MessageRow | SummaryRow
+    untouched: bool = False  # the message as the log has it, nothing standing for any of it
 
     @property
     def message(self) -> Message:
@@ -46,32 +51,70 @@ class Standing:
         return self.item.tokens or 0
 
 
-def standing(store: Store, row: SessionRow) -> list[Standing]:
+class Said:
+    """What messages of the log say, kept while there is room: it never changes while their last entry is the same."""
+
+    def __init__(self, chars_kept: int = CHARS_KEPT) -> None:
+        self._kept = chars_kept
+        self._chars = 0
+        self._messages: OrderedDict[tuple[int, int], tuple[bytes, int, Message, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, store: Store, session: int, rows: Mapping[int, MessageRow]) -> dict[int, Message]:
+        """The messages of these rows, by number; those that are not kept are read."""
+        found: dict[int, Message] = {}
+        with self._lock:
+            for no, row in rows.items():
+                kept = self._messages.get((session, no))
+                if kept is not None and kept[:2] == (row.id, row.last_seq):
+                    self._messages.move_to_end((session, no))
+                    found[no] = kept[2]
+        missing = [no for no in rows if no not in found]
+        read = store.log.rows_of(session, missing) if missing else {}
+        for no in missing:
+            found[no] = message_of(read[no])
+        with self._lock:
+            for no in missing:
+                self._keep((session, no), rows[no], found[no])
+        return found
+
+    def _keep(self, name: tuple[int, int], row: MessageRow, message: Message) -> None:
+        before = self._messages.pop(name, None)
+        self._chars += row.chars + FRAME_CHARS - (before[3] if before is not None else 0)
+        self._messages[name] = (row.id, row.last_seq, message, row.chars + FRAME_CHARS)
+        while self._chars > self._kept and len(self._messages) > 1:
+            _, gone = self._messages.popitem(last=False)
+            self._chars -= gone[3]
+
+
+def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[Standing]:
     """The pruned view in order, inside the caller's snapshot."""
+    said = said or Said()
     items = store.contexts.items(row.key, PRUNED)
     summaries = {s.n: s for s in store.summaries.standing(row.key)}
     out: list[Standing] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
-        numbers = [item.ref for item in some if item.kind == MESSAGE]
-        rows = store.log.messages(row.key, numbers)
-        entries = store.log.rows_of(row.key, numbers)
-        features = dict(zip(numbers, read_features([rows[no].features for no in numbers]), strict=True))
+        rows = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
+        messages = said.of(store, row.key, rows)
         for item in some:
             if item.kind != MESSAGE:
                 found = summaries[item.ref]
                 out.append(Standing(summary_value(found), found))
                 continue
             one = rows[item.ref]
-            message = with_stand_in(message_of(entries[item.ref]), item)
-            out.append(Standing(_item(one, message, features[item.ref], item), one))
+            stands = _item(one, with_stand_in(messages[item.ref], item), item)
+            out.append(Standing(stands, one, item.stand_in is None))
     return out
 
 
-def _item(row: MessageRow, message: Message, features: Features, item: Item) -> ScoringItem:
-    if item.stand_in is not None:
-        features = replace(features, tokens=int(orjson.loads(item.stand_in)["tokens"]))
-    return ScoringItem(row.mid, message, features, bool(row.pinned))
+def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
+    cost = row.tokens if item.stand_in is None else int(orjson.loads(item.stand_in)["tokens"])
+
+    def features() -> Features:
+        return replace(next(iter(read_features([row.features]))), tokens=cost)
+
+    return ScoringItem(row.mid, message, features, bool(row.pinned), cost=cost)
 
 
 def summary_value(row: SummaryRow) -> Summary:
