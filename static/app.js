@@ -9,4 +9,5 @@ import "./elements/coppice-overview.js";
 import "./elements/coppice-session.js";
 import "./elements/coppice-settings.js";
 import "./elements/coppice-search.js";
+import "./elements/coppice-memory.js";
 import "./elements/context-manager-widget.js";

@@ -1,7 +1,8 @@
 // <coppice-overview></coppice-overview>
 //
 // All sessions in one table: state, gauge, growth, prunes. Follows the room "overview"; a changed session redraws its
-// own row, and the order changes only while the pointer and the focus are elsewhere.
+// own row, and the order changes only while the pointer and the focus are elsewhere. Filter and chip stand in the address.
+import * as address from "../lib/address.js";
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
@@ -32,11 +33,13 @@ const COLUMNS = [
   ["c-act", html`<span class="sr">Act</span>`],
 ];
 
+const BEGINNING = { find: "", show: "all" };
+
 export class CoppiceOverview extends CoppiceElement {
   /** @type {Map<string, Session> | null} null while nothing has been read */
   #sessions = null;
-  #text = "";
-  #chip = "all";
+  #text = address.read(location.search, BEGINNING).find;
+  #chip = address.read(location.search, BEGINNING).show;
   /** @type {string | null} */
   #error = null;
   #startingDemo = false;
@@ -62,7 +65,7 @@ export class CoppiceOverview extends CoppiceElement {
       );
     this.listen(this, "input", (/** @type {Event} */ event) => {
       this.#text = /** @type {HTMLInputElement} */ (event.target).value;
-      this.requestUpdate();
+      this.#chosen();
     });
     this.actions({
       chip: (target) => this.#choose(target.dataset.chip ?? "all"),
@@ -124,6 +127,11 @@ export class CoppiceOverview extends CoppiceElement {
   /** @param {string} chip */
   #choose(chip) {
     this.#chip = chip;
+    this.#chosen();
+  }
+
+  #chosen() {
+    address.write({ find: this.#text, show: this.#chip }, BEGINNING);
     this.requestUpdate();
   }
 

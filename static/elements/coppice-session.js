@@ -12,13 +12,12 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
-import { banner, bars, deleteDialog, header } from "../lib/session-head.js";
+import { banner, bars, deleteDialog, header, problem } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
-import { isAboveTarget, mainGauge, titleOf } from "../lib/sessions.js";
+import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
 import { refreshTimes } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
@@ -33,6 +32,8 @@ const RETRY_MS = 3000;
 export class CoppiceSession extends CoppiceElement {
   /** @type {Session | null} */
   #session = null;
+  /** @type {import("../lib/types.js").Cost | null} */
+  #cost = null;
   /** @type {Plan | null} */
   #plan = null;
   /** @type {Tab} */
@@ -145,7 +146,9 @@ export class CoppiceSession extends CoppiceElement {
   async #load() {
     try {
       const first = this.#session === null;
-      this.#session = await api.session(this.#id);
+      const { session, cost } = await api.stats(this.#id);
+      this.#session = session;
+      this.#cost = cost;
       this.#error = null;
       if (first) this.#firstLook(this.#session);
       this.requestUpdate();
@@ -179,6 +182,7 @@ export class CoppiceSession extends CoppiceElement {
     if (session?.id !== this.#id || !session.pruned) return;
     const before = this.#session;
     this.#session = session;
+    if (payload.cost !== undefined) this.#cost = payload.cost;
     this.#chart?.push({
       at: session.last_activity,
       number: session.messages,
@@ -337,11 +341,7 @@ export class CoppiceSession extends CoppiceElement {
   async #setAutomatic(automatic) {
     try {
       this.#session = await api.patchSession(this.#id, { automatic });
-      toast(
-        automatic
-          ? "Automatic pruning is on for this session."
-          : "Automatic pruning is off for this session.",
-      );
+      toast(`Automatic pruning is ${automatic ? "on" : "off"} for this session.`);
     } catch (error) {
       toastError(error, "Could not change automatic pruning");
     }
@@ -363,7 +363,7 @@ export class CoppiceSession extends CoppiceElement {
       return render(
         this,
         this.#error
-          ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read this session: ${this.#error}</span><button data-act="retry-session">Try again</button></div>`
+          ? problem("Could not read this session", this.#error)
           : html`<p class="muted">Reading…</p>`,
       );
     document.title = `${titleOf(session)} · Coppice`;
@@ -371,11 +371,11 @@ export class CoppiceSession extends CoppiceElement {
     const showsPlan = this.#tab === "plan" && this.#plan !== null;
     render(
       this,
-      html`${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>These figures may be old: ${this.#error}</span><button data-act="retry-session">Try again</button></div>`}
+      html`${this.#error && problem("These figures may be old", this.#error)}
         ${header(session)}
         ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
-        ${bars(session)}
-        <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed` : ""}></token-chart></section>
+        <div class="figures" data-key="figures">${bars(session, this.#cost)}
+        <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed unseen="${unseenOf(session)}"` : ""}></token-chart></section></div>
         <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
         <div class="columns" data-key="columns">
           <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>

@@ -3,17 +3,17 @@
 // The messages of a session: filters with counts, find, sort, score and fate of each, and what a row opens to.
 // Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
 // elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
-// once a second; `setFilter(name)` chooses a chip.
+// once a second; `setFilter(name)` chooses a chip. What is chosen stands in the address.
 import { ApiError, api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
+import { EVERYTHING, keepQuery, listHead, queryOf } from "../lib/list-head.js";
 import { messageDetail, messageRow } from "../lib/message-row.js";
 import { element, patch, render } from "../lib/render.js";
 import { arrive, brackets, merge, signalNames } from "../lib/rows.js";
-import { title } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 /** @typedef {import("../lib/types.js").MessageFull} MessageFull */
@@ -24,22 +24,6 @@ const REFRESHED = 500;
 const CALM_MS = 1000;
 /** Rows above one that was looked for. */
 const AROUND = 12;
-
-/** @type {[import("../lib/types.js").FilterName, string][]} */
-const FILTERS = [
-  ["all", "All"],
-  ["goes", "Goes"],
-  ["shortened", "Shortened"],
-  ["protected", "Protected"],
-  ["errors", "Errors"],
-  ["out", "Out"],
-];
-const SORTS = [
-  ["newest", "Newest first"],
-  ["oldest", "Oldest first"],
-  ["tokens", "Most tokens first"],
-  ["score", "Score"],
-];
 
 export class MessageList extends CoppiceElement {
   static observedAttributes = ["plan-id"];
@@ -53,7 +37,7 @@ export class MessageList extends CoppiceElement {
   /** Where the list begins when it does not begin with the newest: a cursor of the API. @type {string | null} */
   #from = null;
   #waiting = 0;
-  #query = { fate: "all", role: "", q: "", sort: "newest" };
+  #query = queryOf(location.search);
   /** @type {Map<string, MessageFull | string | null>} open rows and what was read for them */
   #open = new Map();
   /** @type {Set<string>} */
@@ -135,6 +119,7 @@ export class MessageList extends CoppiceElement {
   /** @param {Partial<{ fate: string, role: string, q: string, sort: string }>} change */
   #change(change) {
     this.#query = { ...this.#query, ...change };
+    keepQuery(this.#query);
     this.#from = null;
     this.#rows = [];
     this.requestUpdate();
@@ -271,7 +256,7 @@ export class MessageList extends CoppiceElement {
   async reveal(messageNumber) {
     const here = () => this.#rows.find((m) => m.number === messageNumber);
     if (!here()) {
-      this.#change({ fate: "all", role: "", q: "", sort: "newest" });
+      this.#change(EVERYTHING);
       // In the order of the log a cursor is the number of the message before the page.
       this.#from = String(messageNumber + AROUND);
       await this.#read();
@@ -302,18 +287,11 @@ export class MessageList extends CoppiceElement {
   }
 
   update() {
-    const counts = this.#page?.counts;
     const signals = signalNames(this.#rows);
     render(
       this,
       html`<section class="panel messages" aria-label="Messages">
-        <header data-key="head" class="list-head"><h2>Messages</h2>
-          <div class="chips" role="group" aria-label="Show">${FILTERS.map(([name, label]) => this.#chip(name, label, counts?.[name]))}</div>
-          <div class="list-tools end">
-            <input type="search" name="q" value="${this.#query.q}" placeholder="Find in messages" aria-label="Find in messages" autocomplete="off" spellcheck="false">
-            <select name="role" aria-label="Role">${["", "user", "assistant", "tool", "system"].map((role) => html`<option value="${role}" ${this.#query.role === role ? html`selected` : ""}>${role ? title(role) : "All roles"}</option>`)}</select>
-            <select name="sort" aria-label="Sort">${SORTS.map(([name, label]) => html`<option value="${name}" ${this.#query.sort === name ? html`selected` : ""}>${label}</option>`)}</select>
-          </div></header>
+        ${listHead(this.#query, this.#page?.counts)}
         ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${counted(this.#waiting, "new message")}</button></div>`}
         ${this.#from !== null && html`<p class="note-box" data-key="from" role="status">From message ${number(this.#rows[0]?.number ?? 0)} on. <button class="small" data-act="show-new">Newest</button></p>`}
         <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
@@ -326,13 +304,6 @@ export class MessageList extends CoppiceElement {
     this.#draw(signals);
     const foot = this.querySelector(".list-foot");
     if (foot) this.#watcher?.observe(foot);
-  }
-
-  /** @param {string} name @param {string} label @param {number | undefined} count */
-  #chip(name, label, count) {
-    const pressed = this.#query.fate === name;
-    if (count === 0 && !pressed && name !== "all" && name !== "goes") return html``;
-    return html`<button class="chip" data-key="${name}" data-act="filter" data-name="${name}" aria-pressed="${pressed ? "true" : "false"}">${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
   }
 
   #foot() {

@@ -10,7 +10,7 @@ import { regionsAfter } from "../lib/gauge.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
-import { doesSomething, planVerb, rowsByCause, sinceSentence } from "../lib/plan.js";
+import { doesSomething, groupsOf, planVerb, rowsByCause, SHORTENED, sinceSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
 import { strategyName } from "../lib/words.js";
@@ -225,16 +225,19 @@ export class PlanPanel extends CoppiceElement {
 
   /** @param {Plan} plan */
   #groups(plan) {
-    if (plan.groups.length === 0) return html``;
+    const groups = groupsOf(plan);
+    if (groups.length === 0) return html``;
     const rows = rowsByCause(plan);
-    return html`<div class="groups" data-key="groups">${plan.groups.map((group) => {
+    return html`<div class="groups" data-key="groups">${groups.map((group) => {
       const open = this.#openGroups.has(group.cause);
       const list = rows.get(group.cause) ?? [];
-      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
+      const shortened = group.cause === SHORTENED;
+      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, shortened ? "output" : "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
         ${
           open &&
-          html`<ul class="group-rows">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}
-          ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${group.cause}">${this.#allOf.has(group.cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}</ul>`
+          html`<ul class="group-rows" data-fate="${shortened ? "shortened" : "goes"}">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}
+          ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${group.cause}">${this.#allOf.has(group.cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}
+          ${list.length < group.messages && html`<li class="muted small">the first ${number(list.length)} of ${number(group.messages)}; the list shows all of them under ${shortened ? "Shortened" : "Goes"}</li>`}</ul>`
         }</section>`;
     })}<p class="total"><span>Freed</span><b class="num">−${number(plan.freed)}</b></p></div>`;
   }

@@ -1,27 +1,28 @@
-// <token-chart followed></token-chart>
+// <token-chart followed unseen="12400"></token-chart>
 //
 // Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line, prunes ▼ and
-// compactions ◆ as marks. Property `value`: a Timeline; `push(point)` adds the newest. Drawn by uPlot in the colours of
+// compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every call sends. Property
+// `value`: a Timeline; `push(point)` adds the newest. Drawn by uPlot in the colours of
 // the theme; what it shows is said in words for screen readers.
 import uPlot from "uplot";
+import { across, hasTime, known, prefersTime } from "../lib/chart.js";
 import { CoppiceElement } from "../lib/element.js";
 import { compact, number, timeOfDay } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { render } from "../lib/render.js";
-import { largestGap } from "../lib/rows.js";
 import { recall, remember } from "../lib/store.js";
 
 /** @typedef {import("../lib/types.js").Timeline} Timeline */
 
-const HEIGHT = 168;
+const HEIGHT = 150;
 /** A context holds its size until the next message: a line of steps is the true one. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
-/** A pause longer than this part of the whole leaves no room for what happened. */
-const DEAD_TIME = 0.5;
 
 export class TokenChart extends CoppiceElement {
   /** @type {Timeline | null} */
   #value = null;
+  /** What is drawn of it. @type {Timeline | null} */
+  #shown = null;
   /** @type {uPlot | null} */
   #plot = null;
   #drawn = "";
@@ -48,8 +49,8 @@ export class TokenChart extends CoppiceElement {
   }
 
   get #overTime() {
-    if (this.#axis) return this.#axis === "time";
-    return largestGap((this.#value?.points ?? []).map((p) => p.at)) < DEAD_TIME;
+    const points = this.#value?.points ?? [];
+    return this.#axis ? this.#axis === "time" && hasTime(points) : prefersTime(points);
   }
 
   start() {
@@ -83,7 +84,12 @@ export class TokenChart extends CoppiceElement {
   }
 
   update() {
-    const timeline = this.#value;
+    const value = this.#value;
+    const timeline = value && {
+      ...value,
+      points: known(value.points, Number(this.getAttribute("unseen") ?? 0)),
+    };
+    this.#shown = timeline;
     const followed = this.hasAttribute("followed");
     if (!timeline || timeline.points.length === 0) {
       this.stop();
@@ -102,9 +108,9 @@ export class TokenChart extends CoppiceElement {
           ${timeline.marks.some((m) => m.kind === "prune") && html`<li><span class="mark" data-mark="prune">▼</span>prune</li>`}
           ${timeline.marks.some((m) => m.kind === "compaction") && html`<li><span class="mark" data-mark="compaction">◆</span>compaction by the agent</li>`}</ul>
           <span class="chart-at" aria-hidden="true"></span>
-          <span class="segmented" role="group" aria-label="Across"><button data-act="axis" data-axis="time" aria-pressed="${time ? "true" : "false"}">Time</button><button data-act="axis" data-axis="messages" aria-pressed="${time ? "false" : "true"}">Messages</button></span>
+          <span class="segmented" role="group" aria-label="Across"><button data-act="axis" data-axis="time" aria-pressed="${time ? "true" : "false"}" ${hasTime(timeline.points) ? "" : html`disabled title="All messages came at once"`}>Time</button><button data-act="axis" data-axis="messages" aria-pressed="${time ? "false" : "true"}">Messages</button></span>
         </figcaption>
-        <ul class="sr">${timeline.marks.map((m) => html`<li>${m.label} at message ${number(m.number)}${m.before !== null && m.after !== null && html`, ${number(m.before)} to ${number(m.after)} tokens`}</li>`)}</ul></figure>`,
+        <ul class="sr">${timeline.marks.map((m) => html`<li>${m.label}${m.number !== null && html` at message ${number(m.number)}`}${m.before !== null && m.after !== null && html`, ${number(m.before)} to ${number(m.after)} tokens`}</li>`)}</ul></figure>`,
     );
     this.#plotIt(timeline, time, followed);
   }
@@ -130,14 +136,7 @@ export class TokenChart extends CoppiceElement {
 
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
   #data({ points }, time, followed) {
-    const first = points.find((point) => point.at)?.at;
-    let before = time && first ? Date.parse(first) / 1000 : 0;
-    const xs = points.map((point) => {
-      const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
-      // An agent may come back to an earlier message; the line goes on from where it is.
-      before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
-      return before;
-    });
+    const xs = across(points, time);
     const pruned = points.map((p) => p.pruned);
     return followed ? [xs, points.map((p) => p.agent), pruned] : [xs, pruned];
   }
@@ -168,9 +167,10 @@ export class TokenChart extends CoppiceElement {
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: HEIGHT,
+      padding: [14, 16, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 6 } },
-      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.15)] } },
+      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.04)] } },
       series,
       axes: [
         {
@@ -199,7 +199,7 @@ export class TokenChart extends CoppiceElement {
               font,
             }),
         ],
-        setCursor: [(plot) => this.#tell(plot, timeline)],
+        setCursor: [(plot) => this.#tell(plot)],
       },
     };
   }
@@ -208,7 +208,7 @@ export class TokenChart extends CoppiceElement {
    * @param {Timeline} timeline */
   #top({ points, target }) {
     const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned ?? 0), 1);
-    return most > target * 0.35 ? target * 1.12 : most;
+    return most > target * 0.35 ? target * 1.06 : most;
   }
 
   /** @param {uPlot} plot @param {Timeline} timeline @param {boolean} time @param {{ text: string, warn: string, accent: string, font: string }} look */
@@ -229,6 +229,7 @@ export class TokenChart extends CoppiceElement {
     ctx.font = `${11 * ratio}px sans-serif`;
     for (const mark of timeline.marks) {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
+      if (at === null) continue;
       const x = Math.round(plot.valToPos(at, "x", true));
       const compaction = mark.kind === "compaction";
       ctx.strokeStyle = ctx.fillStyle = compaction ? look.warn : look.accent;
@@ -238,12 +239,11 @@ export class TokenChart extends CoppiceElement {
     ctx.restore();
   }
 
-  /** Says what stands under the cursor. @param {uPlot} plot @param {Timeline} timeline */
-  #tell(plot, timeline) {
+  /** Says what stands under the cursor. @param {uPlot} plot */
+  #tell(plot) {
     const place = this.querySelector(".chart-at");
     if (!place) return;
-    const point =
-      plot.cursor.idx === null || plot.cursor.idx === undefined ? null : timeline.points[plot.cursor.idx];
+    const point = this.#shown?.points[plot.cursor.idx ?? -1];
     const words = point
       ? [
           `#${number(point.number)}`,

@@ -127,6 +127,14 @@ export function apiAt(base = "") {
       const data = await call("GET", `/search${queryOf({ q, session })}`, undefined, signal);
       return Array.isArray(data) ? data : (data.results ?? data.hits ?? data.messages);
     },
+    /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<import("./types.js").Kept[]>} */
+    kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
+    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }} data @returns {Promise<import("./types.js").Kept>} */
+    keep: (kind, data) => call("POST", `/${kind}`, data),
+    /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<import("./types.js").Kept>} */
+    rewrite: (kind, id, text) => call("PATCH", `/${kind}/${id}`, { text }),
+    /** @param {"memories" | "learnings"} kind @param {number} id */
+    forget: (kind, id) => call("DELETE", `/${kind}/${id}`),
     /** @param {File} file @returns {Promise<import("./types.js").ImportResult>} */
     importFile: (file) => {
       const form = new FormData();

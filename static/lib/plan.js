@@ -4,6 +4,9 @@ import { about, counted, percentSet } from "./format.js";
 /** @typedef {import("./types.js").Plan} Plan */
 /** @typedef {import("./types.js").Session} Session */
 
+/** The cause that shortened outputs stand under. */
+export const SHORTENED = "shortened";
+
 /** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
 export function planVerb(plan) {
   if (plan.removed_count > 0) return `Prune ${counted(plan.removed_count, "message")}`;
@@ -36,12 +39,28 @@ export function promise(plan, session) {
   return `Pruning to ${aim} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
+/** What a plan takes, in groups: what goes by its reason, and what is shortened. Together they are what is freed.
+ * @param {Plan} plan @returns {Plan["groups"]} */
+export function groupsOf(plan) {
+  if (plan.shortened_count === 0) return plan.groups;
+  const gone = plan.groups.reduce((sum, group) => sum + group.tokens, 0);
+  return [
+    ...plan.groups,
+    {
+      cause: SHORTENED,
+      label: "outputs shortened to what is named again",
+      messages: plan.shortened_count,
+      tokens: Math.max(0, plan.freed - gone),
+    },
+  ];
+}
+
 /** The rows of a plan by cause, in the order of its groups. @param {Plan} plan */
 export function rowsByCause(plan) {
   /** @type {Map<string, import("./types.js").Message[]>} */
-  const rows = new Map(plan.groups.map((group) => [group.cause, []]));
-  for (const message of [...plan.removed, ...plan.shortened])
-    rows.set(message.cause, [...(rows.get(message.cause) ?? []), message]);
+  const rows = new Map(groupsOf(plan).map((group) => [group.cause, []]));
+  for (const message of plan.removed) rows.get(message.cause)?.push(message);
+  rows.get(SHORTENED)?.push(...plan.shortened);
   return rows;
 }
 

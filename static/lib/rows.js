@@ -49,16 +49,6 @@ export function arrive(shown, appended, open) {
   return open ? { rows: [...fresh, ...kept], waiting: 0 } : { rows: kept, waiting: fresh.length };
 }
 
-/** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
-export function largestGap(times) {
-  const ms = times.map((t) => (t ? Date.parse(t) : Number.NaN)).filter(Number.isFinite);
-  const span = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
-  if (ms.length < 2 || span <= 0) return 0;
-  let widest = 0;
-  for (let i = 1; i < ms.length; i++) widest = Math.max(widest, (ms[i] ?? 0) - (ms[i - 1] ?? 0));
-  return widest / span;
-}
-
 /** The signals that are known, in the order in which they stand. */
 export const SIGNAL_ORDER = ["recency", "role", "keywords", "length", "relevance"];
 

@@ -1,4 +1,5 @@
 // The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
+import { costSentence } from "./cost.js";
 import { counted, fileName, number, percent, percentSet, sentence, tokens } from "./format.js";
 import { reserveShare } from "./gauge.js";
 import { html } from "./html.js";
@@ -16,7 +17,7 @@ import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } fro
 export function header(session) {
   const followed = session.kind === "followed";
   return html`<header class="session-head" data-key="head">
-    <div class="session-name"><h1>${stateIcon(session)}<span>${titleOf(session)}</span></h1>
+    <div class="session-name"><h1>${stateIcon(session)}<span title="${titleOf(session)}">${titleOf(session)}</span></h1>
       <p class="muted meta">${session.parent_id && html`<a class="link" href="/sessions/${encodeURIComponent(session.parent_id)}">sub-agent</a> · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
     <div class="session-acts">
       ${exportMenu(session)}
@@ -36,6 +37,11 @@ function exportMenu(session) {
   return html`<details class="menu export"><summary class="button">Export ${icon("down")}</summary><div class="menu-list">
     ${[...own, "openai", "anthropic", "gemini", "jsonl"].map((format) => html`<a href="/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}" download>${exportName(format)}</a>`)}
     <p class="note">${own.length ? "A transcript goes beside the agent's own files; resume from it and the agent continues with the pruned view. Its own file is never touched." : "The list holds the pruned view; JSONL holds everything."}</p></div></details>`;
+}
+
+/** What could not be done, with a way to try again. @param {string} what @param {string} why */
+export function problem(what, why) {
+  return html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>${what}: ${why}</span><button data-act="retry-session">Try again</button></div>`;
 }
 
 /** What has to be known before the figures are believed. @param {Session} session */
@@ -68,7 +74,7 @@ export function banner(session, plan) {
     <div><p><b>${followed ? "The agent's context" : "The context"} is at ${percent(gauge.utilization)}, above its target of ${percentSet(targetOf(session))}.</b>
       ${helped ? `The pruned view is at ${percent(session.pruned.utilization)}.` : plan && plan.freed > 0 ? promise(plan, session) : ""}</p>
       ${followed && html`<p class="muted">${helped ? "Export it and resume the agent from the copy; until then the agent keeps its own context." : "Coppice only follows this session: the agent keeps its own context until you resume it from an exported copy."}</p>`}</div>
-    <div class="banner-acts"><button class="quiet" data-act="not-now">Not now</button>${helped ? html`<button data-act="open-export">Export…</button>` : html`<button data-act="see-plan">See the plan</button>`}</div></div>`;
+    <div class="banner-acts"><button class="quiet" data-act="not-now">Not now</button> ${helped ? html`<button data-act="open-export">Export…</button>` : html`<button data-act="see-plan">See the plan</button>`}</div></div>`;
 }
 
 /** @param {Session} session */
@@ -76,13 +82,14 @@ function targetOf(session) {
   return Math.round((session.target_tokens / Math.max(1, session.limit)) * 1000) / 10;
 }
 
-/** @param {Session} session */
-export function bars(session) {
+/** @param {Session} session @param {import("./types.js").Cost | null} [cost] */
+export function bars(session, cost = null) {
   const { agent, pruned } = session;
   return html`<section class="panel bars" data-key="bars" aria-label="What fills the context">
     ${agent ? html`${bar("agent", "Agent's context", "what the agent really sends", agent, session, true)}${bar("pruned", "Pruned view", prunedWords(agent, pruned), pruned, session, false)}` : bar("pruned", "Context", "what the next call sends", pruned, session, true)}
     ${legend(session)}
-    ${agent && html`<p class="small muted plain">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
+    ${cost && html`<p class="small muted plain" data-key="cost">${costSentence(cost)}</p>`}
+    ${agent && html`<p class="small muted plain" data-key="untouched">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
   </section>`;
 }
 
@@ -96,7 +103,7 @@ function prunedWords(agent, pruned) {
 function bar(key, name, what, gauge, session, big) {
   const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
   return html`<div class="bar" data-key="${key}" data-big="${big}"><div class="bar-head"><h2>${name}</h2><span class="muted small">${what}</span>
-      <p class="bar-figures"><b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b><span class="muted">of <span title="${source ? `Limit from ${source}` : ""}">${number(session.limit)}</span></span><b>${percent(gauge.utilization)}</b><span class="muted certainty" title="${certaintyReason(gauge.certainty)}">${gauge.certainty}</span></p></div>
+      <p class="bar-figures"><b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b><span class="muted nowrap">of <span title="${source ? `Limit from ${source}` : ""}">${number(session.limit)}</span></span><b>${percent(gauge.utilization)}</b><span class="muted certainty" title="${certaintyReason(gauge.certainty)}">${gauge.certainty}</span></p></div>
     <context-gauge ${big ? html`big` : ""} label="${name}" data="${gaugeData(session, gauge)}"></context-gauge></div>`;
 }
 

@@ -8,6 +8,11 @@ export function mainGauge(session) {
   return session.agent ?? session.pruned;
 }
 
+/** Tokens that the agent sends with every call and that stand in no transcript. @param {Session} session */
+export function unseenOf(session) {
+  return session.agent?.regions.find((region) => region.name === "unseen")?.tokens ?? 0;
+}
+
 const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
 /** A session's title; one that only has an id is called by the beginning of it. @param {Session} session */

@@ -182,6 +182,15 @@ export interface OperationFull extends Operation {
   items: (Message & { change: string })[];
 }
 
+export interface Cost {
+  per_call: number;
+  per_call_cached: number;
+  at_least: boolean;
+  calls: number;
+  spent: number | null;
+  currency: string;
+}
+
 export interface Stats {
   session: Session;
   items: number;
@@ -189,6 +198,8 @@ export interface Stats {
   limit: number;
   utilizationPercent: number;
   needsPruning: boolean;
+  regions: Region[];
+  cost: Cost | null;
   as_of: string;
 }
 
@@ -208,7 +219,7 @@ export interface Undone {
 
 export interface Timeline {
   points: { at: string | null; number: number; agent: number | null; pruned: number | null }[];
-  marks: { at: string | null; number: number; kind: string; before: number | null; after: number | null; label: string }[];
+  marks: { at: string | null; number: number | null; kind: string; before: number | null; after: number | null; label: string }[];
   limit: number;
   target: number;
 }

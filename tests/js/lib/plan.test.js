@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   doesSomething,
+  groupsOf,
   planVerb,
   promise,
   prunedSentence,
@@ -70,4 +71,28 @@ describe("the rows of a plan", () => {
       ],
     );
   });
+});
+
+describe("the groups of a plan", () => {
+  const groups = [{ cause: "superseded", label: "read again later", messages: 2, tokens: 7_000 }];
+  it("add up to what is freed, shortened outputs with them", () => {
+    // X1
+    const made = plan({ groups, removed_count: 2, shortened_count: 3, freed: 12_500 });
+    assert.deepEqual(
+      groupsOf(made).map((g) => [g.cause, g.messages, g.tokens]),
+      [
+        ["superseded", 2, 7_000],
+        ["shortened", 3, 5_500],
+      ],
+    );
+    const shortened = [message({ number: 8, fate: "shortened", cause: "shortened" })];
+    assert.deepEqual(
+      rowsByCause({ ...made, shortened })
+        .get("shortened")
+        ?.map((m) => m.number),
+      [8],
+    );
+  });
+  it("are those of what goes where nothing is shortened", () =>
+    assert.equal(groupsOf(plan({ groups })), groups));
 });

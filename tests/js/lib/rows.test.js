@@ -1,7 +1,7 @@
 // static/lib/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { arrive, brackets, heaviest, largestGap, merge, signalNames } from "../../../static/lib/rows.js";
+import { arrive, brackets, heaviest, merge, signalNames } from "../../../static/lib/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -38,13 +38,6 @@ describe("a fresh reading of the list", () => {
   it("keeps rows that were loaded beyond what was read again", () => {
     assert.deepEqual(numbers(merge(rows(3, 2, 1), rows(4, 3), false, true).rows), [4, 3, 2, 1]);
   });
-});
-
-describe("a pause", () => {
-  it("is measured as its share of the whole time", () => {
-    assert.equal(largestGap(["2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z", "2026-01-01T00:00:40Z"]), 0.75);
-  });
-  it("is none where there are no times", () => assert.equal(largestGap([null, "2026-01-01T00:00:00Z"]), 0));
 });
 
 describe("the signals of a list", () => {

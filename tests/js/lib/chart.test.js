@@ -1,0 +1,58 @@
+// static/lib/chart.js: what the chart draws of a timeline.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { across, hasTime, known, largestGap, prefersTime } from "../../../static/lib/chart.js";
+
+/** @param {number} number @param {string | null} at @param {number} [agent] */
+const point = (number, at, agent = 100) => ({ number, at, agent, pruned: agent });
+const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", "2026-01-01T12:00:40Z"];
+
+describe("a pause", () => {
+  it("is measured as its share of the whole time", () =>
+    assert.equal(largestGap([noon, later, evening]), 0.75));
+  it("is none where there are no times", () => assert.equal(largestGap([null, noon]), 0));
+});
+
+describe("the scale of time", () => {
+  it("is there only where time has a length", () => {
+    assert.equal(hasTime([point(1, noon), point(2, later)]), true);
+    assert.equal(hasTime([point(1, noon), point(2, noon)]), false);
+    assert.equal(hasTime([point(1, null), point(2, null)]), false);
+  });
+  it("is not the first choice where one pause would fill it", () => {
+    assert.equal(prefersTime([point(1, noon), point(2, later), point(3, evening)]), false);
+    assert.equal(
+      prefersTime([point(1, noon), point(2, later)].concat(point(3, "2026-01-01T12:00:19Z"))),
+      false,
+    );
+    assert.equal(prefersTime([point(1, noon), point(2, "2026-01-01T12:00:20Z"), point(3, evening)]), false);
+    assert.equal(
+      prefersTime(
+        [noon, "2026-01-01T12:00:15Z", "2026-01-01T12:00:28Z", evening].map((at, i) => point(i, at)),
+      ),
+      true,
+    );
+  });
+  it("goes on where an agent comes back to an earlier message", () => {
+    const [first, second, third] = across([point(1, noon), point(2, later), point(3, noon)], true);
+    assert.deepEqual([Number(second) - Number(first), third], [10, second]);
+  });
+  it("gives way to the numbers of messages", () =>
+    assert.deepEqual(across([point(4, noon), point(9, noon)], false), [4, 9]));
+});
+
+describe("the line", () => {
+  it("begins where the total is known, not with a leap from what was counted before the first call", () => {
+    // X11
+    const points = [point(1, noon, 11), point(2, later, 26_323), point(3, evening, 20_000)];
+    assert.deepEqual(
+      known(points, 21_000).map((p) => p.number),
+      [2, 3],
+    );
+  });
+  it("is whole where everything is in the transcript, or no total is known yet", () => {
+    const points = [point(1, noon, 11), point(2, later, 40)];
+    assert.equal(known(points, 0), points);
+    assert.equal(known(points, 900), points);
+  });
+});
