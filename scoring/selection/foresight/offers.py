@@ -32,7 +32,7 @@ Cut = tuple[int, int]  # a message and the number of one of its rows
 @dataclass(slots=True)
 class Offer:
     """A unit in one form: `rate`, what it adds (`gain`), what it costs, its marks, and the rows that its outputs are
-    cut to (None: it stays whole).
+    cut to (None: it stays whole). A stale one may have a better form by now.
     """
 
     rate: float
@@ -40,7 +40,7 @@ class Offer:
     cost: int
     rows: list[Cut] | None
     held: Iterable[int]
-    thinned: bool = False
+    stale: bool = False
 
 
 class _Room(Protocol):
@@ -90,7 +90,7 @@ class Offers:
         known = self._marks.get(head)
         if known is None:
             held = self._ledger.held
-            known = self._marks[head] = set().union(*[held[p] for p in members])
+            known = self._marks[head] = array("I", set().union(*[held[p] for p in members]))
         return known
 
     def whole(self, head: int) -> Offer:
@@ -114,21 +114,23 @@ class Offers:
         return whole
 
     def again(self, head: int, offer: Offer, room: float) -> Offer:
-        """The offer as it stands by now: in its form while most of its gain is left, else in the best one."""
+        """The offer as it stands by now: in its form while most of its gain is left, else in the best one.
+
+        In longer histories a whole unit is looked at anew only when it is to be taken (`final`).
+        """
         gain = self._ledger.gain(offer.held)
         if gain < REFORM * offer.gain:
-            if self._rough and offer.rows is not None:
+            if not self._rough:
+                return self.best(head, room)
+            if offer.rows is not None:
                 return self._thinned(head, offer)
-            return self.best(head, room)
+            offer.stale = True
         offer.rate = gain / max(1, offer.cost) ** self._power + self._bonus[head]
         return offer
 
     def final(self, head: int, offer: Offer, room: float) -> Offer:
-        """The offer to take: one that was only thinned out on the way is cut anew."""
-        if offer.thinned:
-            fresh = self.best(head, room)
-            return fresh if fresh.cost <= room else offer
-        return offer
+        """The offer to take."""
+        return self.best(head, room) if offer.stale else offer
 
     def _shortened(self, head: int) -> Offer | None:
         """A unit with its larger outputs cut to the rows that raise its rate, densest first."""
@@ -182,7 +184,7 @@ class Offers:
                 saved += output.prices[row]
         held = array("I", [number for number in offer.held if left[number]])
         gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
-        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held, thinned=True)
+        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
 
     def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
         """Give shortened messages rows back that still add something, the densest first, while there is room."""

@@ -29,9 +29,9 @@ class Output:
         self._lines, self._pieces = content.row_lines, content.row_pieces
         self._bounds = [0, *content.row_ends]
         self._at = itemgetter(*self._bounds)
-        self._marks = [held[mark] for mark in content.row_marks]
+        self._marks = array("I", map(held.__getitem__, content.row_marks))
         self.frame = MARK_TOKENS + MARK_CHARS * per_char
-        self.prices = [(chars + ROW_CHARS) * per_char for chars in content.row_chars]
+        self.prices = array("d", [(chars + ROW_CHARS) * per_char for chars in content.row_chars])
 
     def adding(self, position: int, left: Sequence[float]) -> list[Adding]:
         """The rows that add something, by what is left of their marks."""
@@ -39,7 +39,7 @@ class Output:
         rates = map(truediv, map(sub, upto[1:], upto), self.prices)
         return [(-rate, position, row) for row, rate in enumerate(rates) if rate > NOTHING]
 
-    def marks_of(self, row: int) -> list[int]:
+    def marks_of(self, row: int) -> array[int]:
         """The marks of a row, by number."""
         return self._marks[self._bounds[row] : self._bounds[row + 1]]
 

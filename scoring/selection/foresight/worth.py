@@ -54,7 +54,7 @@ class Ledger:
                 holder[number] = by
                 left[number] = 0.0
 
-    def _weigh(self, weights: Mapping[str, float]) -> list[float]:
+    def _weigh(self, weights: Mapping[str, float]) -> array[float]:
         total = (weights["recency"] + weights["role"] + weights["keywords"]) or 1.0
         a, b, c = (weights[name] / total for name in ("recency", "role", "keywords"))
         recent = [a * rating for rating in recency.of_marks(self.size)]
@@ -62,10 +62,13 @@ class Ledger:
         named = [c * rating for rating in _KEYWORDS]
         kind = [LINE_WORTH if said & IS_LINE else 1.0 for said in range(KINDS)]
         most = keywords.MOST_COUNTED
-        return [
-            kind[said] * (recent[last] + spoken[said] + named[min(most, count)]) ** SHARPNESS
-            for last, count, said in zip(self.last, self.count, self.said, strict=True)
-        ]
+        return array(
+            "d",
+            [
+                kind[said] * (recent[last] + spoken[said] + named[min(most, count)]) ** SHARPNESS
+                for last, count, said in zip(self.last, self.count, self.said, strict=True)
+            ],
+        )
 
 
 _ROLES, _KEYWORDS = role.of_marks(), keywords.of_marks()
