@@ -13,9 +13,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from scoring.errors import ScoringError
 from webapp.commands.common import db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
+from webapp.transcripts import opencode
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
+DATABASE = ".db"
 PROBLEMS_SHOWN = 5
 
 
@@ -37,13 +39,22 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     with their numbers, and the others are used; so are files. Exits with 1 where a file could not be read, with 2
     where none could.
     """
-    files = list(files_in(paths))
-    if not files:
+    files, homes = list(files_in(paths)), [path for path in paths if holds_sessions(path)]
+    if not files and not homes:
         raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
     named = {path for path in paths if not path.is_dir()}
     failed: list[Path] = []
+    told_of: list[Path] = []
     with opened(db) as app, progress() as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
+        for home in homes:
+            before = len(told_of)
+            for file, one in app.importing.import_sessions(home):
+                tell(file, one)
+                told_of.append(file)
+            if len(told_of) == before:
+                failed.append(home)
+                click.echo(f"coppice: {home}: no sessions of OpenCode can be read in it", err=True)
         for file in files:
             bar.update(task, description=file.name[:40])
             failure = import_one(app, file, file_format, model)
@@ -52,9 +63,10 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 if file in named or size_of(file):  # agents leave empty files behind where nothing was said
                     failed.append(file)
             bar.advance(task, size_of(file))
-    if failed and len(files) > 1:
-        click.echo(f"coppice: {len(failed)} of {len(files)} files could not be imported", err=True)
-    return 0 if not failed else 2 if len(failed) == len(files) else 1
+    tried = len(files) + len(homes)
+    if failed and tried > 1:
+        click.echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
+    return 0 if not failed else 2 if len(failed) == tried else 1
 
 
 def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str | None:
@@ -73,13 +85,18 @@ def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str
     except OSError as error:
         return f"coppice: {file}: {(error.strerror or str(error)).lower()}"
     for one in answer["imported"]:
-        click.echo(f"{one['session_id']}  {told(one)}  {one['title'] or ''}".rstrip())
-        for problem in one["problems"][:PROBLEMS_SHOWN]:
-            click.echo(f"{file}: {problem}", err=True)
-        more = len(one["problems"]) - PROBLEMS_SHOWN
-        if more > 0:
-            click.echo(f"{file}: {more} more like these", err=True)
+        tell(file, one)
     return None
+
+
+def tell(file: Path, one: dict[str, Any]) -> None:
+    """Says what came of a session that a file holds."""
+    click.echo(f"{one['session_id']}  {told(one)}  {one['title'] or ''}".rstrip())
+    for problem in one["problems"][:PROBLEMS_SHOWN]:
+        click.echo(f"{file}: {problem}", err=True)
+    more = len(one["problems"]) - PROBLEMS_SHOWN
+    if more > 0:
+        click.echo(f"{file}: {more} more like these", err=True)
 
 
 def told(one: dict[str, Any]) -> str:
@@ -96,10 +113,19 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
     """The files that are named, and those in the folders that are, sorted."""
     for path in paths:
         if path.is_dir():
+            trees = opencode.trees_below(path)
             found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-            yield from sorted(file for file in found if not file.name.endswith(COMPANION))
-        else:
+            wanted = (file for file in found if not file.name.endswith(COMPANION))
+            yield from sorted(file for file in wanted if not any(map(file.is_relative_to, trees)))
+        elif path.suffix != DATABASE:
             yield path
+
+
+def holds_sessions(path: Path) -> bool:
+    """Whether a path is OpenCode's database or a folder with its sessions, which are imported together."""
+    if not path.is_dir():
+        return path.suffix == DATABASE
+    return bool(opencode.trees_below(path)) or any(path.rglob("opencode*.db"))
 
 
 def size_of(file: Path) -> int:

@@ -8,24 +8,31 @@ waits or runs by itself: the watcher decides when which file is looked at.
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from webapp.errors import CoppiceError
 from webapp.events import ProblemReported
+from webapp.services.batches import BATCH_BYTES
 from webapp.services.desk import Desk
 from webapp.services.ingest import Ingest
-from webapp.transcripts import claude_code, codex, gemini_cli
-from webapp.transcripts.records import Record, TranscriptFile
+from webapp.services.plain import json_bytes
+from webapp.store.foreign import open_foreign
+from webapp.transcripts import claude_code, codex, gemini_cli, opencode
+from webapp.transcripts.records import Problem, Record, TranscriptFile
 from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, catch_up, fed
 
-AGENTS = (claude_code, codex, gemini_cli)
+AGENTS = (claude_code, codex, gemini_cli, opencode)
 PORTION_RECORDS = 400
 # Open decoders; they remember what they saw. Another one is made and fed again when an older file grows.
 DECODERS_KEPT = 48
+# A file that was written to within so many seconds may be half written.
+FRESH_SECONDS = 5.0
+LATE_SECONDS = 24 * 3600.0
 
 
 @dataclass(slots=True)
@@ -59,29 +66,33 @@ class Following:
 
     def discover(self) -> list[TranscriptFile]:
         """All transcripts below the roots, newest first."""
-        found: dict[Path, TranscriptFile] = {}
+        found: dict[str, TranscriptFile] = {}
         for agent in AGENTS:
             for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
                 for file in _discovered(agent, root):
-                    found.setdefault(file.path, file)
+                    found.setdefault(name_of(file), file)
         with self._lock:
-            self._files.update(found)
+            self._files.update({file.path: file for file in found.values()})
         return sorted(found.values(), key=lambda file: -file.modified)
 
-    def file_at(self, path: Path) -> TranscriptFile | None:
-        """The transcript at a path, None where it is none."""
+    def files_at(self, path: Path) -> list[TranscriptFile]:
+        """The transcripts that a changed file is or belongs to; of a database those that were worked on of late."""
         known = self._files.get(path)
-        if known is not None:
-            return known
+        if known is not None and known.source != opencode.SOURCE:
+            return [known]
         for agent in AGENTS:
             for root in [*agent.roots(self._env), *self._extra]:
-                if path.is_relative_to(root):
-                    file = next((f for f in _discovered(agent, path.parent) if f.path == path), None)
-                    if file is not None:
-                        with self._lock:
-                            self._files[path] = file
-                        return file
-        return None
+                if not path.is_relative_to(root):
+                    continue
+                if agent is opencode:
+                    found = _of_late(opencode.sessions_of(path, open_foreign))
+                else:
+                    found = [f for f in _discovered(agent, path.parent) if f.path == path]
+                if found:
+                    with self._lock:
+                        self._files.update({file.path: file for file in found})
+                    return found
+        return []
 
     # -- reading one
 
@@ -98,6 +109,8 @@ class Following:
         )  # fmt: skip
         if row is None:
             return 0
+        if is_whole(file):
+            return self._look_whole(file)
         opened = self._opened(file)
         added = 0
         for records in self._portions(opened):
@@ -106,10 +119,38 @@ class Following:
             self._remember(opened)
         return added
 
+    def _look_whole(self, file: TranscriptFile) -> int:
+        """The same for a session that is written anew or kept in a database: compared with what was read before."""
+        key = name_of(file)
+        stored = self._store.small.file(key)
+        state: dict[str, Any] = stored[1].get("state", {}) if stored is not None else {}
+        before = json_bytes(state)
+        if file.source == opencode.SOURCE:
+            records = list(opencode.read(file, state, open_foreign))
+        else:
+            records = list(gemini_cli.read(file, state))
+        if records and all(isinstance(record, Problem) for record in records) and self._fresh(file):
+            return 0  # caught while it is being written; it is looked at again when that is done
+        added = len(self._ingest.append_records(file.session_id, records).nos) if records else 0
+        if json_bytes(state) != before:
+            position: dict[str, Any] = {"state": state}
+            if file.source != opencode.SOURCE:
+                position["look"] = state.get("look")
+            with self._store.write():
+                self._store.small.put_file(key, file.session_id, position, self._desk.clock())
+        return added
+
+    def _fresh(self, file: TranscriptFile) -> bool:
+        """Whether the file was written to in the last moments."""
+        try:
+            return time.time() - file.path.stat().st_mtime < FRESH_SECONDS
+        except OSError:
+            return True
+
     def _unchanged(self, file: TranscriptFile) -> bool:
         """Whether the file looks as it did when it was read to its end; then it is not opened."""
-        stored = self._store.small.file(str(file.path))
-        if stored is None:
+        stored = self._store.small.file(name_of(file))
+        if stored is None or file.source == opencode.SOURCE:
             return False
         try:
             about = file.path.stat()
@@ -139,18 +180,20 @@ class Following:
 
     def _portions(self, opened: _Open) -> Iterator[list[Record]]:
         portion: list[Record] = []
+        size = 0
         for item in opened.tail.read():
             if isinstance(item, Restarted):
                 yield portion
-                portion = []
+                portion, size = [], 0
                 opened.decoder = _decoder(opened.file)
             elif isinstance(item, Line):
                 portion.extend(fed(opened.decoder, item))
+                size += len(item.data)
             else:
                 portion.append(item)
-            if len(portion) >= PORTION_RECORDS:
+            if len(portion) >= PORTION_RECORDS or size >= BATCH_BYTES:
                 yield portion
-                portion = []
+                portion, size = [], 0
         yield portion
 
     def _remember(self, opened: _Open) -> None:
@@ -178,12 +221,31 @@ class Following:
         self._desk.bus.publish(ProblemReported(known, f"{file.path.name} could not be read: {text}"))
 
 
+def is_whole(file: TranscriptFile) -> bool:
+    """Whether a session is compared as a whole instead of read line by line."""
+    return file.source == opencode.SOURCE or (
+        file.source == gemini_cli.SOURCE and gemini_cli.is_document(file.path)
+    )
+
+
+def name_of(file: TranscriptFile) -> str:
+    """The name under which is kept how far a session was read: a database holds many."""
+    return f"{file.path}#{file.session_id}" if file.source == opencode.SOURCE else str(file.path)
+
+
+def _of_late(files: Iterable[TranscriptFile]) -> list[TranscriptFile]:
+    """The sessions of a database that were worked on within a day of the newest: a change is in one of them."""
+    found = list(files)
+    newest = max((file.modified for file in found), default=0.0)
+    return [file for file in found if file.modified >= newest - LATE_SECONDS]
+
+
 def _discovered(agent: Any, root: Path) -> Iterator[TranscriptFile]:
-    for file in agent.discover(root):
-        if agent is gemini_cli and gemini_cli.is_document(file.path):
-            continue
-        yield file
+    if agent is opencode:
+        yield from opencode.discover(root, open_foreign)
+    else:
+        yield from agent.discover(root)
 
 
 def _decoder(file: TranscriptFile) -> Any:
-    return {agent.SOURCE: agent for agent in AGENTS}[file.source].Decoder(file)
+    return {agent.SOURCE: agent for agent in AGENTS if agent is not opencode}[file.source].Decoder(file)

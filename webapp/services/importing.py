@@ -21,8 +21,9 @@ from webapp.services.list_files import read_file
 from webapp.services.lists import ids_of, session_of
 from webapp.services.own_format import OwnFormat
 from webapp.services.sessions import Sessions
+from webapp.store.foreign import open_foreign
 from webapp.store.sessions import SessionRow
-from webapp.transcripts import claude_files, codex_files, gemini_cli
+from webapp.transcripts import claude_files, codex_files, gemini_cli, opencode
 from webapp.transcripts.content import Content
 from webapp.transcripts.elements import read_document
 from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
@@ -73,6 +74,23 @@ class Importing:
         if source in LINES:
             return {"imported": [self._transcript(name, content, source, model)]}
         return {"imported": [self._list(base, content, None if source == "wire" else source, model)]}
+
+    def import_sessions(self, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Imports OpenCode's sessions in the databases and trees at or below a folder, or in a database by its path."""
+        if folder.is_dir():
+            files = opencode.find_below(folder, open_foreign)
+        else:
+            files = opencode.in_database(folder, open_foreign)
+        for file in files:
+            self._revive(file.session_id)
+            row = self._ingest.ensure(
+                file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
+                agent_type=file.agent_type,
+            )  # fmt: skip
+            if row is not None:
+                records = opencode.read(file, {}, open_foreign)
+                added = self._ingest.append_records(file.session_id, records, recount=True)
+                yield file.path, self._answer(file.session_id, added)
 
     # -- transcripts
 

@@ -53,7 +53,7 @@ def discover(root: Path, open_database: OpenDatabase | None = None) -> Iterator[
     """The sessions in the databases and the tree below `root`, newest first of each; a session of both comes once."""
     known: set[str] = set()
     for database in sorted(root.glob("opencode*.db")) if open_database is not None else []:
-        for file in _in_database(database, open_database):
+        for file in in_database(database, open_database):
             known.add(file.session_id)
             yield file
     for found in list_files(root / "storage" / "session", ".json"):
@@ -63,7 +63,49 @@ def discover(root: Path, open_database: OpenDatabase | None = None) -> Iterator[
             yield described
 
 
-def _in_database(database: Path, open_database: OpenDatabase | None) -> Iterator[TranscriptFile]:
+def find_below(folder: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+    """The sessions of every database and every tree, whatever its name, at or below a folder that is imported."""
+    for database in sorted({*folder.glob("opencode*.db"), *folder.rglob("opencode*.db")}):
+        yield from in_database(database, open_database)
+    for tree in trees_below(folder):
+        for found in list_files(tree / "session", ".json"):
+            info = read_json_file(found.path)
+            if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
+                yield described
+
+
+def trees_below(folder: Path) -> list[Path]:
+    """The folders at or below one that hold a tree: `session` and `message` side by side."""
+    inside = (place.parent for place in folder.rglob("session") if (place.parent / "message").is_dir())
+    return sorted(
+        {*inside, *([folder] if (folder / "session").is_dir() and (folder / "message").is_dir() else [])}
+    )
+
+
+def sessions_of(path: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+    """The sessions that a changed file of OpenCode belongs to: all of a database, newest first; one of a tree."""
+    if path.name.endswith((".db", ".db-wal")):
+        if path.name.startswith("opencode"):
+            yield from in_database(path.with_name(path.name.removesuffix("-wal")), open_database)
+        return
+    tree = next((p for p in path.parents if (p / "session").is_dir()), None)
+    if tree is None or path.suffix != ".json":
+        return
+    info = object_of(read_json_file(path))
+    wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
+    for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
+        described = _described(found, object_of(read_json_file(found)))
+        if described is not None and described.session_id == wanted:
+            yield described
+
+
+def glob_safe(name: str) -> str:
+    """A name without the signs that mean something in a pattern."""
+    return "".join("?" if c in "*?[]/\\" else c for c in name)
+
+
+def in_database(database: Path, open_database: OpenDatabase | None) -> Iterator[TranscriptFile]:
+    """The sessions of a database, newest first; none of one that cannot be read."""
     if open_database is None:
         return
     try:

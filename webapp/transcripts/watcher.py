@@ -124,23 +124,30 @@ class Watcher:
                     continue
                 self._backlog.pop()
                 if file.path in self._busy:
+                    if file.path.suffix == ".db":  # one of many in there, perhaps not the one being looked at
+                        self._backlog.insert(0, file)
+                        self._ready.wait(0.2)
                     continue
                 self._busy.add(file.path)
             self._look(file.path, file)
 
     def _look(self, path: Path, file: TranscriptFile | None) -> None:
         try:
-            file = file or self.following.file_at(path)
-            if file is not None:
-                self.following.look(file)
-        except Exception as error:  # noqa: BLE001  # one broken file never stops the others
-            log.warning("%s could not be read: %s", path, error)
-            if file is not None:
-                self._report(file, error)
+            for one in [file] if file is not None else self.following.files_at(path):
+                self._look_at(one)
+        except Exception:
+            log.exception("%s could not be looked up", path)
         finally:
             with self._ready:
                 self._busy.discard(path)
                 self._ready.notify_all()
+
+    def _look_at(self, file: TranscriptFile) -> None:
+        try:
+            self.following.look(file)
+        except Exception as error:  # noqa: BLE001  # one broken file never stops the others
+            log.warning("%s could not be read: %s", file.path, error)
+            self._report(file, error)
 
     def _report(self, file: TranscriptFile, error: Exception) -> None:
         try:

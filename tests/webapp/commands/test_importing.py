@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.webapp.transcripts.test_opencode import TREE, as_database
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -91,3 +95,32 @@ class TestCodes:
         done = run("import", chat, "--format", "morse")
         assert done.code == 2
         assert "morse" in done.err
+
+
+class TestOpenCode:
+    """Its sessions lie in many small files, or in one database."""
+
+    @pytest.mark.parametrize("layout", ["tree", "database"])
+    def test_comes_in_session_by_session(self, run: Any, tmp_path: Path, layout: str) -> None:  # X12
+        """A folder is taken as a whole; no small file of it is told."""
+        root = tmp_path / "in" / "opencode"
+        shutil.copytree(TREE, root)
+        if layout == "database":
+            as_database(root)
+            shutil.rmtree(root / "storage")
+        done = run("import", root.parent)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.count("messages added") > 1
+        assert run("import", root.parent).out.count(" 0 messages added") == done.out.count("messages added")
+
+    def test_comes_from_a_database_by_its_name(self, run: Any, tmp_path: Path) -> None:
+        """Whatever that is; one that holds nothing of it is told."""
+        root = tmp_path / "opencode"
+        shutil.copytree(TREE, root)
+        as_database(root)
+        moved = root / "saved.db"
+        sqlite3.connect(root / "opencode.db").execute(f"VACUUM INTO '{moved}'").connection.close()
+        assert run("import", moved).code == 0
+        (root / "other.db").write_bytes(b"no database")
+        done = run("import", root / "other.db")
+        assert (done.code, "no sessions of OpenCode" in done.err) == (2, True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.shared import shared_data
 from tests.webapp.building import heard
+from tests.webapp.transcripts.test_opencode import TREE, as_database
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
@@ -136,8 +141,8 @@ class TestFollowing:
         (extra / f"{NAME}.jsonl").write_bytes(row(0))
         following = Following(place.app.desk, place.app.ingest, (extra,), {"HOME": str(tmp_path / "none")})
         assert [f.path.parent for f in following.discover()] == [extra]
-        assert following.file_at(extra / f"{NAME}.jsonl") is not None
-        assert following.file_at(tmp_path / "other.jsonl") is None
+        assert following.files_at(extra / f"{NAME}.jsonl")
+        assert not following.files_at(tmp_path / "other.jsonl")
 
     def test_reports_a_file_that_fails(self, place: Place) -> None:
         """On the session it belongs to."""
@@ -147,3 +152,127 @@ class TestFollowing:
         following = place.app.following.following
         following.failed(following.discover()[0], BusyStore("busy"))
         assert events == [ProblemReported(NAME, f"{NAME}.jsonl could not be read: busy")]
+
+
+def gemini(*texts: str) -> bytes:
+    """A session of Gemini CLI in the older layout."""
+    messages = [
+        {
+            "id": f"m{n}",
+            "timestamp": "2026-01-31T12:00:00Z",
+            "type": "gemini" if n % 2 else "user",
+            "content": text,
+        }
+        for n, text in enumerate(texts)
+    ]
+    return json.dumps({"sessionId": "g1", "projectHash": "p", "messages": messages}, indent=1).encode()
+
+
+class TestWholeFiles:
+    """Sessions that are written anew, or kept in a database."""
+
+    def document(self, place: Place) -> Path:
+        """Where Gemini CLI would write one."""
+        path = place.home / ".gemini" / "tmp" / "p" / "chats" / "session-2026-01-31-g1.json"
+        path.parent.mkdir(parents=True)
+        return path
+
+    def said(self, app: App, session_id: str) -> list[str]:
+        """What a session says, oldest first."""
+        return [m["text"] for m in app.messages.page(session_id, sort="oldest")["messages"]]
+
+    def test_are_compared_with_what_was_read_before(self, place: Place) -> None:  # X12
+        """What is new comes in, over restarts; an import of the same adds nothing."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello"))
+        assert place.look() == 2
+        assert place.look() == 0
+        path.write_bytes(gemini("hi", "hello", "more"))
+        other = place.open()
+        assert place.look(other) == 1
+        assert self.said(other, "g1") == ["hi", "hello", "more"]
+        [again] = other.importing.import_file(str(path), path.read_bytes())["imported"]
+        assert (again["session_id"], again["added"]) == ("g1", 0)
+        assert list(other.verify()) == []
+        other.close()
+
+    def test_are_left_alone_while_they_are_half_written(self, place: Place) -> None:
+        """Nothing is told of it; the whole one is read."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello")[:80])
+        assert place.look() == 0
+        assert place.app.sessions.get("g1")["malformed"] == 0
+        path.write_bytes(gemini("hi", "hello"))
+        assert place.look() == 2
+
+    def test_that_stay_broken_are_told(self, place: Place) -> None:
+        """Once nobody writes to them."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello")[:80])
+        os.utime(path, (1, 1))
+        place.look()
+        place.look()
+        assert place.app.sessions.get("g1")["malformed"] == 1
+
+    @pytest.mark.parametrize("layout", ["tree", "database"])
+    def test_of_opencode_are_followed(self, place: Place, layout: str) -> None:  # X12
+        """From the tree and from the database, into the same session."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        changed = root / "storage" / "message"
+        if layout == "database":
+            as_database(root)
+            shutil.rmtree(root / "storage")
+        following = place.app.following.following
+        files = [f for f in following.discover() if f.source == "opencode"]
+        assert len(files) > 1
+        added = sum(following.look(file) for file in files)
+        assert added > 3
+        assert sum(following.look(file) for file in following.discover()) == 0
+        path = root / "opencode.db-wal" if layout == "database" else next(changed.rglob("*.json"))
+        named = following.files_at(path)
+        assert {f.session_id for f in named} <= {f.session_id for f in files}
+        assert named
+        [*imported] = place.app.importing.import_sessions(root)
+        assert sum(one["added"] for _, one in imported) == 0
+        assert list(place.app.verify()) == []
+
+    def test_of_opencode_grow_live(self, place: Place) -> None:  # X12
+        """A message that is written to the database is there at the next look."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        path = as_database(root)
+        place.look()
+        db = sqlite3.connect(path)
+        session = db.execute("SELECT session_id FROM message").fetchone()[0]
+        at = 4_000_000_000_000
+        db.execute("INSERT INTO message VALUES (?,?,?,?,?)", ["msg_z", session, at, at, '{"role": "user"}'])
+        part = ["prt_z", "msg_z", session, at, at, '{"type": "text", "text": "one more thing"}']
+        db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", part)
+        db.commit()
+        following = place.app.following.following
+        assert sum(following.look(file) for file in following.files_at(path)) == 1
+        assert self.said(place.app, session)[-1] == "one more thing"
+        db.close()
+
+
+class TestDrops:
+    """A transcript that is followed, imported besides."""
+
+    @pytest.mark.parametrize("agent", ["claude-code", "codex"])
+    def test_of_real_sessions_add_nothing(self, tmp_path: Path, agent: str) -> None:
+        """By its bare name, as a browser sends it."""
+        home = shared_data("transcripts", agent)
+        env = {"CLAUDE_CONFIG_DIR": str(home), "CODEX_HOME": str(home), "HOME": str(tmp_path)}
+        app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
+        following = app.following.following
+        files = following.discover()
+        for file in files:
+            following.look(file)
+        before = {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()}
+        for file in files:
+            if file.path.stat().st_size:
+                imported = app.importing.import_file(file.path.name, file.path.read_bytes())["imported"]
+                assert [(one["session_id"], one["added"]) for one in imported] == [(file.session_id, 0)]
+        assert {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()} == before
+        app.close()

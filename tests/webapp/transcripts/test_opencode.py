@@ -213,3 +213,38 @@ def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries:
     records = [r for f in opencode.discover(tmp_path) for r in opencode.read(f, {})]
     assert len(of(Entry, records)) == entries
     assert len(of(Unknown, records)) == (layout == "storage_legacy")
+
+
+class TestFinding:
+    """Which sessions a folder or a changed file means."""
+
+    def test_a_folder_holds_those_of_its_trees_and_databases(self, tmp_path: Path) -> None:
+        """Whatever the tree is called."""
+        root = copied(tmp_path)
+        (root / "storage").rename(root / "saved")
+        assert opencode.trees_below(tmp_path) == opencode.trees_below(root / "saved") == [root / "saved"]
+        there = {file.session_id for file in opencode.find_below(tmp_path, open_foreign)}
+        assert there
+        as_database(root)
+        assert there == {file.session_id for file in opencode.find_below(tmp_path, open_foreign)}
+
+    def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
+        """A part and a message name it, a session is it."""
+        root = copied(tmp_path)
+        known = {file.session_id for file in opencode.discover(root)}
+        for path in (root / "storage").rglob("*.json"):
+            assert {file.session_id for file in opencode.sessions_of(path, open_foreign)} <= known
+        session = next((root / "storage" / "session").rglob("*.json"))
+        assert [file.path for file in opencode.sessions_of(session, open_foreign)] == [session]
+
+    def test_what_belongs_to_none_has_none(self, tmp_path: Path) -> None:
+        """Other databases, broken files, names that are patterns."""
+        root = copied(tmp_path)
+        (root / "storage" / "message" / "x.json").write_text('{"sessionID": "*"}')
+        for path in (
+            root / "other.db",
+            root / "opencode.db",
+            root / "storage" / "message" / "x.json",
+            tmp_path / "a",
+        ):
+            assert list(opencode.sessions_of(path, open_foreign)) == []
