@@ -297,7 +297,7 @@ export class CoppiceSession extends CoppiceElement {
     this.#plan = null;
     this.#tab = "history";
     this.#sheet = false;
-    toast(prunedSentence(applied.operation, plan.shortened_count), {
+    toast(prunedSentence(plan, applied.operation.freed), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
     });
     this.update();

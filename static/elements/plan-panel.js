@@ -232,7 +232,7 @@ export class PlanPanel extends CoppiceElement {
       const open = this.#openGroups.has(group.cause);
       const list = rows.get(group.cause) ?? [];
       const shortened = group.cause === SHORTENED;
-      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, shortened ? "output" : "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
+      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${shortened && icon("torn")} ${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, shortened ? "output" : "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
         ${
           open &&
           html`<ul class="group-rows" data-fate="${shortened ? "shortened" : "goes"}">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}

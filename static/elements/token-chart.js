@@ -5,7 +5,7 @@
 // `value`: a Timeline; `push(point)` adds the newest. Drawn by uPlot in the colours of
 // the theme; what it shows is said in words for screen readers.
 import uPlot from "uplot";
-import { across, hasTime, known, prefersTime } from "../lib/chart.js";
+import { across, hasTime, known, prefersTime, timeLabels } from "../lib/chart.js";
 import { CoppiceElement } from "../lib/element.js";
 import { compact, number, timeOfDay } from "../lib/format.js";
 import { html } from "../lib/html.js";
@@ -80,7 +80,14 @@ export class TokenChart extends CoppiceElement {
 
   #resize() {
     const width = this.querySelector(".chart-area")?.clientWidth ?? 0;
-    if (this.#plot && width > 0 && width !== this.#plot.width) this.#plot.setSize({ width, height: HEIGHT });
+    const height = this.#height;
+    if (this.#plot && width > 0 && (width !== this.#plot.width || height !== this.#plot.height))
+      this.#plot.setSize({ width, height });
+  }
+
+  /** As high as its place, where a neighbour is higher. */
+  get #height() {
+    return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
   }
 
   update() {
@@ -166,19 +173,20 @@ export class TokenChart extends CoppiceElement {
     const top = this.#top(timeline);
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
-      height: HEIGHT,
-      padding: [14, 16, 0, 0],
+      height: this.#height,
+      padding: [14, 28, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false }, points: { size: 6 } },
-      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.04)] } },
+      scales: { x: { time }, y: { range: (_, __, max) => [0, Math.max(top, max * 1.08)] } },
       series,
       axes: [
         {
           ...axis,
           grid: { show: false },
-          size: time ? 46 : 30,
-          space: 80,
-          ...(time ? {} : { values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? number(t) : "")) }),
+          size: 28,
+          space: 90,
+          values: (_, ticks) =>
+            time ? timeLabels(ticks) : ticks.map((t) => (Number.isInteger(t) ? number(t) : "")),
         },
         {
           ...axis,

@@ -50,3 +50,21 @@ export function across(points, time) {
     return before;
   });
 }
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const DAY = 86_400;
+
+/** The words below the marks of a scale of time, in the reader's own way of writing it: days where the marks are days,
+ * else times, with the day where another one begins. @param {number[]} ticks seconds */
+export function timeLabels(ticks) {
+  const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+  const time = step < 60 ? seconds : clock;
+  return ticks.map((tick, i) => {
+    const date = day.format(tick * 1000);
+    if (step >= DAY) return date;
+    const before = ticks[i - 1];
+    return before !== undefined && day.format(before * 1000) !== date ? date : time.format(tick * 1000);
+  });
+}

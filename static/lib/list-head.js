@@ -51,7 +51,7 @@ export function listHead(query, counts) {
   return html`<header data-key="head" class="list-head"><h2>Messages</h2>
           <div class="chips" role="group" aria-label="Show">${FILTERS.map(([name, label]) => chip(query, name, label, counts?.[name]))}</div>
           <div class="list-tools end">
-            <input type="search" name="q" value="${query.q}" placeholder="Find in messages" aria-label="Find in messages" autocomplete="off" spellcheck="false">
+            <input type="search" name="q" value="${query.q}" placeholder="Find" aria-label="Find in messages" autocomplete="off" spellcheck="false">
             <select name="role" aria-label="Role">${ROLES.map((role) => html`<option value="${role}" ${query.role === role ? html`selected` : ""}>${role ? title(role) : "All roles"}</option>`)}</select>
             <select name="sort" aria-label="Sort">${SORTS.map(([name, label]) => html`<option value="${name}" ${query.sort === name ? html`selected` : ""}>${label}</option>`)}</select>
           </div></header>`;

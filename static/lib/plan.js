@@ -1,5 +1,5 @@
 // What a plan says in words and figures. Pure.
-import { about, counted, percentSet } from "./format.js";
+import { about, counted, number, percentSet } from "./format.js";
 
 /** @typedef {import("./types.js").Plan} Plan */
 /** @typedef {import("./types.js").Session} Session */
@@ -9,7 +9,8 @@ export const SHORTENED = "shortened";
 
 /** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
 export function planVerb(plan) {
-  if (plan.removed_count > 0) return `Prune ${counted(plan.removed_count, "message")}`;
+  if (plan.removed_count > 0)
+    return `Prune ${counted(plan.removed_count, "message")}${plan.shortened_count > 0 ? `, shorten ${number(plan.shortened_count)}` : ""}`;
   if (plan.shortened_count > 0) return `Shorten ${counted(plan.shortened_count, "output")}`;
   return "Nothing to prune";
 }
@@ -19,13 +20,15 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** What has been done, for the toast. @param {{ messages: number, freed: number }} operation @param {number} [shortened] */
-export function prunedSentence(operation, shortened = 0) {
-  const what =
-    operation.messages > 0 || shortened === 0
-      ? `${counted(operation.messages, "message")} pruned`
-      : `${counted(shortened, "output")} shortened`;
-  return `${what}, ${counted(operation.freed, "token")} freed.`;
+/** What has been done, for the toast. @param {Plan} plan that was applied @param {number} freed tokens */
+export function prunedSentence(plan, freed) {
+  const what = [
+    plan.removed_count > 0 || plan.shortened_count === 0
+      ? `${counted(plan.removed_count, "message")} pruned`
+      : "",
+    plan.shortened_count > 0 ? `${counted(plan.shortened_count, "output")} shortened` : "",
+  ];
+  return [...what, `${counted(freed, "token")} freed.`].filter(Boolean).join(", ");
 }
 
 /** What pruning would bring, for the banner. @param {Plan} plan @param {Session} session */
@@ -39,20 +42,20 @@ export function promise(plan, session) {
   return `Pruning to ${aim} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
-/** What a plan takes, in groups: what goes by its reason, and what is shortened. Together they are what is freed.
+/** What a plan takes, in groups, the heaviest first: what goes by its reason, and what is shortened. Together they are
+ * what is freed.
  * @param {Plan} plan @returns {Plan["groups"]} */
 export function groupsOf(plan) {
-  if (plan.shortened_count === 0) return plan.groups;
-  const gone = plan.groups.reduce((sum, group) => sum + group.tokens, 0);
-  return [
-    ...plan.groups,
-    {
+  const groups = [...plan.groups];
+  const gone = groups.reduce((sum, group) => sum + group.tokens, 0);
+  if (plan.shortened_count > 0)
+    groups.push({
       cause: SHORTENED,
-      label: "outputs shortened to what is named again",
+      label: "shortened outputs",
       messages: plan.shortened_count,
       tokens: Math.max(0, plan.freed - gone),
-    },
-  ];
+    });
+  return groups.sort((a, b) => b.tokens - a.tokens);
 }
 
 /** The rows of a plan by cause, in the order of its groups. @param {Plan} plan */

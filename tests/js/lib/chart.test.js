@@ -1,7 +1,7 @@
 // static/lib/chart.js: what the chart draws of a timeline.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { across, hasTime, known, largestGap, prefersTime } from "../../../static/lib/chart.js";
+import { across, hasTime, known, largestGap, prefersTime, timeLabels } from "../../../static/lib/chart.js";
 
 /** @param {number} number @param {string | null} at @param {number} [agent] */
 const point = (number, at, agent = 100) => ({ number, at, agent, pruned: agent });
@@ -54,5 +54,20 @@ describe("the line", () => {
     const points = [point(1, noon, 11), point(2, later, 40)];
     assert.equal(known(points, 0), points);
     assert.equal(known(points, 900), points);
+  });
+});
+
+describe("the words below a scale of time", () => {
+  const noon = new Date(2026, 0, 1, 12).getTime() / 1000;
+  it("are days where its marks are days", () => {
+    const [first, second] = timeLabels([noon, noon + 86_400]);
+    assert.notEqual(first, second);
+    assert.match(String(first), /1/);
+    assert.doesNotMatch(String(first), /12/);
+  });
+  it("are times, with the day where another one begins", () => {
+    const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600]);
+    assert.match(String(labels[0]), /12/);
+    assert.equal(labels[2], timeLabels([noon + 86_400 - 3600, noon + 2 * 86_400])[0]);
   });
 });

@@ -15,6 +15,7 @@ import { message, plan, session } from "../builders.js";
 describe("the plan's button", () => {
   it("says what it does", () => {
     assert.equal(planVerb(plan()), "Prune 42 messages");
+    assert.equal(planVerb(plan({ shortened_count: 3 })), "Prune 42 messages, shorten 3");
     assert.equal(planVerb(plan({ removed_count: 0, shortened_count: 1 })), "Shorten 1 output");
     assert.equal(planVerb(plan({ removed_count: 0 })), "Nothing to prune");
   });
@@ -45,11 +46,17 @@ describe("what a plan promises", () => {
 });
 
 describe("what has been done", () => {
-  it("is said with its figures", () =>
+  it("is said with its figures", () => {
+    assert.equal(prunedSentence(plan(), 38_120), "42 messages pruned, 38,120 tokens freed.");
     assert.equal(
-      prunedSentence({ messages: 42, freed: 38_120 }),
-      "42 messages pruned, 38,120 tokens freed.",
-    ));
+      prunedSentence(plan({ shortened_count: 3 }), 38_120),
+      "42 messages pruned, 3 outputs shortened, 38,120 tokens freed.",
+    );
+    assert.equal(
+      prunedSentence(plan({ removed_count: 0, shortened_count: 1 }), 90),
+      "1 output shortened, 90 tokens freed.",
+    );
+  });
   it("since a plan is counted", () => {
     assert.equal(sinceSentence(10, 13), "3 messages came since this plan was made.");
     assert.equal(sinceSentence(10, 10), "The session has changed since this plan was made.");
@@ -94,5 +101,5 @@ describe("the groups of a plan", () => {
     );
   });
   it("are those of what goes where nothing is shortened", () =>
-    assert.equal(groupsOf(plan({ groups })), groups));
+    assert.deepEqual(groupsOf(plan({ groups })), groups));
 });
