@@ -12,7 +12,7 @@ import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
 
-/** @typedef {import("../lib/types.js").Kept} Kept */
+/** @typedef {import("../lib/api.js").Kept} Kept */
 /** @typedef {"memories" | "learnings"} Kind */
 
 const TYPING_MS = 200;

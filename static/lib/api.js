@@ -58,6 +58,7 @@ function queryOf(query) {
 /** @param {string} id */
 const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 
+/** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string }} PageQuery */
 /** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], compare?: boolean }} PlanRequest */
 
@@ -127,11 +128,11 @@ export function apiAt(base = "") {
       const data = await call("GET", `/search${queryOf({ q, session })}`, undefined, signal);
       return Array.isArray(data) ? data : (data.results ?? data.hits ?? data.messages);
     },
-    /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<import("./types.js").Kept[]>} */
+    /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<Kept[]>} */
     kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
-    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }} data @returns {Promise<import("./types.js").Kept>} */
+    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }} data @returns {Promise<Kept>} */
     keep: (kind, data) => call("POST", `/${kind}`, data),
-    /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<import("./types.js").Kept>} */
+    /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<Kept>} */
     rewrite: (kind, id, text) => call("PATCH", `/${kind}/${id}`, { text }),
     /** @param {"memories" | "learnings"} kind @param {number} id */
     forget: (kind, id) => call("DELETE", `/${kind}/${id}`),

@@ -59,12 +59,22 @@ def open_search(page: Page, server: Server) -> None:
     expect(page.locator(".hit").first).to_be_visible()
 
 
+def open_memory(page: Page, server: Server) -> None:
+    """The memory with something in it, one text being edited."""
+    server.app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+    page.goto(f"{server.url}/memory")
+    page.get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("The text")).to_be_visible()
+
+
 def open_error(page: Page, server: Server) -> None:
     """A page that is not there."""
     page.goto(f"{server.url}/sessions/nobody")
 
 
-PAGES = [open_overview, open_nothing, open_plan, open_history, open_settings, open_search, open_error]
+PAGES = [
+    open_overview, open_nothing, open_plan, open_history, open_settings, open_search, open_memory, open_error,
+]  # fmt: skip
 
 
 class TestPages:

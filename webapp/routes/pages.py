@@ -36,6 +36,11 @@ def search() -> str:
     return render_template("search.html", page="search", q=request.args.get("q", ""))
 
 
+def memory() -> str:
+    """Memories and learnings."""
+    return render_template("memory.html", page="memory")
+
+
 def nonce() -> str:
     """This answer's nonce; the same however often it is asked for."""
     if "csp_nonce" not in g:
@@ -66,3 +71,4 @@ def install(flask_app: Flask) -> None:
     flask_app.add_url_rule("/sessions/<session_id>", "session", session)
     flask_app.add_url_rule("/settings", "settings", settings)
     flask_app.add_url_rule("/search", "search", search)
+    flask_app.add_url_rule("/memory", "memory", memory)

@@ -88,6 +88,10 @@ class Context:
             "as_of": iso(self._desk.clock()),
         }
 
+    def messages(self, row: SessionRow) -> list[Message]:
+        """What stands in the pruned view, in order, with wire objects and with what stands for outputs."""
+        return [one.message for one in standing(self._store, row, self._said)]
+
     def _built(
         self, row: SessionRow, totals: Totals, items: Sequence[Standing], name: str
     ) -> tuple[BuiltContext, Sequence[Message]]:

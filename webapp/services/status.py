@@ -53,6 +53,15 @@ class Status:
             "show_line": rules.status_line,
         }
 
+    def line(self, session_id: str) -> dict[str, str]:
+        """`{"line": …}` for an appended turn where the settings ask for it, {} otherwise."""
+        row = self._store.sessions.get(session_id)
+        if not ContextSettings.of(self._desk.settings_of(row)).status_line:
+            return {}
+        with self._store.read():
+            fill = fill_of(self._desk, row)
+        return {"line": status_line(fill.messages, fill.tools, fill.limit)}
+
 
 def _bar(bar: Bar) -> dict[str, Any]:
     return {

@@ -12,6 +12,7 @@ PAGES = {
     "/": "coppice-overview",
     "/settings": "coppice-settings",
     "/search?q=x": "coppice-search",
+    "/memory": "coppice-memory",
     "/sessions/a": "coppice-session",
 }
 

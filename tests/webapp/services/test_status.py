@@ -41,6 +41,13 @@ class TestStatus:
         assert status["available"] < gauge["limit"] - 4_096
         assert status["tool_count"] == 1
 
+    def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: Any) -> None:  # S7
+        """Off by default, switched on for a session."""
+        quiet = managed(app, wire("user", "hi"))
+        told = managed(app, wire("user", "hi"), settings={"status_line": True})
+        assert app.status.line(quiet) == {}
+        assert app.status.line(told)["line"].startswith("tokens: ")
+
     def test_of_no_session_is_refused(self, app: Any) -> None:
         """By its name."""
         with pytest.raises(NotFound):

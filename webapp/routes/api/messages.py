@@ -15,10 +15,14 @@ ONE = "/sessions/<session_id>/messages/<message_id>"
 
 @table.post("/sessions/<session_id>/messages", body=Append, answers=shapes.Appended, errors=(404, 409))
 def append_messages(app: Any, session_id: str, body: Append) -> Any:
-    """Appends messages in any wire format; answers their ids, the figures, and the prune if one was automatic."""
-    return app.ingest.append_messages(
+    """Appends messages in any wire format; answers their ids, the figures, and the prune if one was automatic.
+
+    Where the settings ask for it (`status_line`), `line` says in one line how full the context is.
+    """
+    appended = app.ingest.append_messages(
         session_id, body.messages, usage=body.usage, idempotency_key=body.idempotency_key
     )
+    return {**appended, **app.status.line(session_id)}
 
 
 @table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404, 409))
