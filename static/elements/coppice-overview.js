@@ -42,6 +42,8 @@ export class CoppiceOverview extends CoppiceElement {
   #chip = address.read(location.search, BEGINNING).show;
   /** @type {string | null} */
   #error = null;
+  /** @type {Set<string>} ids whose quiet sub-agents are shown */
+  #unfolded = new Set();
   #startingDemo = false;
   /** @type {Set<string>} ids whose row is out of date */
   #dirty = new Set();
@@ -69,6 +71,7 @@ export class CoppiceOverview extends CoppiceElement {
     });
     this.actions({
       chip: (target) => this.#choose(target.dataset.chip ?? "all"),
+      fold: (target) => this.#fold(target.dataset.id ?? ""),
       demo: () => this.#startDemo(),
       retry: () => this.#load(),
       import: () =>
@@ -130,6 +133,13 @@ export class CoppiceOverview extends CoppiceElement {
     this.#chosen();
   }
 
+  /** @param {string} id */
+  #fold(id) {
+    if (!this.#unfolded.delete(id)) this.#unfolded.add(id);
+    this.#dirty.add(id);
+    this.requestUpdate();
+  }
+
   #chosen() {
     address.write({ find: this.#text, show: this.#chip }, BEGINNING);
     this.requestUpdate();
@@ -168,7 +178,7 @@ export class CoppiceOverview extends CoppiceElement {
   update() {
     const sessions = [...(this.#sessions?.values() ?? [])];
     const empty = this.#sessions !== null && sessions.length === 0;
-    const rows = arrange(sessions, { text: this.#text, chip: this.#chip });
+    const rows = arrange(sessions, { text: this.#text, chip: this.#chip, unfolded: this.#unfolded });
     render(
       this,
       html`<div class="page-head" data-key="head"><h1>Sessions</h1>${this.#counts(sessions)}
@@ -221,12 +231,12 @@ export class CoppiceOverview extends CoppiceElement {
     const wanted = rows.map((row) => row.session.id);
     const same = shown.length === wanted.length && shown.every((id, i) => id === wanted[i]);
     if (!same && this.#mayMove(body, shown, wanted)) {
-      render(body, html`${rows.map((row) => sessionRow(row.session, row.depth))}`);
+      render(body, html`${rows.map((row) => sessionRow(row))}`);
     } else {
       const byId = new Map(rows.map((row) => [row.session.id, row]));
       for (const line of body.children) {
         const row = byId.get(line.getAttribute("data-id") ?? "");
-        if (row && this.#dirty.has(row.session.id)) patch(line, sessionRow(row.session, row.depth));
+        if (row && this.#dirty.has(row.session.id)) patch(line, sessionRow(row));
       }
     }
     this.#dirty.clear();

@@ -13,6 +13,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { shortcutsFor } from "../lib/keys.js";
+import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { banner, bars, deleteDialog, header, problem } from "../lib/session-head.js";
@@ -84,6 +85,7 @@ export class CoppiceSession extends CoppiceElement {
       "close-delete": () =>
         /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
       delete: () => this.#delete(),
+      copy: copyText,
       "open-export": () => {
         const menu = this.querySelector("details.export");
         if (menu instanceof HTMLDetailsElement) menu.open = true;
@@ -96,7 +98,7 @@ export class CoppiceSession extends CoppiceElement {
       if (field.name === "automatic") this.#setAutomatic(field.checked);
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
-    this.listen(document, "click", (/** @type {MouseEvent} */ event) => this.#closeMenus(event.target));
+    this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
     shortcutsFor(
       [
         { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
@@ -263,7 +265,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   #escape() {
-    if (this.#closeMenus(null)) return;
+    if (closeMenus(this, null)) return;
     if (
       this.#closeSheet() &&
       getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed"
@@ -275,20 +277,6 @@ export class CoppiceSession extends CoppiceElement {
       this.#plan = null;
       this.requestUpdate();
     }
-  }
-
-  /** @param {EventTarget | null} inside */
-  #closeMenus(inside) {
-    let closed = false;
-    for (const menu of this.querySelectorAll("details.menu[open]"))
-      if (
-        !(inside instanceof Node && menu.contains(inside)) ||
-        (inside instanceof Element && inside.closest(".menu-list a, .menu-list button"))
-      ) {
-        menu.removeAttribute("open");
-        closed = true;
-      }
-    return closed;
   }
 
   /** @param {import("../lib/types.js").Applied} applied @param {Plan} plan */
@@ -372,7 +360,7 @@ export class CoppiceSession extends CoppiceElement {
     render(
       this,
       html`${this.#error && problem("These figures may be old", this.#error)}
-        ${header(session)}
+        ${header(session, location.origin)}
         ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
         <div class="figures" data-key="figures">${bars(session, this.#cost)}
         <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed unseen="${unseenOf(session)}"` : ""}></token-chart></section></div>

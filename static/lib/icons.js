@@ -30,6 +30,7 @@ const SHAPES = {
   moon: html`<path d="M13 9.600A5.5 5.5 0 0 1 6.4 3 5.5 5.5 0 1 0 13 9.600Z"/>`,
   system: html`<circle cx="8" cy="8" r="5.5"/><path d="M8 2.500a5.5 5.5 0 0 1 0 11Z" fill="currentColor"/>`,
   file: html`<path d="M4 2h5l3 3v9H4ZM9 2v3h3"/>`,
+  copy: html`<rect x="5.5" y="5.5" width="8" height="8" rx="1.2"/><path d="M10.5 5.500v-3h-8v8h3"/>`,
   plus: html`<path d="M8 3.500v9M3.5 8h9"/>`,
 };
 

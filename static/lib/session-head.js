@@ -1,5 +1,6 @@
 // The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
 import { costSentence } from "./cost.js";
+import { exportMenu } from "./export-menu.js";
 import { counted, fileName, number, percent, percentSet, sentence, tokens } from "./format.js";
 import { reserveShare } from "./gauge.js";
 import { html } from "./html.js";
@@ -7,20 +8,20 @@ import { icon } from "./icons.js";
 import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge, titleOf } from "./sessions.js";
-import { certaintyReason, exportName, REGION_ORDER, regionName, sourceName } from "./words.js";
+import { certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
 /** @typedef {import("./types.js").Plan} Plan */
 /** @typedef {import("./types.js").Gauge} Gauge */
 
-/** @param {Session} session */
-export function header(session) {
+/** @param {Session} session @param {string} [origin] of this server */
+export function header(session, origin = "") {
   const followed = session.kind === "followed";
   return html`<header class="session-head" data-key="head">
     <div class="session-name"><h1>${stateIcon(session)}<span title="${titleOf(session)}">${titleOf(session)}</span></h1>
       <p class="muted meta">${session.parent_id && html`<a class="link" href="/sessions/${encodeURIComponent(session.parent_id)}">sub-agent</a> · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
     <div class="session-acts">
-      ${exportMenu(session)}
+      ${exportMenu(session, origin)}
       <details class="menu more"><summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary><div class="menu-list">
         <label class="switch"><input type="checkbox" role="switch" name="automatic" ${session.automatic ? html`checked` : ""}>Automatic pruning</label>
         <p class="note">Above ${percentSet(session.target_percent)}, prune to ${percentSet(session.aim_percent)} as soon as a message arrives. Each can be undone.</p><hr>
@@ -29,14 +30,6 @@ export function header(session) {
     </div>
   </header>
   ${notes(session)}`;
-}
-
-/** @param {Session} session */
-function exportMenu(session) {
-  const own = session.source === "claude-code" || session.source === "codex" ? [session.source] : [];
-  return html`<details class="menu export"><summary class="button">Export ${icon("down")}</summary><div class="menu-list">
-    ${[...own, "openai", "anthropic", "gemini", "jsonl"].map((format) => html`<a href="/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}" download>${exportName(format)}</a>`)}
-    <p class="note">${own.length ? "A transcript goes beside the agent's own files; resume from it and the agent continues with the pruned view. Its own file is never touched." : "The list holds the pruned view; JSONL holds everything."}</p></div></details>`;
 }
 
 /** What could not be done, with a way to try again. @param {string} what @param {string} why */

@@ -1,7 +1,10 @@
 // The overview's list: what is shown, in which order, who stands under whom. Pure.
 
 /** @typedef {import("./types.js").Session} Session */
-/** @typedef {{ session: Session, depth: number }} Row */
+/** @typedef {{ session: Session, depth: number, quiet: number, folded: boolean }} Row `quiet` sub-agents can be folded away */
+
+/** So many sub-agents that neither work nor need anything are folded away. */
+const FOLDED_FROM = 3;
 
 /** The gauge that drives state and row: the agent's own context where we follow one. @param {Session} session */
 export function mainGauge(session) {
@@ -42,9 +45,11 @@ function urgency(session) {
 
 /**
  * Rows in order: above target first, then the latest activity; sub-agents under their parent. A family stands where
- * its most urgent member would. A sub-agent whose parent is filtered out or unknown stands alone.
+ * its most urgent member would. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents
+ * of one parent are folded away, unless they are looked for or `unfolded` names the parent.
  *
- * @param {Iterable<Session>} sessions @param {{ text?: string, chip?: string }} [filter] @returns {Row[]}
+ * @param {Iterable<Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
+ * @returns {Row[]}
  */
 export function arrange(sessions, filter = {}) {
   const text = (filter.text ?? "").trim().toLowerCase();
@@ -82,16 +87,22 @@ export function arrange(sessions, filter = {}) {
   /** @type {Row[]} */
   const rows = [];
   const seen = new Set();
-  /** @param {string | null} parent @param {number} depth */
-  const walk = (parent, depth) => {
+  /** @param {Session} session @returns {boolean} */
+  const isQuiet = (session) =>
+    !isAboveTarget(session) && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
+  /** @param {string | null} parent @param {number} depth @param {boolean} folded */
+  const walk = (parent, depth, folded) => {
     for (const session of [...(children.get(parent) ?? [])].sort(byUrgency)) {
-      if (seen.has(session.id)) continue;
+      if (seen.has(session.id) || (folded && isQuiet(session))) continue;
       seen.add(session.id);
-      rows.push({ session, depth });
-      walk(session.id, depth + 1);
+      const many = (children.get(session.id) ?? []).filter(isQuiet).length;
+      const quiet = many >= FOLDED_FROM && !text ? many : 0;
+      const away = quiet > 0 && !filter.unfolded?.has(session.id);
+      rows.push({ session, depth, quiet, folded: away });
+      walk(session.id, depth + 1, away);
     }
   };
-  walk(null, 0);
+  walk(null, 0, false);
   return rows;
 }
 

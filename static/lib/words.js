@@ -112,20 +112,6 @@ const STRATEGIES = {
 /** @param {string} name */
 export const strategyName = (name) => STRATEGIES[name] ?? title(name);
 
-/** @type {Record<string, string>} */
-const EXPORTS = {
-  openai: "OpenAI messages",
-  anthropic: "Anthropic messages",
-  gemini: "Gemini contents",
-  responses: "OpenAI Responses items",
-  jsonl: "Coppice JSONL, with the full log",
-  "claude-code": "Claude Code transcript, to resume from",
-  codex: "Codex transcript, to resume from",
-};
-
-/** @param {string} format */
-export const exportName = (format) => EXPORTS[format] ?? format;
-
 /** "minimum_gain_percent" as "Minimum gain percent". @param {string} name */
 export function title(name) {
   const words = name.replaceAll("_", " ").replaceAll("-", " ");

@@ -288,7 +288,7 @@ class TestFollowedSessions:
         expect(page.locator(".bar .figure").first).to_have_text(agent)
         page.get_by_text("Export", exact=True).click()
         with page.expect_download() as download:
-            page.get_by_role("link", name="Claude Code transcript, to resume from").click()
+            page.get_by_role("link", name="Claude Code transcript").click()
         assert download.value.suggested_filename.endswith(".jsonl")
 
     def test_grow_while_they_are_looked_at(

@@ -10,21 +10,24 @@ import {
 } from "../../../static/lib/session-row.js";
 import { gauge, session } from "../builders.js";
 
+/** @param {import("../../../static/lib/types.js").Session} session @param {number} [depth] @param {number} [quiet] */
+const row = (session, depth = 0, quiet = 0) => ({ session, depth, quiet, folded: quiet > 0 });
+
 describe("a session's row", () => {
   it("offers a prune only above the target", () => {
-    assert.match(sessionRow(session({ state: "warning" }), 0).toString(), /href="\/sessions\/s1#plan"/);
-    assert.doesNotMatch(sessionRow(session(), 0).toString(), /#plan/);
+    assert.match(sessionRow(row(session({ state: "warning" }), 0)).toString(), /href="\/sessions\/s1#plan"/);
+    assert.doesNotMatch(sessionRow(row(session(), 0)).toString(), /#plan/);
   });
   it("shows a title as text", () =>
-    assert.match(sessionRow(session({ title: "<i>x</i>" }), 0).toString(), /&lt;i&gt;x&lt;\/i&gt;/));
+    assert.match(sessionRow(row(session({ title: "<i>x</i>" }), 0)).toString(), /&lt;i&gt;x&lt;\/i&gt;/));
   it("stands under its parent with a twig", () => {
     assert.match(
-      sessionRow(session({ parent_id: "p", agent_type: "explore" }), 1).toString(),
+      sessionRow(row(session({ parent_id: "p", agent_type: "explore" }), 1)).toString(),
       /└.*sub-agent explore/s,
     );
   });
   it("says how many lines could not be read", () =>
-    assert.match(sessionRow(session({ malformed: 2 }), 0).toString(), /2 lines not read/));
+    assert.match(sessionRow(row(session({ malformed: 2 }), 0)).toString(), /2 lines not read/));
 });
 
 describe("a count of tokens", () => {
@@ -60,4 +63,12 @@ describe("the legend", () => {
         .match(/class="swatch"/g)?.length,
       10,
     ));
+  it("counts the sub-agents that are folded away, and shows them on request", () => {
+    const text = sessionRow(row(session(), 0, 6)).toString();
+    assert.match(text, /data-act="fold" data-id="s1" aria-expanded="false"/);
+    assert.match(text, /6 sub-agents/);
+    assert.doesNotMatch(sessionRow(row(session())).toString(), /data-act="fold"/);
+  });
+  it("of a session without messages says so", () =>
+    assert.match(sessionRow(row(session({ messages: 0 }))).toString(), /no messages yet/));
 });

@@ -52,6 +52,28 @@ describe("the order of sessions", () => {
   });
 });
 
+describe("sub-agents", () => {
+  const many = [1, 2, 3, 4].map((n) => session({ id: `q${n}`, parent_id: "old", title: `Quiet ${n}` }));
+  it("that are many and quiet are folded away under their parent", () => {
+    assert.deepEqual(
+      arrange([old, ...many]).map((row) => [row.session.id, row.quiet, row.folded]),
+      [["old", 4, true]],
+    );
+    assert.equal(arrange([old, ...many], { unfolded: new Set(["old"]) }).length, 5);
+    assert.equal(arrange([old, ...many.slice(2)]).length, 3);
+  });
+  it("that work or are above their target are always shown", () => {
+    const busy = session({ id: "busy", parent_id: "old", activity: "working" });
+    const full = session({ id: "full", parent_id: "old", state: "warning" });
+    assert.deepEqual(
+      arrange([old, busy, full, ...many]).map((row) => row.session.id),
+      ["old", "full", "busy"],
+    );
+  });
+  it("that are looked for are shown", () =>
+    assert.equal(arrange([old, ...many], { text: "quiet" }).length, 4));
+});
+
 describe("the filter", () => {
   it("finds words in title and model whatever their case", () => {
     assert.deepEqual(shape(arrange([old, fresh], { text: " FRESH " })), [["fresh", 0]]);
