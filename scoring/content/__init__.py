@@ -25,6 +25,7 @@ from scoring.content.rows import pieces_of, text_line
 from scoring.content.words import asks, stems, word_count
 
 VERSION = 1
+_REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
 READ_CHARS = 4_000_000  # four times what the largest window holds
 
 
@@ -117,10 +118,16 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
     return Content("\n".join(names), lines, word_count(text), asks(text), terms, counts, *rows)
 
 
-@lru_cache(maxsize=1 << 15)
 def line_hash(line: str) -> int:
     """The hash by which plans know a text line."""
+    return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
+
+
+def _hash(line: str) -> int:
     return int.from_bytes(blake2b(line.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+_short_hash = lru_cache(maxsize=1 << 15)(_hash)
 
 
 def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:

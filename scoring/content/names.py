@@ -10,9 +10,11 @@ import re
 from functools import lru_cache
 
 _URL = re.compile(r"https?://[^\s\"'`<>()\[\]{}|\\^]+")
-_PATH = re.compile(r"[\w.@~+-]*(?:/[\w.@~+-]+)+")
+# It begins only where it could begin longest and gives nothing back, so that a line of a million letters costs
+# no more than its length.
+_PATH = re.compile(r"(?<![\w.@~+-])[\w.@~+-]*+(?:/[\w.@~+-]++)+")
 _FILE = re.compile(
-    r"\b[\w-]+\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|c|h|cc|cpp|hpp|java|kt|rb|php|cs|swift|sh|sql|md|rst|txt|"
+    r"\b[\w-]{1,200}+\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|c|h|cc|cpp|hpp|java|kt|rb|php|cs|swift|sh|sql|md|rst|txt|"
     r"json|jsonl|ya?ml|toml|ini|cfg|xml|html|css|scss|csv|lock|log|proto|gradle|ipynb|env|mod|sum)\b"
 )
 _WORD = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
@@ -40,7 +42,8 @@ def identifiers(text: str) -> set[str]:
     if "." in text:
         text = _FILE.sub(lambda m: _whole(m.group(), found), text)
     for word in _WORD.findall(text):
-        found.update(_names_in(word))
+        if len(word) <= _LONGEST:  # a longer one is data, not a name
+            found.update(_names_in(word))
     return found
 
 
@@ -68,9 +71,9 @@ def _path(path: str, found: set[str]) -> str:
 def _names_in(word: str) -> tuple[str, ...]:
     """A word that is a name, or the parts of a word with hyphens that are."""
     if "-" not in word:
-        return (word[:_LONGEST],) if _is_name(word) else ()
+        return (word,) if _is_name(word) else ()
     pieces = [word] if _DIGIT.search(word) else word.split("-")
-    return tuple(piece[:_LONGEST] for piece in pieces if _is_name(piece))
+    return tuple(piece for piece in pieces if _is_name(piece))
 
 
 def _is_name(word: str) -> bool:

@@ -17,7 +17,7 @@ GAP = "[…]"
 MARK_CHARS = 36  # about what the first line of a shortened output takes
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
-_TWO_WORDS = re.compile(r"[A-Za-z]{2}.*?[^A-Za-z].*?[A-Za-z]{2}")
+_WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
 
 
 class Row(NamedTuple):
@@ -33,7 +33,14 @@ def text_line(line: str) -> str | None:
     if len(line) < 20:
         return None
     line = _NUMBERED.sub("", line).strip()
-    return line if len(line) >= 20 and _TWO_WORDS.search(line) else None
+    return line if len(line) >= 20 and _has_two_words(line) else None
+
+
+def _has_two_words(line: str) -> bool:
+    """Whether letters stand in two places; step by step, because one expression would take the square of a length."""
+    word = _WORD.search(line)
+    gap = _BREAK.search(line, word.end()) if word else None
+    return gap is not None and _WORD.search(line, gap.end()) is not None
 
 
 def pieces_of(line: str) -> tuple[tuple[int, str], ...]:

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from functools import lru_cache
 
+LONGEST = 60  # a longer word is data and has no ending
+
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _STOP = frozenset(
     """
@@ -39,7 +41,7 @@ def stems(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for word, count in Counter(_WORD.findall(text.lower())).items():
         if len(word) > 1 and word not in _STOP:
-            short = stem(word)
+            short = stem(word) if len(word) <= LONGEST else word[:LONGEST]
             found[short] = found.get(short, 0) + count
     return found
 

@@ -1,0 +1,79 @@
+"""Rows of outputs, and shortening to them."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.content.rows import GAP, HEAD, LONG_LINE, TAIL, WHOLE, Row, pieces_of, shorten, text_line
+
+OUTPUT = "\n".join(f"line {n} of the output" for n in range(10))
+
+
+class TestTextLines:
+    """Lines that say something."""
+
+    def test_lose_their_number(self) -> None:
+        """The same line of code, numbered by a tool or not."""
+        assert text_line("   12\treturn the rows of it") == "return the rows of it"
+
+    def test_are_long_enough_and_have_words(self) -> None:
+        """Neither braces nor rules count."""
+        assert text_line("}") is None
+        assert text_line("-" * 60) is None
+
+
+class TestPieces:
+    """A line as it is offered."""
+
+    def test_of_a_short_line_are_the_line(self) -> None:
+        """Up to the limit it stays whole."""
+        assert pieces_of("x" * LONG_LINE) == ((WHOLE, "x" * LONG_LINE),)
+
+    def test_of_a_long_line_are_its_ends(self) -> None:
+        """Cut between words."""
+        line = "word " * 200 + "last/path.py"
+        (head, first), (tail, last) = pieces_of(line)
+        assert (head, tail) == (HEAD, TAIL)
+        assert line.startswith(first)
+        assert line.endswith(last)
+        assert last.endswith("last/path.py")
+        assert len(first) + len(last) < len(line)
+
+
+class TestShortening:
+    """What is left of an output."""
+
+    def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
+        """A mark at the top, and one for each gap."""
+        [short] = shorten([OUTPUT], [Row(2, WHOLE), Row(3, WHOLE), Row(7, WHOLE)])
+        assert short.split("\n") == [
+            *("[shortened: 3 of 10 lines]", GAP, "line 2 of the output", "line 3 of the output"),
+            *(GAP, "line 7 of the output", GAP),
+        ]
+
+    def test_counts_lines_on_from_one_output_to_the_next(self) -> None:
+        """Several outputs of one message share a numbering."""
+        first, second = shorten([OUTPUT, OUTPUT], [Row(11, WHOLE)])
+        assert first == "[shortened: 0 of 10 lines]"
+        assert "line 1 of the output" in second
+
+    def test_never_makes_longer(self) -> None:
+        """What would not get shorter stays."""
+        assert shorten(["a\nb"], []) == ["a\nb"]
+
+    @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))
+    def test_is_less_of_the_same(self, lines: list[str], kept: set[int]) -> None:
+        """All that stays stood in the output, in its order, but for marks in brackets."""
+        output = "\n".join(line.replace("\n", " ") for line in lines)
+        count = output.count("\n") + 1
+        rows = [
+            Row(n, piece) for n in sorted(kept) if n < count for piece, _ in pieces_of(output.split("\n")[n])
+        ]
+        [short] = shorten([output], rows)
+        assert len(short) <= len(output)
+        at = 0
+        for line in short.split("\n"):
+            if short == output or line == GAP or line.startswith("[shortened: "):
+                continue
+            at = output.index(line, at) + len(line)
