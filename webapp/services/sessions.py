@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from scoring.budget import usable_tokens
 from scoring.messages import Message, Text
 from scoring.money import CURRENCY, CallTokens, context_cost, spent
 from scoring.settings import Settings
@@ -45,10 +46,12 @@ class Sessions:
 
         Raises:
             Conflict: the id exists.
-            InvalidSettings: an override is unknown or out of range.
+            InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
         """
         overrides = dict(data.get("settings") or {})
-        Settings.from_dict(overrides, base=self._desk.settings())
+        settings = Settings.from_dict(overrides, base=self._desk.settings())
+        if data.get("source", "api") == "api":  # what is followed or imported is there already
+            usable_tokens(self._desk.model(data.get("model")), settings)
         session_id = data.get("id") or f"s-{secrets.token_hex(6)}"
         tools, system = data.get("tools"), data.get("system")
         now = self._desk.clock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from scoring.errors import UnknownFormat
@@ -49,10 +50,43 @@ class TestContext:
 
     def test_says_so_when_it_is_too_much(self, app: Any) -> None:  # B7
         """With the numbers, never silently."""
-        app.models.put("tiny", {"window": 1_000})
-        session = managed(app, wire("user", "word " * 3_000), model="tiny")
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
-        assert made["over_budget"]["tokens"] == made["tokens"] > made["over_budget"]["limit"] == 1_000
+        assert made["over_budget"]["tokens"] == made["tokens"] > made["over_budget"]["limit"] == 8_192
+        assert "the model accepts 8,192" in made["over_budget"]["message"]
+
+    def test_cuts_only_the_newest_message_and_says_so(self, app: Any) -> None:  # C5, C2
+        """Where it alone exceeds what is usable; the log has all of it."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, wire("user", "word " * 9_000), model="small")
+        made = app.context.get(session)
+        assert made["newest_cut"]
+        assert made["over_budget"] is None
+        assert made["tokens"] <= made["budget"]["usable"]
+        assert "characters left out" in made["messages"][0]["content"]
+        assert app.exporting.export(session)[2]
+
+    def test_of_the_same_state_is_the_same_to_the_byte(self, app: Any) -> None:  # P9, C1
+        """Pruned, summarised and remembered; asking changes nothing."""
+        followed(app, *conversation(12), user("please change the parser"))
+        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        app.summarising.summarise("s")
+        first, second = (app.context.get("s", "anthropic") for _ in range(2))
+        assert orjson.dumps(first["messages"]) == orjson.dumps(second["messages"])
+        assert (first["version"], first["envelope"]) == (second["version"], second["envelope"])
+
+    def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: Any) -> None:  # C5
+        """Named in the answer; the view itself stays as it is."""
+        app.models.put("small", {"window": 8_192})
+        talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
+        session = managed(app, *talk, model="small")
+        made = app.context.get(session)
+        assert made["left_out"]
+        assert made["over_budget"] is None
+        assert made["tokens"] <= made["budget"]["usable"]
+        assert made["messages"][-1] == talk[-1]
+        assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
     def test_has_a_user_even_where_none_is_left(self, app: Any) -> None:  # X6
         """Every provider wants one."""

@@ -45,6 +45,13 @@ class TestCreate:
             app.sessions.get("x")
 
 
+    def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
+        """What the answer and the buffer need is all there is; the message has the numbers."""
+        app.models.put("tiny", {"window": 4_000})
+        with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
+            app.sessions.create({"id": "x", "model": "tiny"})
+
+
 class TestList:
     """The overview."""
 
