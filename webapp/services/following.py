@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from webapp.services.ingest import Ingest
 from webapp.services.plain import json_bytes
 from webapp.store.foreign import open_foreign
 from webapp.transcripts import claude_code, codex, gemini_cli, opencode
-from webapp.transcripts.records import Problem, Record, TranscriptFile
+from webapp.transcripts.records import Meta, Problem, Record, TranscriptFile, Unknown
 from webapp.transcripts.tail import FileTail, Line, Mark, Restarted, catch_up, fed
 
 AGENTS = (claude_code, codex, gemini_cli, opencode)
@@ -43,6 +43,7 @@ class _Open:
     tail: FileTail
     decoder: Any
     caught_up: bool
+    held: list[Record] = field(default_factory=list)  # facts that wait for the session's first message
 
 
 class Following:
@@ -103,21 +104,35 @@ class Following:
         """
         if self._unchanged(file):
             return 0
-        row = self._ingest.ensure(
-            file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
-            agent_type=file.agent_type,
-        )  # fmt: skip
-        if row is None:
+        if self._deleted(file):
             return 0
         if is_whole(file):
             return self._look_whole(file)
         opened = self._opened(file)
         added = 0
-        for records in self._portions(opened):
+        for portion in self._portions(opened):
+            opened.held += portion
+            if opened.held and not self._begun(file, opened.held):
+                continue
+            records, opened.held = opened.held, []
             if records:
                 added += len(self._ingest.append_records(file.session_id, records).nos)
             self._remember(opened)
         return added
+
+    def _deleted(self, file: TranscriptFile) -> bool:
+        found = self._store.sessions.find(file.session_id)
+        return found is not None and found.deleted_at is not None
+
+    def _begun(self, file: TranscriptFile, records: list[Record]) -> bool:
+        """Whether there is a session for what a file says; it is made when there is something to show in it."""
+        if all(isinstance(record, Meta | Unknown) for record in records):
+            return self._store.sessions.find(file.session_id) is not None
+        row = self._ingest.ensure(
+            file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
+            agent_type=file.agent_type,
+        )  # fmt: skip
+        return row is not None
 
     def _look_whole(self, file: TranscriptFile) -> int:
         """The same for a session that is written anew or kept in a database: compared with what was read before."""
@@ -131,6 +146,8 @@ class Following:
             records = list(gemini_cli.read(file, state))
         if records and all(isinstance(record, Problem) for record in records) and self._fresh(file):
             return 0  # caught while it is being written; it is looked at again when that is done
+        if records and not self._begun(file, records):
+            return 0
         added = len(self._ingest.append_records(file.session_id, records).nos) if records else 0
         if json_bytes(state) != before:
             position: dict[str, Any] = {"state": state}
@@ -184,7 +201,7 @@ class Following:
         for item in opened.tail.read():
             if isinstance(item, Restarted):
                 yield portion
-                portion, size = [], 0
+                portion, size, opened.held = [], 0, []
                 opened.decoder = _decoder(opened.file)
             elif isinstance(item, Line):
                 portion.extend(fed(opened.decoder, item))

@@ -83,7 +83,7 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
     growth = growth_per_turn(carried, main["tokens"])
     return {
         "id": row.id,
-        "title": row.title or row.id,
+        "title": shown_title(row),
         "source": row.source,
         "kind": row.kind,
         "model": row.model,
@@ -111,7 +111,7 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
         "messages": row.next_no - 1,
         "turns": row.turns,
         "created_at": iso(row.created_at),
-        "last_activity": iso(row.last_activity_at or row.created_at),
+        "last_activity": iso(row.last_activity_at or None),
         "automatic": desk.automatic(row),
         "growth_per_turn": growth,
         "turns_left": turns_left(main["tokens"], limits, growth),
@@ -123,6 +123,14 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
     }
 
 
+def shown_title(row: SessionRow) -> str:
+    """What a session is called: its title, a sub-agent without one by the agent's own id, else the session's id."""
+    if row.title:
+        return row.title
+    _, marker, agent = row.id.rpartition("agent-")
+    return f"sub-agent {agent}" if marker and agent and row.parent_id else row.id
+
+
 def state_of(tokens: int, limits: Limits, activity: str) -> str:
     """idle, active or warning (SPEC B17)."""
     if tokens > limits.target_tokens:
@@ -132,7 +140,9 @@ def state_of(tokens: int, limits: Limits, activity: str) -> str:
 
 def activity_of(row: SessionRow, carried: Carried, now: int) -> str:
     """What the agent seems to be doing, from when it last said something and what that was."""
-    age = now - (row.last_activity_at or row.created_at)
+    if not row.last_activity_at:
+        return "idle"
+    age = now - row.last_activity_at
     if row.source == "import" and age > IDLE_MS:
         return "ended"
     if age > IDLE_MS:

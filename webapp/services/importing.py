@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from scoring.formats import FORMATS
 from webapp.errors import Invalid, Malformed
 from webapp.services.desk import Desk
+from webapp.services.gauges import shown_title
 from webapp.services.ingest import Added, Ingest
 from webapp.services.list_files import read_file
 from webapp.services.lists import ids_of, session_of
@@ -152,7 +153,7 @@ class Importing:
         row: SessionRow = self._store.sessions.get(session_id)
         return {
             "session_id": row.id,
-            "title": row.title or row.id,
+            "title": shown_title(row),
             "source": row.source,
             "added": len(added.nos),
             "known": added.known,

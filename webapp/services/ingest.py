@@ -127,7 +127,7 @@ class Ingest:
         child = f"{session_id}.{stream}"
         row = self.ensure(
             child, parent.source, parent.kind, parent_id=session_id, path=parent.path, cwd=parent.cwd,
-            model=parent.model, title=stream,
+            model=parent.model,
         )  # fmt: skip
         return row.id if row else None
 

@@ -16,6 +16,7 @@ from webapp.errors import Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.cards import searchable
 from webapp.services.desk import Desk
+from webapp.services.gauges import shown_title
 from webapp.services.views import Views
 from webapp.store.dump import SESSION_COLUMNS
 from webapp.store.sessions import SessionRow
@@ -179,7 +180,7 @@ def _id_of(record: Mapping[str, Any]) -> bytes | None:
 def _answer(row: SessionRow, added: int, known: int, problems: list[str]) -> dict[str, Any]:
     return {
         "session_id": row.id,
-        "title": row.title or row.id,
+        "title": shown_title(row),
         "source": row.source,
         "added": added,
         "known": known,

@@ -8,6 +8,7 @@ from typing import Any
 from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
+from webapp.services.gauges import shown_title
 from webapp.services.messages import Messages
 
 ARCHIVE_ROWS = 500
@@ -61,7 +62,7 @@ class Search:
             return None
         return {
             "session_id": row.id,
-            "session_title": row.title or row.id,
+            "session_title": shown_title(row),
             "message_id": message.mid,
             "number": no,
             "role": message.role,

@@ -89,7 +89,8 @@ class Sessions:
             Invalid: there is no such order.
         """
         with self._store.read():
-            rows, totals = self._store.sessions.all(), self._store.contexts.all_totals()
+            rows = [row for row in self._store.sessions.all() if not silent(row)]
+            totals = self._store.contexts.all_totals()
         empty: dict[int, dict[str, tuple[int, int]]] = {0: {}, 1: {}}
         found = [session_json(self._desk, row, totals.get(row.key, empty)) for row in rows]
         if state:
@@ -211,6 +212,11 @@ class Sessions:
             "limit": limits.limit,
             "target": limits.target_tokens,
         }
+
+
+def silent(row: SessionRow) -> bool:
+    """Whether it is a file in which nothing was said, and nothing broken either: no session until something is."""
+    return row.followed and row.next_no == 1 and not row.malformed and not row.deleted_at
 
 
 MARKED = ("prune", "summary", "compaction", "rewind")

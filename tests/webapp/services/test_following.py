@@ -201,7 +201,7 @@ class TestWholeFiles:
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         assert place.look() == 0
-        assert place.app.sessions.get("g1")["malformed"] == 0
+        assert place.app.sessions.list() == []
         path.write_bytes(gemini("hi", "hello"))
         assert place.look() == 2
 
@@ -276,3 +276,68 @@ class TestDrops:
                 assert [(one["session_id"], one["added"]) for one in imported] == [(file.session_id, 0)]
         assert {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()} == before
         app.close()
+
+
+class TestSilence:
+    """Files in which nothing was said."""
+
+    FACTS = b'{"type":"custom-title","customTitle":"Roses","sessionId":"x"}\n{"type":"nobody-knows"}\n'
+
+    def test_are_no_sessions_until_a_message_arrives(self, place: Place) -> None:
+        """Empty or with facts alone; the facts are not lost."""
+        events = heard(place.app)
+        place.file.touch()
+        assert place.look() == 0
+        place.write(self.FACTS)
+        assert place.look() == 0
+        assert (place.app.sessions.list(), events) == ([], [])
+        place.write(row(0))
+        assert place.look() == 1
+        [session] = place.app.sessions.list()
+        assert (session["title"], session["messages"], session["unknown"]) == ("Roses", 1, 1)
+
+    def test_keep_their_facts_over_a_restart(self, place: Place) -> None:
+        """They are read again."""
+        place.write(self.FACTS)
+        place.look()
+        other = place.open()
+        place.write(row(0))
+        assert place.look(other) == 1
+        assert other.sessions.get(NAME)["title"] == "Roses"
+        other.close()
+
+    def test_are_told_where_they_are_broken(self, place: Place) -> None:
+        """Somebody has to know."""
+        place.write(b"{broken\n")
+        place.look()
+        assert [s["malformed"] for s in place.app.sessions.list()] == [1]
+
+    def test_leave_their_sub_agents_shown(self, place: Place) -> None:
+        """With a name of their own, marked as what they are."""
+        place.file.touch()
+        child = place.file.parent / NAME / "subagents" / "agent-c0ffee.jsonl"
+        child.parent.mkdir(parents=True)
+        said = {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "ready"}],
+            "id": "m",
+            "model": "claude-x",
+        }
+        about = {
+            "uuid": "a1",
+            "parentUuid": None,
+            "sessionId": NAME,
+            "isSidechain": True,
+            "agentId": "c0ffee",
+        }
+        child.write_text(json.dumps({"type": "assistant", **about, "message": said}) + "\n")
+        place.look()
+        [session] = place.app.sessions.list()
+        assert (session["title"], session["parent_id"]) == ("sub-agent c0ffee", NAME)
+
+    def test_of_times_is_no_activity(self, place: Place) -> None:
+        """A message without a time does not make the session one of now."""
+        place.write(row(0).replace(b'"timestamp":"2026-01-31T12:00:00Z",', b""))
+        place.look()
+        [session] = place.app.sessions.list()
+        assert (session["last_activity"], session["activity"], session["state"]) == (None, "idle", "idle")

@@ -104,3 +104,25 @@ class TestSession:
         """The mean of the last turns, none before the second."""
         assert growth_per_turn(Carried(turn_tokens=[100]), 500) is None
         assert growth_per_turn(Carried(turn_tokens=[100, 200]), 500) == 200
+
+
+class TestTitles:
+    """What a session is called."""
+
+    def test_of_a_sub_agent_without_one_is_its_own_id(self, app: Any) -> None:
+        """Never the raw id of file and agent together."""
+        followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
+        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "sub-agent c0ffee"
+
+    def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: Any) -> None:
+        """In a file of its own or inside the session's."""
+        followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(1, user("prune them"), stream="agent-x")])
+        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "look for roses"
+        assert app.sessions.get("s.agent-x")["title"] == "prune them"
+
+    def test_of_any_other_are_its_id(self, app: Any) -> None:
+        """Where nothing was said."""
+        app.ingest.ensure("plain", "claude-code")
+        assert app.sessions.get("plain")["title"] == "plain"
