@@ -104,14 +104,13 @@ class Offers:
         whole = self.whole(head)
         if whole.cost <= STUB_FROM or whole.gain <= 0.0 or head not in self._members:
             return whole
-        cut = self._shortened(head)
-        if (
-            cut is not None
-            and cut.cost < LEAST_SAVING * whole.cost
-            and (cut.rate > whole.rate or whole.cost > room)
-        ):
-            return cut
-        return whole
+        fits = whole.cost <= room
+        cut = self._shortened(head, float("inf") if fits else room)
+        if cut is None:
+            return whole
+        if fits:
+            return cut if cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate else whole
+        return cut if cut.cost <= room else whole
 
     def again(self, head: int, offer: Offer, room: float) -> Offer:
         """The offer as it stands by now: in its form while most of its gain is left, else in the best one.
@@ -132,8 +131,8 @@ class Offers:
         """The offer to take."""
         return self.best(head, room) if offer.stale else offer
 
-    def _shortened(self, head: int) -> Offer | None:
-        """A unit with its larger outputs cut to the rows that raise its rate, densest first."""
+    def _shortened(self, head: int, room: float) -> Offer | None:
+        """A unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
         cost, outputs = 0.0, 0
         seen: set[int] = set()
         rows: list[_Row] = []
@@ -149,9 +148,11 @@ class Offers:
         if not rows:
             return None
         rows.sort()
-        return self._densest(head, rows, seen, cost, outputs)
+        return self._densest(head, rows, seen, cost, outputs, room)
 
-    def _densest(self, head: int, rows: list[_Row], seen: set[int], cost: float, outputs: int) -> Offer:
+    def _densest(
+        self, head: int, rows: list[_Row], seen: set[int], cost: float, outputs: int, room: float
+    ) -> Offer:
         """Take rows while they raise the rate; `seen` is what stays of the unit anyway."""
         left, power, known = self._ledger.left, self._power, self._outputs
         gain = sum([left[number] for number in seen])
@@ -161,9 +162,9 @@ class Offers:
             output = known[position]
             new = {n for n in output.marks_of(row) if n not in seen}
             add = sum([left[number] for number in new])
-            if add <= 0.0:
-                continue
             price = output.prices[row]
+            if add <= 0.0 or cost + price + outputs > room:
+                continue
             raised = (gain + add) / (cost + price) ** power
             if chosen and raised < rate:
                 break

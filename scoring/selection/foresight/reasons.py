@@ -82,11 +82,6 @@ class Reasons:
 
     def _goes(self, head: int) -> Why:
         ledger, cost = self._ledger, self._costs[head]
-        if head in self._taken.passed_over:
-            left = self._taken.left
-            return Why(
-                "too_large", f"dropped: needs {cost:,} tokens, {left:,} are left beside what matters more"
-            )
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))
@@ -95,6 +90,11 @@ class Reasons:
         missing = [n for n in held if ledger.holder[n] < 0]
         if not missing:
             return Why("covered", "dropped: all that it names is named in messages that stay")
+        if head in self._taken.passed_over:
+            left = self._taken.left
+            return Why(
+                "too_large", f"dropped: needs {cost:,} tokens, {left:,} are left beside what matters more"
+            )
         best = max(missing, key=lambda n: (ledger.worth[n], -n))
         if ledger.count[best] == 1:
             all_of_it = "in it" if len(missing) == len(held) else "that only it says"

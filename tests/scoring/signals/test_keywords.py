@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.settings import BLUEPRINT
-from scoring.signals.keywords import rate
+from scoring.signals.keywords import MOST_COUNTED, of_marks, rate
 from tests.scoring.builders import history_of, user
 
 
@@ -13,3 +13,14 @@ class TestKeywords:
     def test_is_the_rating_found_when_the_message_came(self) -> None:  # B4
         """The rating stands in the features; the plan reads no text."""
         assert rate(history_of([user("hello"), user("it failed")]), BLUEPRINT) == [0, 15 / 25]
+
+
+class TestOfMarks:
+    """How often a name comes."""
+
+    def test_rises_towards_one(self) -> None:  # B18
+        """1/2 for one mention, more for more, up to the most that is counted."""
+        ratings = of_marks()
+        assert ratings[1:3] == [1 / 2, 2 / 3]
+        assert len(ratings) == MOST_COUNTED + 1
+        assert ratings[-1] < 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.settings import BLUEPRINT, Settings
-from scoring.signals.length import rate
+from scoring.signals.length import of_unit, power, rate
 from tests.scoring.builders import history_of, user
 
 
@@ -21,3 +21,14 @@ class TestLength:
         history = history_of([user("ab"), user("abc")])
         assert rate(history, one) == [0, 0.25]
         assert rate(history, none) == [0, 0]
+
+
+class TestOfUnits:
+    """Length in Foresight."""
+
+    def test_counts_worth_by_token_as_far_as_its_weight_says(self) -> None:  # B18
+        """0 at no weight, 0.8 at 5, towards 1; a long unit rates below a short one."""
+        assert (power(0), power(5)) == (0, 0.8)
+        assert 0.98 < power(100) < 1
+        assert of_unit(8, 5) == of_unit(2, 5) == 1.0 > of_unit(100, 5) > of_unit(1_000, 5) > 0
+        assert of_unit(1_000, 0) == 1.0

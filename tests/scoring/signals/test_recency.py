@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.settings import BLUEPRINT
-from scoring.signals.recency import rate
+from scoring.signals.recency import of_marks, rate
 from tests.scoring.builders import history_of, in_letters
 
 
@@ -27,3 +27,14 @@ class TestRecency:
     def test_is_the_place_among_the_others(self, letters: str, ratings: list[float]) -> None:  # B2
         """The j-th of m that are not system messages rates j/m, the last message and system messages 1."""
         assert rate(history_of(in_letters(letters)), BLUEPRINT) == ratings
+
+
+class TestOfMarks:
+    """Recency of a name's last mention."""
+
+    def test_fades_ever_more_slowly(self) -> None:  # B18
+        """1 in the last message; two old mentions still differ."""
+        ratings = of_marks(1_000)
+        assert ratings[-1] == 1.0
+        assert ratings == sorted(ratings)
+        assert ratings[-1] - ratings[-2] > ratings[1] - ratings[0] > 0

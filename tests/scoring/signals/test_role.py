@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from scoring.marks import AGENT, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
 from scoring.settings import BLUEPRINT, Settings
-from scoring.signals.role import rate
+from scoring.signals.role import of_marks, rate
 from tests.scoring.builders import history_of, in_letters
 
 
@@ -18,3 +19,14 @@ class TestRole:
         """The table is a setting."""
         settings = Settings.from_dict({"roles": {"tool": 0.9}})
         assert rate(history_of(in_letters("uct")), settings) == [2 / 3, 1 / 3, 0.9]
+
+
+class TestOfMarks:
+    """Who named a name."""
+
+    def test_puts_the_agents_own_words_and_the_task_first(self) -> None:  # B18
+        """Then the user's and codes, then what only tools said."""
+        ratings = of_marks()
+        assert ratings[AGENT] == ratings[TASK | USER] == 1.0
+        assert ratings[USER] == ratings[TOOL | HAS_DIGIT] == 0.5
+        assert ratings[TOOL] == ratings[TOOL | IS_LINE] == 0.25

@@ -1,0 +1,80 @@
+"""From estimates to exact numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.history import History
+from scoring.messages import Message
+from scoring.plan import plan_prune
+from scoring.settings import FORESIGHT
+from scoring.settling import Settled, settle
+from tests.scoring.builders import any_messages, calls, model, results, user
+
+PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
+OUTPUT = "\n".join(f"row {n} says something about file_{n}.py" for n in range(200))
+SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), user("on")]
+
+
+def size(message: Message) -> int:
+    """What a message costs by its characters, far more than a plan reckons."""
+    return len(message.text)
+
+
+def settled(
+    messages: list[Message], budget: int, factor: int, *, drop: bool = True
+) -> tuple[Settled, History]:
+    """A plan of messages, settled with a counter that counts `factor` times as much."""
+    history = History.of(messages, settings=PLAIN)
+    plan = plan_prune(history, PLAIN, budget)
+    return settle(
+        plan, history, messages.__getitem__, lambda m: factor * size(m) // 4 + 4, drop=drop
+    ), history
+
+
+class TestSettling:
+    """Shortened outputs made and counted."""
+
+    def test_leaves_a_plan_that_was_right(self) -> None:
+        """Nothing is cut twice for nothing."""
+        done, _ = settled(SAID, 600, 1)
+        assert done.kept == (0, 1, 2, 3, 4)
+        assert 300 < done.tokens <= 600
+
+    def test_cuts_further_before_anything_goes(self) -> None:
+        """A counter that counts twice leaves about half of the rows."""
+        one, _ = settled(SAID, 600, 1)
+        two, _ = settled(SAID, 600, 2)
+        assert two.kept == one.kept
+        assert two.tokens <= 600
+        assert len(two.stand_ins[3].text) < len(one.stand_ins[3].text)
+
+    def test_drops_what_was_taken_last_where_it_must(self) -> None:
+        """Never what is protected; and not at all where the plan has to stay as it is."""
+        strict, _ = settled(SAID, 60, 40)
+        assert 4 in strict.kept
+        assert strict.tokens <= 60
+        loose, _ = settled(SAID, 60, 40, drop=False)
+        assert set(strict.kept) < set(loose.kept)
+
+    def test_leaves_an_output_whole_that_gets_no_cheaper(self) -> None:
+        """What stands in for it has to gain something."""
+        history = History.of(SAID, settings=PLAIN)
+        plan = plan_prune(history, PLAIN, 600)
+        done = settle(plan, history, SAID.__getitem__, lambda m: history.tokens[3], drop=False)
+        assert (plan.shortened, done.stand_ins) == ((3,), {})
+
+    @given(any_messages, st.integers(0, 500), st.integers(1, 5))
+    def test_keeps_units_whole_and_the_budget(
+        self, messages: list[Message], budget: int, factor: int
+    ) -> None:  # X6
+        """Whatever the counter says of shortened outputs."""
+        done, history = settled(messages, budget, factor)
+        for members in history.units.members.values():
+            assert len(set(members) & set(done.kept)) in (0, len(members))
+        assert done.tokens == sum(done.costs.get(i, history.tokens[i]) for i in done.kept)
+        plan = plan_prune(history, PLAIN, budget)
+        assert plan.over_budget or done.tokens <= budget
