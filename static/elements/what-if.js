@@ -139,7 +139,7 @@ export class WhatIf extends CoppiceElement {
     const [saved, tried] = [this.#saved, this.#tried];
     if (!saved) return html`<p class="muted">Planning…</p>`;
     if (!tried)
-      return html`<p class="muted">With the saved settings a prune takes ${counted(saved.removed_count, "message")} out. Change something on the left to see the difference here.</p>`;
+      return html`<p class="muted">With the saved settings a prune takes ${counted(saved.removed_count, "message")} out. Change something to see the difference here.</p>`;
     const difference = tried.after.tokens - saved.after.tokens;
     if (tried.changed === 0)
       return html`<p>No message would change fate: a prune takes the same ${counted(tried.removed_count, "message")} out.</p>`;

@@ -29,13 +29,13 @@ export function prefersTime(points) {
 }
 
 /**
- * The points from the first whose total is known. What stands in no transcript is sent with every call; a total below it
- * was counted before the first call told of it, and would look like a leap that never happened.
+ * The points from the first whose total is known. What stands in no transcript is sent with every call; a total far below
+ * it was counted before the first call told of it, and would look like a leap that never happened.
  *
  * @param {Point[]} points @param {number} unseen tokens that are not in the transcript
  */
 export function known(points, unseen) {
-  const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) >= unseen);
+  const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
   return first > 0 ? points.slice(first) : points;
 }
 

@@ -60,7 +60,7 @@ export function sessionRow({ session, depth, quiet, folded }) {
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" data-css="--depth:${depth}">
       <a class="title" href="${href}">${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${titleOf(session)}</a>
-      <span class="sub">${session.messages === 0 ? "no messages yet" : session.model || "unknown model"} · ${kind}${quiet > 0 && html` · <button class="bare fold" data-act="fold" data-id="${session.id}" aria-expanded="${folded ? "false" : "true"}">${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button>`}${session.automatic && " · prunes by itself"}${session.malformed > 0 && html` · <span class="warned">${counted(session.malformed, "line")} not read</span>`}</span>
+      <span class="sub">${quiet > 0 && html`<button class="bare fold" data-act="fold" data-id="${session.id}" aria-expanded="${folded ? "false" : "true"}">${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button> · `}${session.messages === 0 ? "no messages yet" : session.model || "unknown model"} · ${kind}${session.automatic && " · prunes by itself"}${session.malformed > 0 && html` · <span class="warned">${counted(session.malformed, "line")} not read</span>`}</span>
     </td>
     <td role="cell" class="c-gauge"><context-gauge data="${gaugeData(session, gauge)}" label="Context of ${titleOf(session)}"></context-gauge></td>
     <td role="cell" class="c-full num"><b>${percent(gauge.utilization)}</b></td>
