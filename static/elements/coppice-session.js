@@ -1,8 +1,9 @@
 // <coppice-session session-id="…"></coppice-session>
 //
 // One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
-// beside them the panels Plan, History, Out of context, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+// beside them the panels Plan, History, Summary, Out of context, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
 import "./archive-panel.js";
+import "./summary-panel.js";
 import "./heavy-panel.js";
 import "./history-panel.js";
 import "./message-list.js";
@@ -213,7 +214,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   #refreshOpenPanel() {
-    const panel = this.querySelector("history-panel, archive-panel, heavy-panel");
+    const panel = this.querySelector("history-panel, summary-panel, archive-panel, heavy-panel");
     /** @type {any} */ (panel)?.refresh?.();
   }
 

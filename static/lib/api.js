@@ -58,6 +58,8 @@ function queryOf(query) {
 /** @param {string} id */
 const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 
+/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number }[], running: boolean, auto_summarize: boolean, line: string }} Status */
+/** What stands for messages. @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }} Summary */
 /** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string }} PageQuery */
 /** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], compare?: boolean }} PlanRequest */
@@ -136,6 +138,16 @@ export function apiAt(base = "") {
     rewrite: (kind, id, text) => call("PATCH", `/${kind}/${id}`, { text }),
     /** @param {"memories" | "learnings"} kind @param {number} id */
     forget: (kind, id) => call("DELETE", `/${kind}/${id}`),
+    /** @param {string} id @returns {Promise<Status>} */
+    status: (id) => call("GET", `${at(id)}/status`),
+    /** @param {string} id @returns {Promise<Summary[]>} */
+    summaries: async (id) => (await call("GET", `${at(id)}/summaries`)).summaries,
+    /** @param {string} id @returns {Promise<{ message: string }>} */
+    summarize: (id) => call("POST", `${at(id)}/summarize`, {}),
+    /** @param {string} id @returns {Promise<{ message?: string }>} */
+    cancelSummary: (id) => call("POST", `${at(id)}/summarize/cancel`, {}),
+    /** @param {string} id @param {number} n @returns {Promise<{ message: string }>} */
+    expandSummary: (id, n) => call("POST", `${at(id)}/summaries/${n}/expand`, {}),
     /** @param {File} file @returns {Promise<import("./types.js").ImportResult>} */
     importFile: (file) => {
       const form = new FormData();

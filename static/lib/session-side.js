@@ -3,13 +3,14 @@ import { html } from "./html.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("./types.js").Session} Session */
-/** @typedef {"plan" | "history" | "archive" | "heaviest"} Tab */
+/** @typedef {"plan" | "history" | "summary" | "archive" | "heaviest"} Tab */
 
 /** @type {[Tab, string][]} */
 export const TABS = [
   ["plan", "Plan"],
   ["heaviest", "Heaviest"],
   ["history", "History"],
+  ["summary", "Summary"],
   ["archive", "Out of context"],
 ];
 
@@ -32,8 +33,10 @@ export function side(session, tab, sheet) {
         ? html`<plan-panel data-key="plan"></plan-panel>`
         : tab === "history"
           ? html`<history-panel data-key="history" session-id="${session.id}"></history-panel>`
-          : tab === "archive"
-            ? html`<archive-panel data-key="archive" session-id="${session.id}"></archive-panel>`
-            : html`<heavy-panel data-key="heaviest" session-id="${session.id}"></heavy-panel>`
+          : tab === "summary"
+            ? html`<summary-panel data-key="summary" session-id="${session.id}"></summary-panel>`
+            : tab === "archive"
+              ? html`<archive-panel data-key="archive" session-id="${session.id}"></archive-panel>`
+              : html`<heavy-panel data-key="heaviest" session-id="${session.id}"></heavy-panel>`
     }</div></aside>`;
 }

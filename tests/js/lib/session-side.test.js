@@ -10,7 +10,7 @@ describe("the side", () => {
       const panels = [
         ...side(session(), tab, false)
           .toString()
-          .matchAll(/<(plan|history|archive|heavy)-panel/g),
+          .matchAll(/<(plan|history|summary|archive|heavy)-panel/g),
       ].map((m) => m[1]);
       assert.deepEqual(panels, [tab === "heaviest" ? "heavy" : tab]);
     }

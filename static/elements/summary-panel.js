@@ -1,0 +1,84 @@
+// <summary-panel session-id="…"></summary-panel>
+//
+// How far the next summary is, as two bars; summarise now; the summaries there are, each to look at and to expand in its
+// place. Reads and acts by itself; `refresh()` reads afresh.
+import { api } from "../lib/api.js";
+import { CoppiceElement } from "../lib/element.js";
+import { counted, number } from "../lib/format.js";
+import { html } from "../lib/html.js";
+import { render } from "../lib/render.js";
+import { agoTime } from "../lib/times.js";
+import { toast, toastError } from "../lib/toast.js";
+
+/** @typedef {import("../lib/api.js").Status} Status */
+/** @typedef {import("../lib/api.js").Summary} Summary */
+
+export class SummaryPanel extends CoppiceElement {
+  /** @type {Status | null} */
+  #status = null;
+  /** @type {Summary[]} */
+  #summaries = [];
+  /** @type {string | null} */
+  #error = null;
+
+  get #id() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
+  start() {
+    this.actions({
+      summarize: () => this.#act(() => api.summarize(this.#id), "Could not summarise"),
+      "cancel-summary": () => this.#act(() => api.cancelSummary(this.#id), "Could not give it up"),
+      expand: (target) =>
+        this.#act(() => api.expandSummary(this.#id, Number(target.dataset.n)), "Could not expand it"),
+    });
+    this.refresh();
+  }
+
+  /** @param {() => Promise<{ message?: string }>} act @param {string} failure */
+  async #act(act, failure) {
+    try {
+      const done = await act();
+      if (done.message) toast(done.message);
+    } catch (error) {
+      toastError(error, failure);
+    }
+    await this.refresh();
+  }
+
+  async refresh() {
+    try {
+      [this.#status, this.#summaries] = await Promise.all([api.status(this.#id), api.summaries(this.#id)]);
+      this.#error = null;
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error);
+    }
+    this.requestUpdate();
+  }
+
+  update() {
+    const status = this.#status;
+    render(
+      this,
+      html`<div class="panel-body">${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+        ${
+          status &&
+          html`<div class="pad" data-key="status">${status.triggers.map((bar) => html`<p data-key="${bar.name}"><label class="small">${bar.text} <progress max="100" value="${Math.min(100, bar.percent)}"></progress></label></p>`)}
+          <p class="muted small">${status.auto_summarize ? "Summarises by itself when either is full." : "Summarises on wish; the settings can let it do so by itself."}</p>
+          <p><button data-act="summarize" ${status.running ? html`disabled` : ""}>Summarise now</button>${status.running && html` <button class="quiet" data-act="cancel-summary">Give up</button>`}</p></div>`
+        }
+        ${status && this.#summaries.length === 0 && html`<p class="muted pad" data-key="none">No summary yet. One stands for all but the recent messages, and can be expanded again.</p>`}
+        ${this.#summaries.map((one) => this.#summary(one))}</div>`,
+    );
+  }
+
+  /** @param {Summary} one */
+  #summary(one) {
+    const cost = one.cost ? `, $${one.cost.toFixed(4)}` : "";
+    return html`<details class="pad" data-key="${one.id}"><summary>${counted(one.messages, "message")} → ${number(one.tokens)} tokens <span class="muted small">${one.standing ? "in the context" : "not in the context"}, ${agoTime(one.at)}</span></summary>
+      <p class="muted small">Depth ${one.depth}, by ${one.model ?? "the built-in summariser"}${cost}; it replaced ${number(one.replaced_tokens)} tokens.${one.note && ` ${one.note}.`}</p>
+      <pre class="small">${one.text}</pre>${one.standing && html`<button class="small" data-act="expand" data-n="${one.id}" aria-label="Expand summary ${one.id}">Expand</button>`}</details>`;
+  }
+}
+
+customElements.define("summary-panel", SummaryPanel);

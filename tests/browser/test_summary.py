@@ -1,0 +1,30 @@
+"""Summaries on a session's page."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+class TestSummaryPanel:
+    """Summarise now, look, expand."""
+
+    def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
+        """Both triggers as bars; what a summary says; its messages back in their place."""
+        session = managed(server, 20, tokens=60)
+        page.goto(f"{server.url}/sessions/{session}")
+        page.get_by_role("tab", name="Summary").click()
+        panel = page.locator("summary-panel")
+        expect(panel.get_by_text("Messages 20 / 30 (66.7 %)")).to_be_visible()
+        expect(panel.locator("progress")).to_have_count(2)
+        panel.get_by_role("button", name="Summarise now").click()
+        summary = panel.locator("details")
+        expect(summary).to_have_count(1)
+        expect(panel.get_by_text("Messages 0 / 30 (0.0 %)")).to_be_visible()
+        summary.locator("summary").click()
+        expect(summary.locator("pre")).to_contain_text("## Key Decisions")
+        summary.get_by_role("button", name="Expand").click()
+        expect(summary.locator("summary")).to_contain_text("not in the context")
+        assert [one["standing"] for one in server.app.summarising.list(session)["summaries"]] == [False]
