@@ -15,12 +15,12 @@ import orjson
 from scoring import calibration
 from scoring.features import Features
 from scoring.messages import Message, Text
-from scoring.models import window_above
 from webapp.services.cards import searchable
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
 from webapp.services.state import Carried, save_progress
+from webapp.services.windows import narrow, widen
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.figures import CallRow, Sample
@@ -336,22 +336,18 @@ class Draft:
             )  # fmt: skip
         if usage.window and usage.window > (self.row.window or 0):
             self.row.window = usage.window
-        self._widen(usage.input_tokens)
+        self.noted = widen(self.row, self._measure.limits, usage.input_tokens) or self.noted
         if usage.input_tokens > 0:
             known = self.carried.calibration
             self.carried.calibration = calibration.observe(
                 known, usage.input_tokens, usage.output_tokens, before, own, call=call_key, model=model or ""
             )
 
-    def _widen(self, tokens: int) -> None:
-        """A call that took more than the model is said to take moves the session to a larger window, for good."""
-        limits = self._measure.limits
-        if limits is None or tokens <= max(limits.limit, self.row.window or 0):
-            return
-        self.row.window = window_above(tokens, limits)
-        note = f"a call took {tokens:,} tokens, more than the {limits.limit:,} known for {limits.name}"
-        self.row.notes = [*self.row.notes, f"{note}: the window is taken to be {self.row.window:,}"]
-        self.noted = True
+    def compacted_at(self, tokens: int) -> None:
+        """The agent compacted by itself at so many tokens, which tells the window it ran with."""
+        calls = [*self._store.figures.calls(self.row.key), *self.calls.values()]
+        most = max((call.input_tokens for call in calls), default=0)
+        self.noted = narrow(self.row, self._measure.limits, tokens, most) or self.noted
 
     def _sample(self, opened: Open) -> None:
         if opened.old is not None:

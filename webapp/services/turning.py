@@ -30,6 +30,8 @@ def turn_id(record: Compaction | Rewind) -> str | None:
 def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> OperationRow:
     """Applies a compaction or rewind, inside the caller's transaction. `draft` is empty but for its figures."""
     row = draft.row
+    if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:
+        draft.compacted_at(record.tokens_before)
     before, main_before = draft.gauge(PRUNED), draft.gauge(draft.main_view)
     staying = _staying(store, row, record)
     leaving: dict[int, list[Item]] = {}

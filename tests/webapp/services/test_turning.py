@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.webapp.building import conversation, followed, heard
+import pytest
+
+from tests.webapp.building import conversation, entry, followed, heard, said, usage
 from webapp.events import SessionUpdated
 from webapp.services.turning import turn_id
 from webapp.transcripts.records import Compaction, Rewind
@@ -35,3 +37,48 @@ class TestTurn:
         """The entry that follows has the same source id."""
         assert turn_id(Rewind(None, "x")) == "rewind:x"
         assert turn_id(Compaction(None, "auto", None, None)) is None
+
+
+class TestTheWindow:
+    """An automatic compaction tells the window that the agent ran with."""
+
+    WIDE = "claude-opus-4-7"
+
+    def compacted(self, app: Any, tokens: int, trigger: str = "auto", **columns: Any) -> dict[str, Any]:
+        """A session whose agent compacted at so many tokens."""
+        session_id = followed(app, *conversation(2), model=self.WIDE, **columns)
+        app.ingest.append_records(session_id, [Compaction(None, trigger, tokens, "c1")])
+        found: dict[str, Any] = app.sessions.get(session_id)
+        return found
+
+    def test_is_the_smaller_one_with_a_note(self, app: Any) -> None:  # X10
+        """The table knows what the model could take, not what it was given."""
+        session = self.compacted(app, 167_094)
+        assert (session["window"], session["limit"]) == (200_000, 200_000)
+        assert session["notes"] == [
+            "the agent compacted by itself at 167,094 tokens: the window is taken to be 200,000"
+        ]
+
+    @pytest.mark.parametrize(
+        ("tokens", "trigger"), [(967_000, "auto"), (167_094, "manual"), (40_000, "auto")]
+    )
+    def test_stays_where_nothing_is_implied(self, app: Any, tokens: int, trigger: str) -> None:
+        """At the end of the known window, by hand, or set to come early."""
+        session = self.compacted(app, tokens, trigger)
+        assert (session["window"], session["notes"]) == (1_000_000, [])
+
+    def test_moves_up_again_for_good_where_a_call_takes_more(self, app: Any) -> None:  # X10
+        """A later compaction does not take it back."""
+        session = self.compacted(app, 167_094)
+        more = [
+            entry(90, said("x"), usage=usage(250_000), call_key="k"),
+            Compaction(None, "auto", 167_000, "c2"),
+        ]
+        app.ingest.append_records(session["id"], more)
+        after = app.sessions.get(session["id"])
+        assert (after["window"], len(after["notes"])) == (1_000_000, 2)
+
+    def test_is_the_users_where_that_is_set(self, app: Any) -> None:
+        """Overrides win."""
+        app.models.put(self.WIDE, {"window": 500_000})
+        assert self.compacted(app, 167_094)["window"] == 500_000
