@@ -1,7 +1,7 @@
 // <coppice-session session-id="…"></coppice-session>
 //
 // One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
-// beside them the panels Plan, History, Summary, Out of context, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+// beside them the panels Plan, History, Summary, Archive, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
 import "./archive-panel.js";
 import "./summary-panel.js";
 import "./heavy-panel.js";
@@ -313,6 +313,10 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {string} id @param {string} act */
   async #act(id, act) {
     try {
+      if (act === "learn") {
+        await api.keep("learnings", { session_id: this.#id, message_id: id });
+        return toast("Kept as a learning; the memory page has it.");
+      }
       const applied = await api.act(this.#id, id, act);
       this.#session = applied.session;
       toast(

@@ -76,13 +76,16 @@ export function messageDetail(message, full, signals, whole) {
 
 /** @param {Message} message @returns {[string, string, string][]} */
 function actions(message) {
-  if (!message.in_context) return [["restore", "Restore", "restore"]];
+  /** @type {[string, string, string]} */
+  const learn = ["learn", "Keep as a learning", "plus"];
+  if (!message.in_context) return [["restore", "Restore", "restore"], learn];
   /** @type {[string, string, string][]} */
   const acts = [message.pinned ? ["unpin", "Unpin", "pin"] : ["pin", "Pin: never prune", "pin"]];
   if (message.role === "system") return acts;
   acts.push(
     ["drop-first", message.drop_first ? "No longer drop first" : "Drop first", "first"],
     ["drop", "Drop now", "goes"],
+    learn,
   );
   return acts;
 }

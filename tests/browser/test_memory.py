@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.writing import managed
 from tests.servers import Server
 
 
@@ -34,6 +35,16 @@ class TestMemoryPage:
         assert [one["text"] for one in server.app.memory.listed("memory")] == [
             "the lexer lives in src/lexer.py"
         ]
+
+    def test_keeps_a_message_as_a_learning_with_one_click(self, page: Page, server: Server) -> None:  # M8
+        """From the message itself."""
+        session = managed(server, 3, tokens=20)
+        page.goto(f"{server.url}/sessions/{session}")
+        page.locator(".msg").first.click()
+        page.get_by_role("button", name="Keep as a learning").click()
+        expect(page.get_by_text("Kept as a learning")).to_be_visible()
+        [kept] = server.app.memory.listed("learning")
+        assert kept["session_id"] == session
 
     def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
         """With a link to where each was said."""

@@ -72,10 +72,10 @@ describe("an open row", () => {
           .toString()
           .matchAll(/data-do="([\w-]+)"/g),
       ].map((m) => m[1]);
-    assert.deepEqual(acts({}), ["pin", "drop-first", "drop"]);
-    assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "drop"]);
+    assert.deepEqual(acts({}), ["pin", "drop-first", "drop", "learn"]);
+    assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "drop", "learn"]);
     assert.deepEqual(acts({ role: "system" }), ["pin"]);
-    assert.deepEqual(acts({ in_context: false, fate: "out" }), ["restore"]);
+    assert.deepEqual(acts({ in_context: false, fate: "out" }), ["restore", "learn"]);
   });
   it("says why a message could not be read", () => {
     assert.match(
