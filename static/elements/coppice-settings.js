@@ -18,6 +18,7 @@ import {
   lengthSection,
   limitsSection,
   otherSection,
+  plainSection,
   rolesSection,
   weightsSection,
 } from "../lib/settings-form.js";
@@ -152,7 +153,8 @@ export class CoppiceSettings extends CoppiceElement {
     if (field.type === "checkbox") value = field.checked;
     else if (field.type === "number" || field.type === "range")
       value = typed(field.value, field.name === "cap_tokens");
-    else if (field.name.endsWith(".words")) value = wordsOf(field.value);
+    else if (field.name.endsWith(".words") || Array.isArray(this.#draft[field.name]))
+      value = wordsOf(field.value);
     this.#draft = withValue(this.#draft, field.name, value);
     this.requestUpdate();
     this.#tryDraft();
@@ -207,7 +209,7 @@ export class CoppiceSettings extends CoppiceElement {
         <div class="toolbar" data-key="presets"><span class="muted">Preset</span><div class="chips" role="group" aria-label="Preset">${Object.keys(doc.presets).map((name) => html`<button class="chip" data-act="preset" data-name="${name}" aria-pressed="${name === preset ? "true" : "false"}">${name}</button>`)}${preset === "custom" && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}</div></div>
         ${this.#elsewhere && html`<p class="note-box" data-key="elsewhere" role="status">The settings were changed elsewhere while you were editing. <button class="small" data-act="elsewhere">Show those</button></p>`}
         <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate>
-          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}</div><div>${limitsSection(form)}${keepSection(form)}${automaticSection(form)}${lengthSection(form)}${otherSection(form)}</div>
+          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}${lengthSection(form)}${plainSection(form, "tool_outputs")}</div><div>${limitsSection(form)}${keepSection(form)}${automaticSection(form)}${plainSection(form, "room")}${plainSection(form, "summaries")}${plainSection(form, "context")}${otherSection(form)}</div>
         </form><div class="settings-side"><what-if></what-if></div></div>
         
         <models-table data-key="models"></models-table>

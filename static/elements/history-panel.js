@@ -126,14 +126,14 @@ export class HistoryPanel extends CoppiceElement {
       o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
       o.preset ?? "",
     ]
-      .filter(Boolean)
+      .filter((word, i, all) => word && all.indexOf(word) === i)
       .join(" · ");
     return html`<li data-key="${o.n}" data-undone="${o.undone_at !== null}">
       <div class="operation"><span class="op-mark" data-kind="${o.kind}" aria-hidden="true">${o.kind === "compaction" ? "◆" : o.kind === "prune" ? "▼" : "·"}</span>
-        <div><b>${operationName(o.kind)}</b> <span class="muted">${o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor)} ${agoTime(o.at)}${o.undone_at && " · undone"}</span>
-          <p class="small muted">${o.messages > 0 && counted(o.messages, "message")}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
+        <div><b>${operationName(o.kind)}</b> <span class="muted">${o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor)} ${agoTime(o.at)}${o.undone_at && " · undone"}</span></div>
         <div class="op-acts">${o.messages > 0 && html`<button class="small quiet" data-act="inside" data-n="${o.n}" aria-expanded="${open ? "true" : "false"}">${open ? "Close" : "Look inside"}</button>`}
-          ${o.undoable && !o.undone_at && html`<button class="small" data-act="undo" data-n="${o.n}">Undo</button>`}</div></div>
+          ${o.undoable && !o.undone_at && html`<button class="small" data-act="undo" data-n="${o.n}">Undo</button>`}</div>
+        <p class="small muted op-figures">${o.messages > 0 && counted(o.messages, "message")}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
       ${
         this.#asking === o.n &&
         html`<div class="note-box" role="alert"><span>This also undoes ${counted(o.undoes_also.length, "later operation")}: ${o.undoes_also.map((n) => this.#nameOf(n)).join(", ")}.</span>

@@ -60,6 +60,6 @@ export function listHead(query, counts) {
 /** @param {Query} query @param {FilterName} name @param {string} label @param {number | undefined} count */
 function chip(query, name, label, count) {
   const pressed = query.fate === name;
-  if (count === 0 && !pressed && name !== "all" && name !== "goes") return html``;
+  if (count === 0 && !pressed && name !== "all") return html``;
   return html`<button class="chip" data-key="${name}" data-act="filter" data-name="${name}" aria-pressed="${pressed ? "true" : "false"}">${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
 }

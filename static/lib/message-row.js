@@ -93,7 +93,7 @@ function actions(message) {
 /** @param {Message} message @param {string[]} signals */
 function signalTable(message, signals) {
   if (message.score === null) return html``;
-  return html`<table class="signals"><caption class="sr">How the score came about</caption><thead><tr><th scope="col">Signal</th><th scope="col" class="num" title="0 to 1">Rating</th><th scope="col" class="num" title="Rating times weight">Points</th><th></th></tr></thead><tbody>${signals.map(
+  return html`<table class="signals"><caption class="sr">How the score came about</caption><thead><tr><th scope="col">Signal</th><th scope="col" class="num" title="0 to 1">Rating</th><th scope="col" class="num" title="Rating times weight">Points</th><td></td></tr></thead><tbody>${signals.map(
     (name, i) => {
       const points = message.contributions[name] ?? 0;
       return html`<tr><th scope="row"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${name}</th><td class="num muted">${decimal(message.signals[name] ?? 0, 2)}</td><td class="num">${decimal(points)}</td><td class="bar"><i data-css="--w:${Math.min(100, points * 2.5)}%;--c:var(--sig-${(i % 8) + 1})"></i></td></tr>`;

@@ -11,7 +11,7 @@ export const TABS = [
   ["heaviest", "Heaviest"],
   ["history", "History"],
   ["summary", "Summary"],
-  ["archive", "Out of context"],
+  ["archive", "Archive"],
 ];
 
 /** The tab that an arrow key leads to; null for any other key. @param {Tab} tab @param {string} key @returns {Tab | null} */

@@ -5,6 +5,7 @@ import { decimal, sentence } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { SIGNAL_ORDER } from "./rows.js";
+import { AUTO_FIELDS, CHOICES, KEEP_FIELDS, LIMIT_FIELDS, SECTIONS } from "./settings-fields.js";
 import { strategyName, title } from "./words.js";
 
 /** @typedef {import("./types.js").Settings} Settings */
@@ -19,38 +20,6 @@ const SIGNALS = /** @type {Record<string, string>} */ ({
   relevance: "words it shares with the last question",
 });
 
-/** @type {[string, string, string, string][]} field, label, unit, help */
-export const LIMIT_FIELDS = [
-  ["target_percent", "Target", "%", "Above it a session is marked, and automatic pruning begins."],
-  ["aim_percent", "Aim", "%", "What a prune cuts to."],
-  [
-    "cap_tokens",
-    "Cap",
-    "tokens",
-    "Your own ceiling on the target; empty for none. Of use where the window is so large that 80 % never comes, but every call is dear.",
-  ],
-];
-/** @type {[string, string, string, string][]} */
-export const KEEP_FIELDS = [
-  ["fresh_tail", "Fresh tail", "messages", "The newest are never pruned."],
-  [
-    "user_words_tokens",
-    "User words, at most",
-    "tokens",
-    "What users said is kept verbatim, newest first, up to the lesser of these two.",
-  ],
-  ["user_words_percent", "and at most", "% of budget", ""],
-  [
-    "user_words_messages_percent",
-    "while users write at most",
-    "% of messages",
-    "In sessions where they write more, it is a conversation and the scores decide.",
-  ],
-];
-/** @type {[string, string, string, string][]} */
-export const AUTO_FIELDS = [
-  ["minimum_gain_percent", "Minimum gain", "% of limit", "It waits until a prune gains this much."],
-];
 const KNOWN = new Set([
   "weights",
   "roles",
@@ -58,7 +27,9 @@ const KNOWN = new Set([
   "length_steps",
   "strategy",
   "automatic",
-  ...[...LIMIT_FIELDS, ...KEEP_FIELDS, ...AUTO_FIELDS].map(([name]) => name),
+  ...[LIMIT_FIELDS, KEEP_FIELDS, AUTO_FIELDS, ...SECTIONS.map(([, , , fields]) => fields)]
+    .flat()
+    .map(([name]) => name),
 ]);
 
 /** Names with the known ones first, in their order. @param {string[]} names @param {string[]} known */
@@ -137,14 +108,40 @@ export function lengthSection(form) {
     ${faultNote(faultAt(form.faults, "length_steps"), "fault-length_steps")}<div><button class="small" data-act="add-step">${icon("plus")}Add a step</button></div></div></section>`;
 }
 
-/** @param {Form} form @param {[string, string, string, string][]} fields */
+/** @param {Form} form @param {import("./settings-fields.js").Field[]} fields */
 function rows(form, fields) {
-  return fields
-    .filter(([name]) => name in form.settings)
-    .map(
-      ([name, label, unit, help]) =>
-        html`<div class="setting" data-key="${name}"><span class="setting-name">${label}</span><span class="setting-value">${numberField(form, name, label)}<span class="muted">${unit}</span></span>${help && html`<p class="muted small">${help}</p>`}${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`,
-    );
+  return fields.filter(([name]) => name in form.settings).map((field) => fieldRow(form, field));
+}
+
+/** A setting with its name, unit and help: a switch, a choice, words or a number, as its value is.
+ * @param {Form} form @param {import("./settings-fields.js").Field} field */
+function fieldRow(form, [name, label, unit, help]) {
+  const value = form.settings[name];
+  const fault = faultNote(faultAt(form.faults, name, true), `fault-${name}`);
+  if (typeof value === "boolean")
+    return html`<label class="switch" data-key="${name}"><input type="checkbox" role="switch" name="${name}" ${value ? html`checked` : ""}>${label}</label>`;
+  const choices = CHOICES[name] ?? form.limits[name]?.choices?.map((choice) => [choice, title(choice)]);
+  const words = typeof value === "string" || Array.isArray(value);
+  const field = choices
+    ? html`<select id="set-${name}" name="${name}">${choices.map(([choice, said]) => html`<option value="${choice}" ${choice === value ? html`selected` : ""}>${said}</option>`)}</select>`
+    : words
+      ? html`<input id="set-${name}" type="text" name="${name}" value="${Array.isArray(value) ? value.join(", ") : value}">`
+      : numberField(form, name, label);
+  const named =
+    choices || words
+      ? html`<label class="setting-name" for="set-${name}">${label}</label>`
+      : html`<span class="setting-name">${label}</span>`;
+  return html`<div class="setting" data-key="${name}">${named}<span class="setting-value">${field}<span class="muted">${unit}</span></span>${help && html`<p class="muted small">${help}</p>`}${fault}</div>`;
+}
+
+/** A section that is fields and nothing else. @param {Form} form @param {string} section */
+export function plainSection(form, section) {
+  const [, heading, beside, fields] = SECTIONS.find(([name]) => name === section) ?? ["", "", "", []];
+  const shown = rows(form, fields);
+  return (
+    shown.length > 0 &&
+    html`<section class="panel group-box" data-key="${section}"><header><h2>${heading}</h2><span class="muted small">${beside}</span></header><div class="fields">${shown}</div></section>`
+  );
 }
 
 /** @param {Form} form */
@@ -166,39 +163,18 @@ export function automaticSection(form) {
   return html`<section class="panel group-box" data-key="auto"><header><h2>Automatic pruning</h2></header><div class="fields"><label class="switch"><input type="checkbox" role="switch" name="automatic" ${form.settings.automatic ? html`checked` : ""}>Prune by itself when a session crosses its target</label><p class="muted small">The default; each session can say otherwise. Every such prune stands in the session's history and can be undone.</p>${rows(form, AUTO_FIELDS)}</div></section>`;
 }
 
-/** Fields that this page has no words for yet: numbers and switches under their own names. @param {Form} form */
+/** Fields that this page has no words for yet, under their own names. @param {Form} form */
 export function otherSection(form) {
   const names = Object.keys(form.settings).filter(
     (name) => !KNOWN.has(name) && (form.settings[name] === null || typeof form.settings[name] !== "object"),
   );
   if (names.length === 0) return html``;
   return html`<section class="panel group-box" data-key="other"><header><h2>More</h2></header><div class="fields">${names.map(
-    (name) => {
-      const value = form.settings[name];
-      const choices = CHOICES[name] ?? form.limits[name]?.choices;
-      if (typeof value === "boolean")
-        return html`<label class="switch" data-key="${name}"><input type="checkbox" role="switch" name="${name}" ${value ? html`checked` : ""}>${title(name)}</label>`;
-      if (choices)
-        return html`<div class="setting" data-key="${name}"><label class="setting-name" for="set-${name}">${title(name)}</label><span class="setting-value"><select id="set-${name}" name="${name}">${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html`selected` : ""}>${title(choice)}</option>`)}</select></span>${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`;
-      if (typeof value === "string")
-        return html`<div class="setting" data-key="${name}"><label class="setting-name" for="set-${name}">${title(name)}</label><span class="setting-value"><input id="set-${name}" type="text" name="${name}" value="${value}"></span>${faultNote(faultAt(form.faults, name), `fault-${name}`)}</div>`;
-      return rows(form, [
-        [
-          name,
-          title(name.replace(/_(tokens|percent)$/, "")),
-          name.endsWith("_percent")
-            ? "%"
-            : name.endsWith("_tokens") || name.endsWith("_reserve")
-              ? "tokens"
-              : "",
-          "",
-        ],
-      ]);
-    },
+    (name) => fieldRow(form, [name, title(name.replace(/_(tokens|percent)$/, "")), unitOf(name), ""]),
   )}</div></section>`;
 }
 
-const CHOICES = /** @type {Record<string, string[]>} */ ({
-  windows: ["current", "blueprint"],
-  counting: ["tokenizer", "four_characters"],
-});
+/** @param {string} name */
+function unitOf(name) {
+  return name.endsWith("_percent") ? "%" : name.endsWith("_tokens") ? "tokens" : "";
+}

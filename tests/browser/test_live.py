@@ -34,6 +34,8 @@ class TestALostConnection:
             expect(state).to_have_text("live")
             expect(page.locator(".msg")).to_have_count(4)
             page.evaluate("window.stayed = true")
+            wholes: list[str] = []
+            page.on("request", lambda r: wholes.append(r.url) if r.url.endswith("/stats") else None)
             cable.cut()
             expect(state).to_have_text("reconnecting")
             feed(server, session, 3, tokens=50, start=4)
@@ -42,6 +44,7 @@ class TestALostConnection:
             expect(state).to_have_text("live")
             expect(page.locator(".msg")).to_have_count(7)
             assert page.evaluate("window.stayed")
+            assert wholes == [], "what was missed came as events; the page need not start afresh"
 
     def test_leaves_the_overview_right_as_well(self, page: Page, server: Server) -> None:
         """A session that began meanwhile is in the table afterwards, one that was deleted is not."""

@@ -24,14 +24,28 @@ class TestTheChart:
         expect(page.locator("token-chart ul.sr li")).to_contain_text(re.compile(r"[\d,]+ to [\d,]+ tokens"))
         expect(page.locator("token-chart .legend")).to_contain_text("prune")
 
-    def test_turns_from_time_to_messages_and_remembers(self, page: Page, server: Server) -> None:
+    def test_turns_from_time_to_messages_and_remembers(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
         """The axis that was chosen is there on the next visit."""
-        session = managed(server, 10, tokens=50)
-        page.goto(f"{server.url}/sessions/{session}")
+        transcript = folder.transcript()
+        for i in range(4):
+            transcript.user(f"Question {i}")
+            transcript.assistant(f"Answer {i}")
+        page.goto(server.url)
+        page.get_by_role("link", name="Question 0").click()
         across = page.get_by_role("group", name="Across")
-        across.get_by_role("button", name="Messages").click()
-        page.reload()
+        for axis in ("Messages", "Time"):
+            across.get_by_role("button", name=axis).click()
+            page.reload()
+            expect(across.get_by_role("button", name=axis)).to_have_attribute("aria-pressed", "true")
+
+    def test_invents_no_time(self, page: Page, server: Server) -> None:
+        """Messages that came without a time stand by their numbers, and Time cannot be chosen."""
+        page.goto(f"{server.url}/sessions/{managed(server, 10, tokens=50)}")
+        across = page.get_by_role("group", name="Across")
         expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
+        expect(across.get_by_role("button", name="Time")).to_be_disabled()
 
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""
@@ -93,3 +107,46 @@ class TestAutomaticPruning:
         [operation] = server.app.operations.list(session)
         assert operation["actor"] == "automatic"
         assert operation["undone_at"] is not None
+
+
+class TestWhatIsChosen:
+    """Filter, order and find of the list."""
+
+    def test_outlives_a_reload(self, page: Page, server: Server) -> None:
+        """What is chosen stands in the address, and goes from it when it is chosen no more."""
+        session = managed(server, 60)
+        page.goto(f"{server.url}/sessions/{session}")
+        page.get_by_role("button", name=re.compile(r"^Goes \d+")).click()
+        page.get_by_label("Sort").select_option("oldest")
+        page.get_by_label("Find in messages").fill("ERROR")
+        expect(page).to_have_url(re.compile(r"\?show=goes&find=ERROR&sort=oldest$|show=goes.*sort=oldest"))
+        page.reload()
+        expect(page.get_by_role("button", name=re.compile(r"^Goes \d+"))).to_have_attribute(
+            "aria-pressed", "true"
+        )
+        expect(page.get_by_label("Sort")).to_have_value("oldest")
+        expect(page.get_by_label("Find in messages")).to_have_value("ERROR")
+        page.get_by_role("button", name=re.compile(r"^All \d+")).click()
+        page.get_by_label("Find in messages").fill("")
+        page.get_by_label("Sort").select_option("newest")
+        expect(page).to_have_url(f"{server.url}/sessions/{session}")
+
+
+class TestWideScreens:
+    """The session page where there is room."""
+
+    def test_have_bars_and_chart_side_by_side(self, page: Page, server: Server) -> None:
+        """At 1920 px chart and bars share a row, a message is one line, and nothing sticks out."""
+        page.set_viewport_size({"width": 1920, "height": 1080})
+        page.goto(f"{server.url}/sessions/{managed(server, 60)}")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        bars, chart = page.locator(".bars").bounding_box(), page.locator(".chart-panel").bounding_box()
+        assert bars is not None
+        assert chart is not None
+        assert (bars["y"], bars["height"]) == (chart["y"], chart["height"])
+        assert bars["x"] + bars["width"] < chart["x"]
+        text, fate = page.locator(".m-open").first.bounding_box(), page.locator(".fate").first.bounding_box()
+        assert text is not None
+        assert fate is not None
+        assert text["x"] + text["width"] <= fate["x"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

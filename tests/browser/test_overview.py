@@ -90,6 +90,35 @@ class TestTheTable:
         page.get_by_role("button", name="Show all 2").click()
         expect(rows).to_have_count(2)
 
+    def test_keeps_its_filter_over_a_reload(self, page: Page, server: Server) -> None:
+        """Words and chip stand in the address."""
+        managed(server, 60, title="Full")
+        managed(server, 2, title="Fuller, but small")
+        page.goto(server.url)
+        rows = page.locator("tr.session-row")
+        expect(rows).to_have_count(2)
+        page.get_by_label("Filter sessions").fill("full")
+        page.get_by_role("button", name="Above target").click()
+        page.reload()
+        expect(rows).to_have_count(1)
+        expect(page.get_by_label("Filter sessions")).to_have_value("full")
+        expect(page.get_by_role("button", name="Above target")).to_have_attribute("aria-pressed", "true")
+
+    def test_folds_quiet_sub_agents_away(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Many sub-agents that do nothing are a line under their parent, which opens."""
+        transcript = folder.transcript()
+        transcript.user("Look everywhere")
+        transcript.assistant("I send four.")
+        for i in range(4):
+            transcript.sub_agent(f"Look into {i}")
+        page.goto(server.url)
+        rows = page.locator("tr.session-row")
+        expect(rows).to_have_count(1)
+        page.get_by_role("button", name="4 sub-agents").click()
+        expect(rows).to_have_count(5)
+        page.get_by_role("button", name="4 sub-agents").click()
+        expect(rows).to_have_count(1)
+
     def test_marks_what_is_above_its_target_and_leads_to_its_plan(self, page: Page, server: Server) -> None:
         """A session above target stands first, with a warning and a way to its plan."""
         managed(server, 2, title="Calm")

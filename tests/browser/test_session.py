@@ -170,7 +170,7 @@ class TestMessages:
         expect(row(page, 3).get_by_role("img", name="pinned")).to_have_count(0)
         page.get_by_role("button", name="Drop now").click()
         expect(row(page, 3)).to_have_attribute("data-fate", "out")
-        page.get_by_role("tab", name="Out of context").click()
+        page.get_by_role("tab", name="Archive").click()
         page.get_by_role("button", name="Restore message 3").click()
         expect(row(page, 3)).not_to_have_attribute("data-fate", "out")
         expect(page.get_by_text("Every message is in the context.")).to_be_visible()
@@ -247,7 +247,7 @@ class TestHistory:
         expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
         page.get_by_role("button", name="Look inside").click()
         inside = page.locator(".operations .group-rows li")
-        expect(inside.first).to_contain_text(re.compile("score|cut|tokens"))
+        expect(inside.first).to_contain_text(re.compile("score|left beside"))
 
     def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""
@@ -290,6 +290,24 @@ class TestFollowedSessions:
         with page.expect_download() as download:
             page.get_by_role("link", name="Claude Code transcript").click()
         assert download.value.suggested_filename.endswith(".jsonl")
+
+    def test_have_a_command_that_resumes_the_agent(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:
+        """The export menu copies one command: save the pruned view beside the transcript, start the agent."""
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        transcript.assistant("Done.", tokens=20_000)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race").click()
+        page.get_by_text("Export", exact=True).click()
+        page.get_by_role("button", name="Copy command").click()
+        expect(page.get_by_role("status").filter(has_text="Command copied")).to_be_visible()
+        command = page.evaluate("navigator.clipboard.readText()")
+        assert command.startswith(f"cd {transcript.path.parent} && curl -fOJ ")
+        assert f"/api/sessions/{transcript.session}/export?format=claude-code" in command
+        assert command.endswith("cd /home/me/app && claude --resume")
 
     def test_grow_while_they_are_looked_at(
         self, page: Page, server: Server, folder: ClaudeFolder

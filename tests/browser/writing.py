@@ -60,6 +60,20 @@ class Transcript:
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": result}]},
         )
 
+    def sub_agent(self, text: str) -> None:
+        """A sub-agent's own file, with what it was asked and its answer a year ago."""
+        agent, folder = uuid.uuid4().hex[:8], self.path.with_suffix("") / "subagents"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [
+            {
+                "type": kind, "uuid": str(uuid.uuid4()), "parentUuid": None, "sessionId": self.session,
+                "isSidechain": True, "agentId": agent, "timestamp": f"2025-01-01T00:00:0{i}Z",
+                "message": {"role": kind, "content": said, **({"model": MODEL} if i else {})},
+            }
+            for i, (kind, said) in enumerate((("user", text), ("assistant", "Nothing there.")))
+        ]  # fmt: skip
+        (folder / f"agent-{agent}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
     def _say(self, content: list[dict[str, Any]], tokens: int) -> None:
         usage = {"input_tokens": tokens, "output_tokens": 20} if tokens else None
         message = {

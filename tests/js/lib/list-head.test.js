@@ -22,7 +22,6 @@ describe("the chips", () => {
     const names = [...text.matchAll(/data-name="(\w+)" aria-pressed="(\w+)"/g)].map((m) => [m[1], m[2]]);
     assert.deepEqual(names, [
       ["all", "false"],
-      ["goes", "false"],
       ["protected", "false"],
       ["errors", "true"],
       ["out", "false"],

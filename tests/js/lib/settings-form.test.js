@@ -5,6 +5,7 @@ import {
   keywordsSection,
   limitsSection,
   otherSection,
+  plainSection,
   weightsSection,
 } from "../../../static/lib/settings-form.js";
 
@@ -24,6 +25,10 @@ const settings = {
   automatic: false,
   minimum_gain_percent: 5,
   response_reserve: 4096,
+  counting: "tokenizer",
+  status_line: true,
+  tool_outputs_exempt: ["Read", "<b>"],
+  novel_percent: 7,
 };
 const FORM = { settings, faults: [], limits: { weights: { min: 0, max: 100, step: 1 } } };
 
@@ -54,6 +59,15 @@ describe("the other sections", () => {
   it("keep words from becoming markup", () =>
     assert.match(keywordsSection(FORM).toString(), /data-words="error, &lt;failed&gt;"/)); // B4
   it("show a setting that the page has no words for under its own name", () => {
-    assert.match(otherSection(FORM).toString(), /Response reserve/);
+    const text = otherSection(FORM).toString();
+    assert.match(text, /Novel<\/span>.*name="novel_percent" value="7".*%/s);
+    assert.equal(text.match(/class="setting"/g)?.length, 1);
+  });
+  it("show a setting as what it is: a number, a choice, a switch, words", () => {
+    const text = ["room", "context", "tool_outputs"].map((name) => plainSection(FORM, name)).join("");
+    assert.match(text, /type="number" name="response_reserve" value="4096"/);
+    assert.match(text, /<option value="tokenizer" selected>The model&#39;s tokenizer/);
+    assert.match(text, /role="switch" name="status_line" checked/);
+    assert.match(text, /name="tool_outputs_exempt" value="Read, &lt;b&gt;"/);
   });
 });

@@ -1,0 +1,103 @@
+// What each setting is called on the page, its unit, and what it does in a line: tables only, in the order of the page.
+
+/** @typedef {[name: string, label: string, unit: string, help: string]} Field */
+
+/** @type {Field[]} */
+export const LIMIT_FIELDS = [
+  ["target_percent", "Target", "%", "Above it a session is marked, and automatic pruning begins."],
+  ["aim_percent", "Aim", "%", "What a prune cuts to."],
+  [
+    "cap_tokens",
+    "Cap",
+    "tokens",
+    "Your own ceiling on the target; empty for none. Of use where the window is so large that 80 % never comes, but every call is dear.",
+  ],
+];
+
+/** @type {Field[]} */
+export const KEEP_FIELDS = [
+  ["fresh_tail", "Fresh tail", "messages", "The newest are never pruned."],
+  [
+    "user_words_tokens",
+    "User words, at most",
+    "tokens",
+    "What users said is kept verbatim, newest first, up to the lesser of these two.",
+  ],
+  ["user_words_percent", "and at most", "% of budget", ""],
+  [
+    "user_words_messages_percent",
+    "if users write at most",
+    "% of all",
+    "Where they write more of the messages, it is a conversation and the scores decide.",
+  ],
+];
+
+/** @type {Field[]} */
+export const AUTO_FIELDS = [
+  ["minimum_gain_percent", "Minimum gain", "% of limit", "It waits until a prune gains this much."],
+];
+
+/** Sections that need no markup of their own: name, heading, what stands beside it, fields.
+ * @type {[string, string, string, Field[]][]} */
+export const SECTIONS = [
+  [
+    "room",
+    "Window and counting",
+    "what is usable of it",
+    [
+      ["response_reserve", "Kept free for the answer", "tokens", ""],
+      ["compaction_buffer_tokens", "and for what a call adds", "tokens", "Up to the lesser of these two."],
+      ["compaction_buffer_percent", "but at most", "% of window", ""],
+      ["windows", "Table of windows", "", ""],
+      ["counting", "Tokens are counted by", "", ""],
+    ],
+  ],
+  [
+    "summaries",
+    "Summaries",
+    "",
+    [
+      ["auto_summarize", "Summarise by itself once one of these is reached", "", ""],
+      ["max_messages_before_summary", "Since the last one", "messages", ""],
+      ["max_tokens_before_summary", "or", "tokens", ""],
+      ["summary_window_percent", "or, if that is less", "% of window", ""],
+      ["min_recent_messages", "Never summarised", "newest", ""],
+      ["summary_words", "Length, at most", "words", ""],
+    ],
+  ],
+  [
+    "context",
+    "What goes along",
+    "in a context that is asked for",
+    [
+      ["summary_percent", "Summary, at most", "% of room", ""],
+      ["memory_percent", "Memory, at most", "% of room", ""],
+      ["learnings_percent", "Learnings, at most", "% of room", ""],
+      ["learnings_shown", "and at most", "at once", ""],
+      ["status_line", "Tell each appended turn how full the context is", "", ""],
+    ],
+  ],
+  [
+    "tool_outputs",
+    "Tool outputs first",
+    "for the strategy of that name",
+    [
+      ["tool_outputs_keep_turns", "Outputs stay of the last", "turns", ""],
+      ["tool_outputs_keep_tokens", "and the newest, up to", "tokens", ""],
+      ["tool_outputs_minimum_gain", "Acts from a gain of", "tokens", ""],
+      ["tool_outputs_exempt", "Leaves alone", "", "Names of tools, with commas between them."],
+    ],
+  ],
+];
+
+/** @type {Record<string, [value: string, label: string][]>} */
+export const CHOICES = {
+  windows: [
+    ["current", "Current"],
+    ["blueprint", "As of Blueprint"],
+  ],
+  counting: [
+    ["tokenizer", "The model's tokenizer"],
+    ["four_characters", "Four characters a token"],
+  ],
+};
