@@ -55,7 +55,7 @@ class Importing:
         """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
 
         Raises:
-            Malformed, MalformedMessage: nothing of it can be read.
+            Malformed: nothing of it can be read.
             Invalid: there is no such format.
         """
         if format not in NAMES:
@@ -104,6 +104,8 @@ class Importing:
         if row is None:
             raise Malformed(f"{PurePath(name).name}: its session was deleted")
         added = self._ingest.append_records(session_id, _records(content, source), recount=True)
+        if not (added.nos or added.known or added.skipped):
+            added.problems.append("there is no message in it")
         return self._answer(session_id, added)
 
     def _revive(self, session_id: str) -> None:

@@ -43,8 +43,7 @@ def read_file(name: str, content: Content, wire_format: str | None) -> ListFile:
     """The messages of a file.
 
     Raises:
-        Malformed: it is no message list that we know, or there is no message in it.
-        MalformedMessage: none of its messages can be read.
+        Malformed: it is no message list that we know, or no message of it can be read.
     """
     by_line = is_lines(content)
     document = _by_lines(content) if by_line else read_document(content.whole())
@@ -81,10 +80,10 @@ def _holds_list(value: Any) -> bool:
 
 def _nothing(
     name: str, place: Callable[[int], str], document: Document, faults: list[MalformedMessage]
-) -> Exception:
+) -> Malformed:
     if faults:
         first = faults[0]
-        return MalformedMessage(_number(document, first), first.reason)
+        return Malformed(f"{name}: {place(_number(document, first))}: {first.reason}")
     if document.faults:
         n, reason = document.faults[0]
         return Malformed(f"{name}: {reason if n is None else f'{place(n)}: {reason}'}")

@@ -190,7 +190,7 @@ class Decoder:
         if not message.parts:
             yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
             return
-        kind: EntryKind = "compaction_summary" if item.get("type") in COMPACTION_ITEMS else "message"
+        kind: EntryKind = "compaction_summary" if text_of(item.get("type")) in COMPACTION_ITEMS else "message"
         yield self._entry(message, source_id, at, line, kind)
         words = None if self._titled else user_words(message)
         if words and (title := short_title(words)):
@@ -269,7 +269,7 @@ class Decoder:
         for number, item in enumerate(map(object_of, history)):
             message = self._items.message(item, f"{source_id}.{number}")
             if isinstance(message, Message) and message.parts:
-                summary = item.get("type") in COMPACTION_ITEMS
+                summary = text_of(item.get("type")) in COMPACTION_ITEMS
                 found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
             elif message is not None:
                 kind = message if isinstance(message, str) else "message without content"

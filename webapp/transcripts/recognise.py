@@ -13,7 +13,7 @@ from typing import Any, Literal
 import orjson
 
 from webapp.transcripts import claude_code, codex, gemini_cli
-from webapp.transcripts.rows import list_of, object_of, parse
+from webapp.transcripts.rows import list_of, object_of, parse, text_of
 
 Source = Literal["claude-code", "codex", "gemini-cli", "coppice", "wire"]
 COPPICE: Literal["coppice"] = "coppice"  # the first row of our own export has this key
@@ -65,7 +65,7 @@ def _document(head: bytes) -> Any:
 def _by_document(document: dict[str, Any]) -> Source | None:
     if "messages" in document or "history" in document:
         records = list_of(document.get("messages")) or list_of(document.get("history"))
-        typed = any(object_of(r).get("type") in _GEMINI_TYPES for r in records)
+        typed = any(text_of(object_of(r).get("type")) in _GEMINI_TYPES for r in records)
         if typed or {"projectHash", "sessionId", "startTime", "start_time"} & document.keys():
             return "gemini-cli"
     if {"messages", "contents", "input"} & document.keys():
@@ -89,7 +89,7 @@ def _by_rows(head: bytes, name: str) -> Source | None:
 def _vote(row: dict[str, Any]) -> Source | None:
     if COPPICE in row:
         return "coppice"
-    kind = row.get("type")
+    kind = text_of(row.get("type"))
     if isinstance(row.get("payload"), dict) or kind in _CODEX_TYPES or "record_type" in row:
         return "codex"
     if "$set" in row or "$rewindTo" in row or "projectHash" in row or kind == "gemini":

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import MalformedMessage
 from tests.shared import SHARED, shared_data
 from tests.webapp.building import wire
 from webapp.errors import Invalid, Malformed
@@ -88,7 +87,7 @@ class TestBadFiles:
 
     def test_without_a_whole_message_are_refused_with_the_first_place(self, app: Any) -> None:
         """There is nothing to import."""
-        with pytest.raises(MalformedMessage, match="message 0: expected content"):
+        with pytest.raises(Malformed, match="x.json: message 0: expected content"):
             app.importing.import_file("x.json", dumped([{"role": "user", "content": 5}]))
         assert app.sessions.list() == []
 

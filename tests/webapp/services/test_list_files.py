@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from scoring.errors import MalformedMessage
 from tests.webapp.building import wire
 from webapp.errors import Malformed
 from webapp.services.list_files import PROBLEMS_KEPT, ListFile, is_lines, read_file
@@ -70,5 +69,5 @@ class TestProblems:
 
     def test_of_the_first_message_are_told_where_none_is_whole(self) -> None:
         """By its place in the file."""
-        with pytest.raises(MalformedMessage, match="message 1: "):
+        with pytest.raises(Malformed, match="message 1: "):
             read(b"[{,}, " + BAD + b"]")

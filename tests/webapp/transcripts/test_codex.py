@@ -247,3 +247,13 @@ class TestRealSessions:
         if name != "small":
             calls = {c.id for e in of(Entry, records) for c in e.message.calls}
             assert {r.call_id for e in of(Entry, records) for r in e.message.results} == calls
+
+
+def test_types_that_are_no_words_are_no_types() -> None:
+    """A row is counted, not fatal, whatever stands where its type should."""
+    kinds: tuple[Any, ...] = ({}, [], 5, None)
+    for kind in kinds:
+        for row in ({"type": "response_item", "payload": {"type": kind}}, {"type": kind, "role": "user"}):
+            list(codex.Decoder().feed(1, json.dumps(row).encode()))
+        compacted = {"message": "m", "replacement_history": [{"type": kind, "role": "user", "content": []}]}
+        list(codex.Decoder().feed(1, json.dumps({"type": "compacted", "payload": compacted}).encode()))

@@ -46,6 +46,8 @@ def test_every_sample_is_what_its_folder_says(path: Path) -> None:
         (b'\xef\xbb\xbf\n{"broken\n{"type":"user","uuid":"u","parentUuid":null}\n', "claude-code"),
         (b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n', "wire"),
         (b'{"hello":"world"}', None),
+        (b'{"type":{},"uuid":"u"}\n', "claude-code"),
+        (b'{\n"projectHash":"h","messages":[{"type":[]}]}', "gemini-cli"),
         (b"", None),
         (b"just words\n", None),
         (b"[1,2]", None),

@@ -1,0 +1,245 @@
+"""Broken files for imports: real ones, mutated. `python -m tests.fuzzing SECONDS` does it for as long as you like.
+
+What may come of a broken file: messages and problems, or one of our own errors. Never: another exception, a store that
+`verify` finds fault with, or a change in what was stored of other sessions.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scoring.errors import ScoringError
+from tests.shared import ROOT, shared_files
+from webapp.config import Config
+from webapp.errors import CoppiceError, StoreError
+from webapp.wiring import App, build
+
+LARGEST = 200_000
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1e300,
+    2**70,
+    -(2**63),
+    "",
+    " ",
+    "x" * 2_000,
+    "\ud800",
+    "\0",
+    "2026-13-45",
+    "0001-01-01T00:00:00",
+    "9999-12-31T23:59:59Z",
+    [],
+    {},
+    [[]],
+    [None],
+    [{}],
+    {"": ""},
+    {"type": []},
+    {"type": "text", "text": 5},
+    "user",
+    "tool",
+    {"type": "tool_use", "id": None},
+    {"type": "tool_result", "content": [{"type": "image", "source": {}}]},
+    {"input_tokens": -5, "output_tokens": "x"},
+    {"input_tokens": 2**60},
+    float("inf"),
+    ["a", 1, {"b": [None]}],
+)
+GARBAGE = (
+    b"\x00" * 40, b"\xff\xfe{", b"{}", b"[]", b"null", b"5", b'"x"', b"{broken", b"[" * 2_000, b'{"a":' * 400,
+    b'{"type":"user","message":{"role":"user","content":5}}', b'{"type":"assistant","message":7,"uuid":{}}',
+    b'{"role":"user","content":[[]]}', b'{"type":"event_msg","payload":[]}', b'{"$set":5}', b'{"$rewindTo":[]}',
+    b'{"timestamp":1e400,"type":"user","uuid":"x","message":{"content":"\\ud800"}}', b"NaN", b"\xe9" * 20,
+    b'{"type":"system","subtype":"compact_boundary","uuid":"u","compactMetadata":{"preTokens":-1}}', b"\r", b",",
+)  # fmt: skip
+
+
+def samples() -> list[Path]:
+    """Real files, small enough to be tried often."""
+    own = (ROOT / "tests" / "transcripts").rglob("*.json*")
+    found = [*own, *shared_files("transcripts/**/*.json*")]
+    wanted = (path for path in found if ".meta." not in path.name and "opencode" not in str(path))
+    return sorted(path for path in wanted if path.stat().st_size > 0)
+
+
+def mutated(data: bytes, rng: random.Random) -> bytes:
+    """The bytes, broken in one to four ways."""
+    for _ in range(rng.randint(1, 4)):
+        data = rng.choice(
+            (_cut, _flipped, _shuffled, _mixed, _spliced, _replaced, _retyped, _retyped, _retyped)
+        )(data, rng)
+    return data
+
+
+def _cut(data: bytes, rng: random.Random) -> bytes:
+    at = rng.randrange(len(data) + 1)
+    return data[:at] if rng.random() < 0.8 else data[at:]
+
+
+def _flipped(data: bytes, rng: random.Random) -> bytes:
+    out = bytearray(data)
+    for _ in range(rng.randint(1, 30) if out else 0):
+        out[rng.randrange(len(out))] ^= 1 << rng.randrange(8)
+    return bytes(out)
+
+
+def _shuffled(data: bytes, rng: random.Random) -> bytes:
+    lines = data.split(b"\n")
+    for _ in range(rng.randint(1, 6)):
+        a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
+        if rng.random() < 0.5:
+            lines[a], lines[b] = lines[b], lines[a]
+        else:
+            lines.insert(a, lines[b])
+    return b"\n".join(lines)
+
+
+def _mixed(data: bytes, rng: random.Random) -> bytes:
+    lines = data.split(b"\n")
+    for _ in range(rng.randint(1, 5)):
+        lines.insert(rng.randrange(len(lines) + 1), rng.choice(GARBAGE))
+    return b"\n".join(lines)
+
+
+def _spliced(data: bytes, rng: random.Random) -> bytes:
+    a, b = sorted(rng.randrange(len(data) + 1) for _ in range(2))
+    return data[:a] + rng.choice(GARBAGE) + data[b:] if rng.random() < 0.5 else data[:b] + data[a:]
+
+
+def _replaced(data: bytes, rng: random.Random) -> bytes:
+    """A value of another kind in the place of a value."""
+    old, new = (
+        rng.choice((b'"', b"[", b"{", b"null", b"true", b"1", b":", b",", b'"user"', b'"id"')) for _ in "ab"
+    )
+    return (
+        data.replace(old, new, rng.randint(1, 3))
+        if rng.random() < 0.5
+        else data[::-1].replace(old, new, 2)[::-1]
+    )
+
+
+def _retyped(data: bytes, rng: random.Random) -> bytes:
+    """Values of other kinds inside JSON that stays sound."""
+    lines = data.split(b"\n")
+    whole = data[:1] == b"[" or len(lines) < 2 or not _parsed(lines[0])
+    pieces = [data] if whole else lines
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(pieces))
+        value = _parsed(pieces[at])
+        if isinstance(value, dict | list) and value:
+            _retype(value, rng)
+            pieces[at] = json.dumps(value).encode()
+    return b"\n".join(pieces)
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _retype(value: Any, rng: random.Random) -> None:
+    """Walks down to somewhere and puts something else there."""
+    while True:
+        key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
+        inner = value[key]
+        if isinstance(inner, dict | list) and inner and rng.random() < 0.8:
+            value = inner
+            continue
+        if rng.random() < 0.1 and isinstance(value, dict):
+            del value[key]
+        else:
+            value[key] = rng.choice(ODD)
+        return
+
+
+def trial(app: App, path: Path, rng: random.Random) -> str | None:
+    """Imports one broken file; what went wrong on our side, None if nothing did."""
+    data = path.read_bytes()
+    if len(data) > LARGEST:
+        at = rng.randrange(len(data) - LARGEST)
+        data = data[at : at + LARGEST]
+    data = mutated(data, rng)
+    if rng.random() < 0.05:
+        data = data.decode("utf-8", "replace").encode(rng.choice(("utf-16", "utf-32", "utf-16-le")))
+    before = _stored(app)
+    named: set[str] = set()
+    try:
+        name = str(path) if rng.random() < 0.5 else path.name
+        answer = app.importing.import_file(name, data)
+        named = {one["session_id"] for one in answer["imported"]}
+        app.sessions.list()
+    except StoreError as error:
+        return f"{type(error).__name__}: {error}"
+    except (CoppiceError, ScoringError) as error:
+        if not str(error).strip():
+            return f"{type(error).__name__} without words"
+    except Exception as error:  # noqa: BLE001  # what this is for
+        where = traceback.extract_tb(error.__traceback__)[-3:]
+        frames = ", ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in where)
+        return f"{type(error).__name__}: {error} ({frames})"
+    after = _stored(app)
+    for session_id, log in before.items():
+        own = any(session_id == name or session_id.startswith(f"{name}.") for name in named)
+        if after.get(session_id, ())[: len(log)] != log or (not own and after[session_id] != log):
+            return f"what was stored of {session_id} changed"
+    return None
+
+
+def _stored(app: App) -> dict[str, tuple[Any, ...]]:
+    """The log of every session, by the ids of its entries."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for row in app.store.sessions.all():
+        found[row.id] = tuple(entry.id for entry in app.store.log.entries(row.key, 0, row.next_seq))
+    return found
+
+
+def rounds(folder: Path, seed: int) -> Iterator[tuple[str, str | None]]:
+    """Trials without end, (which, what went wrong); each some dozens with a store of their own."""
+    files, number = samples(), 0
+    while True:
+        rng = random.Random(f"{seed}-{number}")
+        app = build(Config(db=folder / f"{seed}-{number}.db", tokenizer=False, follow=False, env={}))
+        for n in range(40):
+            path = rng.choice(files)
+            which = f"seed {seed}, store {number}, trial {n}, {path.name}"
+            fault = trial(app, path, rng)
+            yield which, fault
+            if fault is not None:
+                break
+        yield f"seed {seed}, store {number}", next(app.verify(), None)
+        app.close()
+        (folder / f"{seed}-{number}.db").unlink()
+        number += 1
+
+
+def main(seconds: float, seed: int) -> int:
+    """Tries for so long; prints what went wrong; 1 if anything did."""
+    end, count, faults = time.monotonic() + seconds, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for which, fault in rounds(Path(folder), seed):
+            count += 1
+            if fault is not None:
+                faults += 1
+                sys.stdout.write(f"{which}: {fault}\n")
+            if time.monotonic() > end:
+                break
+    sys.stdout.write(f"{count} trials, {faults} faults\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1))
