@@ -57,7 +57,8 @@ bench: setup  ## how fast: append, plan, assemble, serve
 
 bench-retention: setup  ## how much of what is needed later survives a prune
 	PYTHONPATH=. $(PYTHON_IN) $(SHARED)/tools/retention_bench.py $(SHARED)/data/retention \
-	  --pruner benchmarks.retention:prune $(ARGS)
+	  --pruner benchmarks.retention:prune --pruner benchmarks.retention:blueprint \
+	  $$($(PYTHON_IN) -m benchmarks.peers) $(ARGS)
 
 lock: setup  ## write the lock files anew (UPGRADE=1 takes newer versions)
 	$(UV_COMPILE) pyproject.toml --group dev -o requirements-dev.lock
