@@ -34,6 +34,9 @@ LOOPBACK = "127.0.0.1"
 UNSEEN_TOKENS = 12_400
 CHARS_A_TOKEN = 3.4
 SECONDS_A_STEP = 41
+SIZE: Any = {"width": 1280, "height": 1000}
+# High enough that the plan is seen down to its button.
+PLAN_SIZE: Any = {"width": 1280, "height": 1330}
 
 
 @dataclass(frozen=True)
@@ -83,12 +86,17 @@ def rows_of(story: Story) -> Iterator[dict[str, Any]]:
     told = list(islice(steps(story.seed), story.length))
     told[0] = [Message("user", (Text(story.title),))]
     at = last - timedelta(seconds=SECONDS_A_STEP * len(told))
-    chars, parent = 0, None
+    chars, cached, parent = 0, 0, None
     for step in told:
         at += timedelta(seconds=SECONDS_A_STEP)
         for message in step:
             name = str(uuid.uuid4())
-            usage = {"input_tokens": UNSEEN_TOKENS + int(chars / CHARS_A_TOKEN), "output_tokens": 120}
+            total = UNSEEN_TOKENS + int(chars / CHARS_A_TOKEN)
+            usage = {
+                "input_tokens": 0, "cache_read_input_tokens": cached,
+                "cache_creation_input_tokens": total - cached, "output_tokens": 120,
+            }  # fmt: skip
+            cached = total if message.role == "assistant" else cached
             yield {
                 "type": "assistant" if message.role == "assistant" else "user",
                 "uuid": name, "parentUuid": parent, "cwd": "/home/me/orchard", "version": "2.1.0",
@@ -143,13 +151,17 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.locator("tr.session-row").nth(len(STORIES) - 1).wait_for()
     page.locator(".c-full b", has_text="%").first.wait_for()
     page.wait_for_timeout(1500)
-    page.screenshot(path=PICTURES / f"overview-{theme}.png", clip={"x": 0, "y": 0, "width": 1360, "height": 500})
+    page.screenshot(
+        path=PICTURES / f"overview-{theme}.png", clip={"x": 0, "y": 0, "width": 1280, "height": 500}
+    )
     page.goto(f"{url}/sessions/{PARENT}#plan")
     page.locator(".panel-foot button.primary").wait_for()
     page.locator("token-chart canvas").wait_for()
+    page.set_viewport_size(PLAN_SIZE)
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_timeout(800)
     page.screenshot(path=PICTURES / f"session-{theme}.png")
+    page.set_viewport_size(SIZE)
     page.goto(f"{url}/settings")
     page.locator('input[type=range][name="weights.keywords"]').fill("60")
     page.get_by_text("would change fate").wait_for()
@@ -172,9 +184,8 @@ def main() -> int:
         chromium = playwright.chromium.launch(executable_path=found, args=browser.launch_arguments())
         with serving(folder) as url:
             for theme in ("light", "dark"):
-                size: Any = {"width": 1360, "height": 1000}
                 context = chromium.new_context(
-                    viewport=size, color_scheme=theme, locale="en-US", device_scale_factor=1
+                    viewport=SIZE, color_scheme=theme, locale="en-US", device_scale_factor=1
                 )
                 photograph(context.new_page(), url, theme)
                 context.close()

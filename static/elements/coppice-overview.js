@@ -181,7 +181,7 @@ export class CoppiceOverview extends CoppiceElement {
     const rows = arrange(sessions, { text: this.#text, chip: this.#chip, unfolded: this.#unfolded });
     render(
       this,
-      html`<div class="page-head" data-key="head"><h1>Sessions</h1>${this.#counts(sessions)}
+      html`<div class="page-head" data-key="head"><h1>Sessions</h1>${!empty && this.#counts(sessions)}
           ${!empty && html`<span class="end"><button data-act="import">${icon("plus")}Import…</button></span>`}</div>
         ${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>Could not read the sessions: ${this.#error}</span><button data-act="retry">Try again</button></div>`}
         ${!empty && this.#toolbar(sessions)}
@@ -251,7 +251,7 @@ export class CoppiceOverview extends CoppiceElement {
   #emptyState() {
     return html`<section class="empty" data-key="empty">
       <h2>No sessions yet</h2>
-      <p>Coppice follows the transcripts that Claude Code and Codex write, in their usual places. It found none there. A session appears here as soon as its first line is written.</p>
+      <p>Coppice follows the transcripts that Claude Code, Codex, Gemini CLI and OpenCode write, in their usual places. It found none there. A session appears here as soon as its first line is written.</p>
       <dl class="ways">
         <dt>Transcripts elsewhere</dt>
         <dd><code>coppice serve --watch DIR</code></dd>

@@ -175,8 +175,11 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {{ snapshot: any, known: boolean }} detail */
   #resync({ snapshot, known }) {
-    if (known) this.#load();
-    else if (this.#session) this.#receive(snapshot.stats);
+    if (this.#error) this.#load();
+    else if (this.#session) {
+      this.#receive(snapshot.stats);
+      if (known) this.#changed(true);
+    }
   }
 
   /** @param {any} payload */

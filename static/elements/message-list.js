@@ -292,7 +292,7 @@ export class MessageList extends CoppiceElement {
       this,
       html`<section class="panel messages" aria-label="Messages">
         ${listHead(this.#query, this.#page?.counts)}
-        ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${counted(this.#waiting, "new message")}</button></div>`}
+        ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${this.#waiting < PAGE ? counted(this.#waiting, "new message") : `${number(PAGE)} or more new messages`}</button></div>`}
         ${this.#from !== null && html`<p class="note-box" data-key="from" role="status">From message ${number(this.#rows[0]?.number ?? 0)} on. <button class="small" data-act="show-new">Newest</button></p>`}
         <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
           <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row"><span role="columnheader" class="num">#</span><span role="columnheader">Role</span><span role="columnheader">Message, and its fate under the plan</span><span role="columnheader" class="m-score">Score</span><span role="columnheader" class="num">Tokens</span></div></div>

@@ -44,7 +44,28 @@ class TestALostConnection:
             expect(state).to_have_text("live")
             expect(page.locator(".msg")).to_have_count(7)
             assert page.evaluate("window.stayed")
-            assert wholes == [], "what was missed came as events; the page need not start afresh"
+            assert wholes == [], "the answer to coming back says how things stand"
+
+    def test_sends_what_was_missed_and_nothing_is_read_afresh(self, page: Page, server: Server) -> None:
+        """While another page kept the room open, what happened comes as events: the chart is not read again."""
+        session = managed(server, 4, tokens=50)
+        other = page.context.new_page()
+        other.goto(f"{server.url}/sessions/{session}")
+        expect(other.locator(".live")).to_have_text("live")
+        with cable_to(server) as cable:
+            page.goto(f"{cable.url}/sessions/{session}")
+            expect(page.locator(".msg")).to_have_count(4)
+            expect(page.locator("token-chart canvas")).to_be_visible()
+            expect(page.locator(".live")).to_have_text("live")
+            cable.cut()
+            expect(page.locator(".live")).to_have_text("reconnecting")
+            read: list[str] = []
+            page.on("request", lambda r: read.append(r.url) if r.url.endswith("/timeline") else None)
+            feed(server, session, 3, tokens=50, start=4)
+            cable.mend()
+            expect(page.locator(".msg")).to_have_count(7)
+            expect(page.locator(".meta")).to_contain_text("7 messages")
+            assert read == []
 
     def test_leaves_the_overview_right_as_well(self, page: Page, server: Server) -> None:
         """A session that began meanwhile is in the table afterwards, one that was deleted is not."""

@@ -151,6 +151,9 @@ class TestTheTable:
         expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
         expect(page.get_by_role("link", name="Prune A very long title")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        for name in ("Sessions", "Search", "Memory", "Settings"):
+            link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
+            assert link.evaluate("link => link.getBoundingClientRect().right <= innerWidth")
 
 
 class TestTheEmptyState:
