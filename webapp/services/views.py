@@ -25,8 +25,8 @@ from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 
-# About 600 bytes a message: 150 MB.
-MESSAGES_KEPT = 250_000
+# About 4 kB a message, most of it what it says: 250 MB.
+MESSAGES_KEPT = 60_000
 
 
 @dataclass(slots=True)
