@@ -84,7 +84,8 @@ class TestEnormousTexts:
 
     def test_have_the_content_of_their_beginning_and_end(self) -> None:
         """Their words would take many times their room."""
-        text = f"see first_name.py\n{'word ' * (READ_CHARS // 5)}\nmiddle_name.py\n{'word ' * (READ_CHARS // 5)}\nlast_name.py"
+        words = "word " * (READ_CHARS // 5)
+        text = f"see first_name.py\n{words}\nmiddle_name.py\n{words}\nlast_name.py"
         found = content_of(text, [text])
         assert {"first_name.py", "last_name.py"} <= set(found.names.split("\n"))
         assert "middle_name.py" not in found.names
