@@ -67,18 +67,20 @@ class Reasons:
         if not own:
             return Why("room", "kept: it adds nothing that others lack, but there is room for it")
         best = max(own, key=lambda n: (self._ledger.worth[n], -n))
-        ledger, only = self._ledger, "the first taken that"
-        if ledger.count[best] == 1:
-            only = "the only message that"
-        elif self._copies_that_stay(best) <= 1:
-            only = "the only message that still"
-        if ledger.said[best] & IS_LINE:
-            spoken = "says something that is said often" if ledger.count[best] > 1 else "says what it says"
-            names = self._names(own)
-            return Why("says", f"kept: {only} {'names ' + _listed(names) if names else spoken}")
-        return Why(
-            "names", f"kept: {only} names {_listed(self._names([best]))}{self._by_whom(ledger.said[best])}"
-        )
+        if not self._ledger.said[best] & IS_LINE:
+            named = _listed(self._names([best])) + self._by_whom(self._ledger.said[best])
+            return Why("names", f"kept: {self._alone(best)}names {named}")
+        names = self._names(own)
+        if names:
+            return Why("says", f"kept: {self._alone(best)}names {_listed(names)}")
+        again = self._ledger.count[best] > 1
+        return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
+
+    def _alone(self, number: int) -> str:
+        """How alone the kept message is with a mark: what stands before "names"."""
+        if self._ledger.count[number] == 1:
+            return "the only message that "
+        return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
 
     def _goes(self, head: int) -> Why:
         ledger, cost = self._ledger, self._costs[head]
