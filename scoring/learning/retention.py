@@ -1,0 +1,99 @@
+"""How much of what was needed a plan keeps: the figure that weights are judged by.
+
+A context is cut to 50, 25 and 10 % of what may be dropped, system messages and the last unit not counted. A needed
+name is kept where a message that stays still says it; a judged message where it stays whole, or goes if it was not
+needed. A figure is the mean of budgets, then of a session's cases, in percent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from statistics import fmean
+
+from scoring.history import History
+from scoring.learning.labels import Case, names_of
+from scoring.plan import PrunePlan, plan_prune
+from scoring.selection.foresight import cut
+from scoring.settings import Settings
+
+BUDGETS = (50, 25, 10)
+
+
+def retention(settings: Settings, cases: Iterable[Case]) -> dict[str, float]:
+    """Session -> what plans with these settings keep of what was needed, in percent."""
+    found: dict[str, list[float]] = {}
+    for case in cases:
+        found.setdefault(case.session, []).append(kept_share(case, settings))
+    return {session: 100.0 * fmean(shares) for session, shares in found.items()}
+
+
+def mean(figures: Mapping[str, float]) -> float:
+    """The mean over sessions; 0 without any."""
+    return fmean(figures.values()) if figures else 0.0
+
+
+def kept_share(case: Case, settings: Settings) -> float:
+    """The share (0...1) of one case's needs that plans keep."""
+    history = case.history
+    where = _where(case)
+    plans = (plan_prune(history, settings, budget) for budget in budgets(history))
+    return fmean(_share(case, where, plan) for plan in plans)
+
+
+def budgets(history: History) -> list[int]:
+    """The tokens that each plan may keep."""
+    heads = {history.units.head[p] for p in (*history.systems, len(history) - 1)}
+    must = sum(history.unit_tokens[head] for head in heads)
+    return [must + (sum(history.tokens) - must) * percent // 100 for percent in BUDGETS]
+
+
+def _where(case: Case) -> dict[str, list[int]]:
+    """Needed name -> the positions that say it."""
+    wanted = frozenset().union(*case.steps)
+    found: dict[str, list[int]] = {name: [] for name in wanted}
+    if wanted:
+        for position, features in enumerate(case.history.features):
+            for name in names_of(features) & wanted:
+                found[name].append(position)
+    return found
+
+
+def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> float:
+    shares = []
+    if case.steps:
+        kept = {name for name, positions in where.items() if _is_said(case.history, name, positions, plan)}
+        shares.append(fmean(len(step & kept) / len(step) for step in case.steps))
+    if case.needed or case.unneeded:
+        whole = frozenset(plan.kept)
+        right = len(case.needed & whole) + len(case.unneeded - whole - frozenset(plan.shortened))
+        shares.append(right / (len(case.needed) + len(case.unneeded)))
+    return fmean(shares)
+
+
+def _is_said(history: History, name: str, positions: Sequence[int], plan: PrunePlan) -> bool:
+    """Whether what stays still says a name."""
+    for position in positions:
+        fate = plan.fate(position)
+        if fate == "shortened":
+            if name in _left_of(history, position, plan):
+                return True
+        elif fate != "goes":
+            return True
+    return False
+
+
+def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
+    """The names in the rows that a shortened output keeps; none where it is cleared."""
+    apply, content = plan.shortenings[position].apply, history.features[position].content
+    if content is None or not isinstance(apply, partial) or apply.func is not cut:
+        return set()
+    rows = frozenset(apply.keywords["rows"])
+    names = content.names.split("\n")
+    left: set[str] = set()
+    start = 0
+    for line, piece, end in zip(content.row_lines, content.row_pieces, content.row_ends, strict=True):
+        if (line, piece) in rows:
+            left.update(names[mark] for mark in content.row_marks[start:end] if mark < len(names))
+        start = end
+    return left

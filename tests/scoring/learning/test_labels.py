@@ -1,0 +1,85 @@
+"""What counts as needed."""
+
+from __future__ import annotations
+
+from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, case_at, cuts_of, judged, needed_names
+from tests.scoring.builders import calls, model, results, user
+from tests.scoring.learning.talks import features_of
+
+READ = '{"path": "src/parser_rules.py"}'
+
+
+class TestNeededNames:
+    """What the agent's next messages say that they could only know from before."""
+
+    def test_are_names_that_stand_before_the_cut(self) -> None:  # X15
+        """Names that are new are nothing that anybody could have kept."""
+        features = features_of(user("see parse_rules"), model("parse_rules calls fold_rows"))
+        assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
+
+    def test_are_not_what_was_said_again_in_between(self) -> None:  # X15
+        """From then on the agent knows them from there, whoever said them."""
+        features = features_of(
+            *(user("parse_rules, fold_rows"), model("first parse_rules")),
+            *(user("now fold_rows"), model("parse_rules and fold_rows")),
+        )
+        assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
+
+    def test_are_the_agents_alone(self) -> None:
+        """What a user or a tool repeats is no need of the agent."""
+        features = features_of(user("parse_rules"), calls("1"), results("1", text="parse_rules"))
+        assert needed_names(features, 1) == ()
+
+    def test_end_after_ten_of_its_messages(self) -> None:
+        """What comes later says little of this cut."""
+        later = [model("well") for _ in range(AHEAD)]
+        features = features_of(user("parse_rules"), *later, model("parse_rules"))
+        assert needed_names(features, 1) == ()
+        assert needed_names([*features[:1], *features[2:]], 1) == (frozenset({"parse_rules"}),)
+
+    def test_make_a_case_of_what_lies_before(self) -> None:
+        """Where nothing was needed there is no case."""
+        features = features_of(user("parse_rules"), model("parse_rules"), model("fine"))
+        found = case_at("s", features, 1)
+        assert found is not None
+        assert (found.session, len(found.history)) == ("s", 1)
+        assert case_at("s", features, 2) is None
+
+
+class TestCuts:
+    """Where contexts are looked at."""
+
+    def test_lie_before_answers_of_the_agent(self) -> None:
+        """After a user's words and after results, some of each, none too early."""
+        talk = [m for n in range(40) for m in (user("go"), calls(str(n)), results(str(n)), model("done"))]
+        features = features_of(*talk)
+        cuts = cuts_of(features, 4)
+        assert len(cuts) == 4
+        assert all(cut >= LEAST_BEFORE and features[cut].role == "assistant" for cut in cuts)
+        assert sorted(features[cut - 1].role for cut in cuts) == ["tool", "tool", "user", "user"]
+
+    def test_are_taken_from_what_there_is(self) -> None:
+        """A chat has no results; a short one has no cut at all."""
+        chat = features_of(*(m for _ in range(15) for m in (user("go"), model("done"))))
+        assert cuts_of(chat, 4)
+        assert cuts_of(chat[: LEAST_BEFORE - 1], 4) == []
+
+    def test_lie_within_bounds(self) -> None:
+        """A session of any length costs so much and no more."""
+        features = features_of(user("go"), model("done")) * LONGEST
+        assert max(cuts_of(features, 4)) <= LONGEST
+
+
+class TestJudged:
+    """What people said of messages."""
+
+    def test_counts_both_ways(self) -> None:  # X15
+        """Needed and not needed, by position."""
+        found = judged("s", features_of(user(), model(), user()), {0}, {1})
+        assert found is not None
+        assert (sorted(found.needed), sorted(found.unneeded)) == ([0], [1])
+
+    def test_leaves_out_what_was_judged_both_ways(self) -> None:
+        """Nobody can learn from that; without any other there is no case."""
+        assert judged("s", features_of(user(), model()), {1}, {1}) is None
+        assert judged("s", features_of(user(), model()), (), ()) is None
