@@ -29,11 +29,13 @@ class TestTheChart:
     ) -> None:
         """The axis that was chosen is there on the next visit."""
         transcript = folder.transcript()
-        for i in range(4):
-            transcript.user(f"Question {i}")
-            transcript.assistant(f"Answer {i}")
+        transcript.user("Question")
+        transcript.assistant("Answer")
         page.goto(server.url)
-        page.get_by_role("link", name="Question 0").click()
+        page.get_by_role("link", name="Question").click()
+        expect(page.locator(".msg")).to_have_count(2)
+        transcript.user("Another, later")
+        expect(page.locator(".msg")).to_have_count(3)
         across = page.get_by_role("group", name="Across")
         for axis in ("Messages", "Time"):
             across.get_by_role("button", name=axis).click()
