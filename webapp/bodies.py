@@ -15,6 +15,7 @@ MOST = 2**53 - 1
 
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
+SessionIds = Annotated[list[str], Field(max_length=1_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 # What to look for. SQLite's search ends at a NUL, so that it counts as a blank.
 Words = Annotated[str, Field(max_length=500), AfterValidator(lambda words: words.replace("\0", " "))]
@@ -121,6 +122,12 @@ class AnySettings(RootModel[Json]):
     def given(self) -> Json:
         """What was sent."""
         return self.root
+
+
+class Suggest(Body):
+    """The sessions to learn from; the newest by default."""
+
+    sessions: SessionIds = []
 
 
 class ModelRow(Body):

@@ -27,6 +27,7 @@ COMMANDS = {
     "context": "looking",
     "prune": "pruning",
     "export": "exporting",
+    "suggest-weights": "suggesting",
     "verify": "verifying",
 }
 

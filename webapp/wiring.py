@@ -31,6 +31,7 @@ from webapp.services.prunes import Prunes
 from webapp.services.searching import Search
 from webapp.services.sessions import Sessions
 from webapp.services.status import Status
+from webapp.services.suggesting import Suggesting
 from webapp.services.summarising import Summarising, Writes, Written
 from webapp.services.views import Views
 from webapp.store import Store
@@ -53,6 +54,7 @@ class App:
     prunes: Prunes
     operations: Operations
     settings: SettingsService
+    suggesting: Suggesting
     models: Models
     search: Search
     context: Context
@@ -114,6 +116,7 @@ def build(config: Config) -> App:
         prunes=prunes,
         operations=Operations(desk, views, messages),
         settings=SettingsService(desk),
+        suggesting=Suggesting(desk),
         models=Models(desk),
         search=Search(desk, messages),
         context=context,
@@ -138,7 +141,9 @@ def asking(model: ModelClient, desk: Desk) -> Writes:
         name = reply.model or model.endpoint.model
         cost = reply.usage.cost(find_model(model.endpoint.model, desk.overrides()))
         if reply.failure is not None:
-            return Written("", reply.failure.message, name, cost, reply.failure.kind in ("cancelled", "closed"))
+            return Written(
+                "", reply.failure.message, name, cost, reply.failure.kind in ("cancelled", "closed")
+            )
         return Written(reply.text, "", name, cost)
 
     return write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.bodies import AnySettings, ModelRow, Nothing
+from webapp.bodies import AnySettings, ModelRow, Nothing, Suggest
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 
@@ -27,6 +27,12 @@ def put_settings(app: Any, body: AnySettings) -> Any:
 def reset_settings(app: Any, body: Nothing) -> Any:
     """Goes back to the defaults."""
     return app.settings.reset()
+
+
+@table.post("/settings/suggest", body=Suggest, answers=shapes.Suggestion, errors=(404, 409))
+def suggest_settings(app: Any, body: Suggest) -> Any:
+    """Weights that would have kept more of what the sessions needed later; nothing is saved. Takes some seconds."""
+    return app.suggesting.suggest(body.sessions)
 
 
 @table.get("/models", answers=shapes.Models)

@@ -249,6 +249,23 @@ class SettingsDoc(Shape):
     limits: dict[str, Any]
 
 
+class Suggestion(Shape):
+    """Weights that would have kept more; null with the reason where there are none.
+
+    `before` and `after` are the percent of what was needed that is kept in the `held_out` sessions, with the weights
+    that are `present` and with the best found; null where it was not measured.
+    """
+
+    weights: dict[str, float] | None
+    present: dict[str, float]
+    before: float | None
+    after: float | None
+    held_out: int
+    sessions: int
+    cases: int
+    reason: str
+
+
 class Memory(Shape):
     """One memory or learning, and where it was recorded."""
 

@@ -40,6 +40,27 @@ class TestSettings:
         assert client.put("/api/settings", data=body, content_type="application/json").status_code == 422
 
 
+class TestSuggesting:
+    """POST /api/settings/suggest."""
+
+    def test_answers_with_figures_and_a_reason(self, client: FlaskClient) -> None:  # X15
+        """And saves nothing."""
+        before = client.get("/api/settings").json
+        found = client.post("/api/settings/suggest", json={}).json
+        assert found["present"] == before["settings"]["weights"]
+        assert (found["weights"], found["before"], found["after"]) == (None, None, None)
+        assert (found["held_out"], found["cases"]) == (0, 0)
+        assert found["reason"]
+        assert client.get("/api/settings").json == before
+
+    def test_takes_sessions_by_name(self, client: FlaskClient, ids: list[str]) -> None:  # X15
+        """One that does not exist is 404; a field that is none, 422."""
+        assert ids
+        assert client.post("/api/settings/suggest", json={"sessions": ["a"]}).status_code == 200
+        assert client.post("/api/settings/suggest", json={"sessions": ["nobody"]}).status_code == 404
+        assert client.post("/api/settings/suggest", json={"session": "a"}).status_code == 422
+
+
 class TestModels:
     """GET /api/models, PUT and DELETE /api/models/<name>."""
 

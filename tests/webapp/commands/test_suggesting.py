@@ -1,0 +1,66 @@
+"""`coppice suggest-weights`: a table, the reason, and that nothing was changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.commands.suggesting import kept, lines_of, table_of
+
+FOUND = {
+    "weights": {"recency": 35.0, "relevance": 30.0}, "present": {"recency": 35.0, "relevance": 15.0},
+    "before": 71.25, "after": 78.0, "held_out": 9, "sessions": 18, "cases": 60, "reason": "they keep 6.8 points more",
+}  # fmt: skip
+
+
+class TestSuggestWeights:
+    """The command."""
+
+    def test_says_why_there_is_nothing(self, run: Any) -> None:  # X15
+        """An empty store: the weights as they are, and the reason; code 0."""
+        done = run("suggest-weights")
+        assert done.code == 0
+        assert "Nothing to suggest: too few sessions" in done.out
+        assert "relevance" in done.out
+
+    def test_writes_json(self, run: Any) -> None:  # X15
+        """For other programs."""
+        found = json.loads(run("suggest-weights", "--json").out)
+        assert (found["weights"], found["held_out"]) == (None, 0)
+
+    def test_takes_the_beginning_of_an_id(self, run: Any, tmp_path: Path) -> None:
+        """And names what it does not know."""
+        file = tmp_path / "chat.json"
+        file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
+        name = run("import", file).out.split()[0]
+        assert run("suggest-weights", name[:8]).code == 0
+        done = run("suggest-weights", "nobody")
+        assert (done.code, done.err) == (2, "coppice: no such session: nobody\n")
+
+
+class TestTheAnswer:
+    """In words."""
+
+    def test_shows_weights_and_retention_side_by_side(self) -> None:  # X15
+        """Now and suggested, retention last."""
+        columns = [list(column.cells) for column in table_of(FOUND).columns]
+        assert columns == [
+            ["recency", "relevance", "held-out retention"],
+            ["35", "15", "71.2 %"],
+            ["35", "30", "78.0 %"],
+        ]
+
+    def test_says_that_nothing_has_changed(self) -> None:  # X15
+        """And where to save."""
+        used, why, then = lines_of(FOUND)
+        assert "60 contexts of 18 sessions, 9 of them held out" in used
+        assert "they keep 6.8 points more" in why
+        assert "Nothing changes until you save them" in then
+
+    @pytest.mark.parametrize(("value", "words"), [(None, "-"), (50.0, "50.0 %")])
+    def test_marks_what_was_not_measured(self, value: float | None, words: str) -> None:
+        """By a dash."""
+        assert kept(value) == words

@@ -1,0 +1,90 @@
+"""`coppice suggest-weights`: weights that would have kept more of what the user's own sessions needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from webapp.commands.common import (
+    db_option,
+    err,
+    find_session,
+    json_option,
+    opened,
+    out,
+    percent_text,
+    write_json,
+)
+
+
+@click.command("suggest-weights")
+@click.argument("sessions", nargs=-1, metavar="[SESSION …]")
+@db_option
+@json_option
+def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -> None:  # X15
+    """Suggest weights that would have kept more of what your sessions needed later.
+
+    What was needed, the sessions say themselves: names that the agent's next messages take up again, and what you
+    restored, pinned, took back or dropped. Half of the sessions are searched; the others decide, and the table shows
+    what is kept in them before and after. SESSION is an id, or enough of its beginning; by default the newest are
+    used. Nothing changes until you save the weights.
+    """
+    with opened(db) as app, progress() as bar:
+        task = bar.add_task("trying weights", total=None)
+        names = [find_session(app, name)["id"] for name in sessions]
+        found = app.suggesting.suggest(names, lambda done, most: bar.update(task, completed=done, total=most))
+    if as_json:
+        write_json(found)
+        return
+    out().print(table_of(found))
+    for line in lines_of(found):
+        click.echo(line)
+
+
+def progress() -> Progress:
+    """A bar on stderr; none where nobody is looking."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        console=err(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def table_of(found: dict[str, Any]) -> Table:
+    """One row a weight and one for retention, before and after."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("weight")
+    table.add_column("now", justify="right")
+    table.add_column("suggested", justify="right")
+    suggested = found["weights"] or {}
+    for name, value in found["present"].items():
+        table.add_row(name, f"{value:g}", f"{suggested[name]:g}" if name in suggested else "-")
+    table.add_row("held-out retention", kept(found["before"]), kept(found["after"]), style="bold")
+    return table
+
+
+def kept(value: float | None) -> str:
+    """A share, or that it was not measured."""
+    return "-" if value is None else percent_text(value)
+
+
+def lines_of(found: dict[str, Any]) -> list[str]:
+    """What was looked at, the reason, and what happens now."""
+    used = f"Looked at {found['cases']} contexts of {found['sessions']} sessions, {found['held_out']} of them held out."
+    if found["weights"] is None:
+        return [used, f"Nothing to suggest: {found['reason']}."]
+    return [
+        used,
+        f"Suggested because {found['reason']}.",
+        "Nothing changes until you save them, on the settings page or with PUT /api/settings.",
+    ]
+
+
+COMMANDS = {"suggest-weights": suggest_weights}
