@@ -190,7 +190,8 @@ class Decoder:
         if not message.parts:
             yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
             return
-        kind: EntryKind = "compaction_summary" if text_of(item.get("type")) in COMPACTION_ITEMS else "message"
+        summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
+        kind: EntryKind = "compaction_summary" if summary else "message"
         yield self._entry(message, source_id, at, line, kind)
         words = None if self._titled else user_words(message)
         if words and (title := short_title(words)):

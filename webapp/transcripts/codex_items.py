@@ -1,9 +1,9 @@
 """Items of Codex's history (the items of OpenAI's Responses API) as messages.
 
 Every item is a message. Developer messages are role system. What Codex itself puts into a user message
-(environment, AGENTS.md, notices) is a reminder. Calls that the provider carries out (web search, pictures) have no
-result of their own and are text of the assistant. Drafts of the format name things otherwise; what can be read of
-them is read.
+(environment, AGENTS.md, notices, summaries) is a reminder. Calls that the provider carries out (web search, pictures)
+have no result of their own and are text of the assistant. Drafts of the format name things otherwise; what can be
+read of them is read.
 """
 
 from __future__ import annotations
@@ -24,13 +24,20 @@ from webapp.transcripts.rows import (
     text_of,
 )
 
+# What Codex puts in front of the summary of a compaction when it hands it to the next model.
+SUMMARY_PREFIX = (
+    "Another language model started to solve this problem and produced a summary of its thinking process. You also "
+    "have access to the state of the tools that were used by that language model. Use this to build on the work that "
+    "has already been done and avoid duplicating work. Here is the summary produced by the other language model, use "
+    "the information in this summary to assist with your own analysis:"
+)
 COMPACTION_ITEMS = frozenset({"compaction", "compaction_summary", "context_compaction"})
 NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger"})
 
 _CONTEXT = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
     r"|collaboration_mode|subagent_notification|personality|plugins_instructions|model_switch|environments|memor)"
-    r"|# AGENTS\.md instructions)",
+    r"|# AGENTS\.md instructions|Another language model started to solve this problem)",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)
