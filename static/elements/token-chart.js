@@ -2,7 +2,7 @@
 //
 // Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line, prunes ▼ and
 // compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every call sends. Property
-// `value`: a Timeline; `push(point)` adds the newest. Drawn by uPlot in the colours of
+// `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by uPlot in the colours of
 // the theme; what it shows is said in words for screen readers.
 import uPlot from "uplot";
 import { across, hasTime, known, prefersTime, timeLabels } from "../lib/chart.js";
@@ -36,7 +36,7 @@ export class TokenChart extends CoppiceElement {
 
   /** @param {Timeline["points"][number]} point */
   push(point) {
-    if (!this.#value) return;
+    if (!this.#value || point.number < 1) return;
     const points = this.#value.points;
     const last = points.at(-1);
     if (last && last.number === point.number && last.agent === point.agent && last.pruned === point.pruned)

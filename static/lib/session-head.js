@@ -78,10 +78,11 @@ function targetOf(session) {
 /** @param {Session} session @param {import("./types.js").Cost | null} [cost] */
 export function bars(session, cost = null) {
   const { agent, pruned } = session;
+  const costs = costSentence(cost);
   return html`<section class="panel bars" data-key="bars" aria-label="What fills the context">
     ${agent ? html`${bar("agent", "Agent's context", "what the agent really sends", agent, session, true)}${bar("pruned", "Pruned view", prunedWords(agent, pruned), pruned, session, false)}` : bar("pruned", "Context", "what the next call sends", pruned, session, true)}
     ${legend(session)}
-    ${cost && html`<p class="small muted plain" data-key="cost">${costSentence(cost)}</p>`}
+    ${costs && html`<p class="small muted plain" data-key="cost">${costs}</p>`}
     ${agent && html`<p class="small muted plain" data-key="untouched">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
   </section>`;
 }

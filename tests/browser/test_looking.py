@@ -55,6 +55,9 @@ class TestTheChart:
         page.goto(f"{server.url}/sessions/{session['id']}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
         expect(page.get_by_text("No messages yet.")).to_be_visible()
+        server.app.sessions.patch(session["id"], {"title": "Still empty"})
+        expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
+        expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
 
 class TestTheHeaviest:

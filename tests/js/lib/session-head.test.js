@@ -39,6 +39,20 @@ describe("the bars", () => {
     assert.match(text, /→ 100,000/);
     assert.match(text, /the agent's own context is untouched/);
   });
+  it("tell what calls cost, and nothing where that is not known or nothing would be sent", () => {
+    // X9
+    const cost = {
+      per_call: 0.5,
+      per_call_cached: 0.05,
+      at_least: false,
+      calls: 0,
+      spent: null,
+      currency: "USD",
+    };
+    assert.match(bars(session({ agent, pruned }), cost).toString(), /data-key="cost">Input of the next call/);
+    assert.doesNotMatch(bars(session({ agent, pruned }), null).toString(), /data-key="cost"/);
+    assert.doesNotMatch(bars(session(), { ...cost, per_call: 0 }).toString(), /data-key="cost"/);
+  });
   it("are one for a managed session", () =>
     assert.equal(
       bars(session({ agent: null, pruned }))
