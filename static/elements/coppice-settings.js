@@ -3,6 +3,7 @@
 // Every weight and threshold, edited as one draft: what it would do is shown on a real session at once, saving checks it
 // as a whole and puts faults beside their fields. Nothing changes without Save.
 import "./models-table.js";
+import "./weight-suggestion.js";
 import "./what-if.js";
 import { ApiError, api } from "../lib/api.js";
 import { changedFields, copy, typed, withValue, wordsOf } from "../lib/draft.js";
@@ -55,6 +56,9 @@ export class CoppiceSettings extends CoppiceElement {
       this.#faults = event.detail;
       this.requestUpdate();
     });
+    this.listen(this, "weights", (/** @type {CustomEvent} */ event) =>
+      this.#edit("weights", () => event.detail),
+    );
     this.listen(this, "submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       this.#save();

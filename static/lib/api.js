@@ -116,6 +116,8 @@ export function apiAt(base = "") {
     saveSettings: (settings) => call("PUT", "/settings", settings),
     /** @returns {Promise<import("./types.js").SettingsDoc>} */
     resetSettings: () => call("POST", "/settings/reset"),
+    /** @returns {Promise<import("./types.js").Suggestion>} */
+    suggestWeights: () => call("POST", "/settings/suggest", {}),
     /** @returns {Promise<import("./types.js").Model[]>} */
     models: async () => {
       const data = await call("GET", "/models");

@@ -70,7 +70,8 @@ export function weightsSection(form) {
     })}
     <div class="weight-bar" aria-hidden="true">${names.map((name, i) => html`<i data-css="--w:${sum > 0 ? ((Number(form.settings.weights[name]) || 0) / sum) * 100 : 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`)}</div>
     ${faultNote(faultAt(form.faults, "weights"), "fault-weights")}
-    ${Math.abs(sum - 100) > 0.05 && html`<p class="muted small">The sum need not be 100; scores are cut off at 0 and 100.</p>`}</div></section>`;
+    ${Math.abs(sum - 100) > 0.05 && html`<p class="muted small">The sum need not be 100; scores are cut off at 0 and 100.</p>`}
+    <weight-suggestion data-key="suggestion"></weight-suggestion></div></section>`;
 }
 
 /** @param {Form} form */

@@ -255,6 +255,17 @@ export interface SettingsDoc {
   limits: Record<string, { min?: number; max?: number; step?: number; choices?: string[] }>;
 }
 
+export interface Suggestion {
+  weights: Record<string, number> | null;
+  present: Record<string, number>;
+  before: number | null;
+  after: number | null;
+  held_out: number;
+  sessions: number;
+  cases: number;
+  reason: string;
+}
+
 export interface Model {
   name: string;
   window: number;

@@ -1,0 +1,45 @@
+"""Weights suggested on the settings page: figures first, then a draft, and nothing saved without a click."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.servers import Server
+
+PRESENT = {"recency": 35.0, "role": 25.0, "keywords": 20.0, "length": 5.0, "relevance": 15.0}
+FOUND = {
+    "weights": {**PRESENT, "relevance": 42.0}, "present": PRESENT, "before": 71.2, "after": 78.0,
+    "held_out": 9, "sessions": 18, "cases": 60, "reason": "they keep 6.8 points more",
+}  # fmt: skip
+
+
+class TestSuggestedWeights:
+    """The button in the panel of weights."""
+
+    def test_are_none_without_sessions(self, page: Page, server: Server) -> None:  # X15
+        """The page says that there is nothing to suggest, and why."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("button", name="Suggest from your sessions").click()
+        expect(page.locator("weight-suggestion")).to_contain_text("Nothing to suggest: too few sessions")
+        expect(page.get_by_role("button", name="Use these weights")).to_have_count(0)
+
+    def test_fill_the_sliders_and_are_saved_by_hand(
+        self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X15
+        """Before and after are shown; taking them is a draft like any other."""
+        monkeypatch.setattr(server.app.suggesting, "suggest", lambda *_: FOUND)
+        saved = server.app.settings.get()["settings"]["weights"]
+        page.goto(f"{server.url}/settings")
+        page.get_by_role("button", name="Suggest from your sessions").click()
+        shown = page.locator("weight-suggestion")
+        expect(shown).to_contain_text("In the 9 sessions kept aside")
+        expect(shown).to_contain_text("Relevance 15 → 42")
+        page.get_by_role("button", name="Use these weights").click()
+        relevance = page.locator('input[type=number][name="weights.relevance"]')
+        expect(relevance).to_have_value("42")
+        expect(shown).to_contain_text("not saved yet")
+        assert server.app.settings.get()["settings"]["weights"] == saved
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        assert server.app.settings.get()["settings"]["weights"]["relevance"] == 42
