@@ -25,7 +25,7 @@ LEAST_GAIN = 0.5  # points of retention
 PRICE = 0.2  # points of retention that doubling or halving one slider has to bring
 FACTORS = (2.0, 1.4)  # one round each
 TRIALS = 21  # sets of weights looked at, at most: two ways a slider and round, and the present ones
-# Messages planned over in all trials, and then to judge: some ten seconds on a small machine.
+# Messages planned over in all trials, and then to judge: ten to twenty seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
 FROM_ZERO = 8.0  # where a slider at 0 is tried
 USING_WEIGHTS = ("foresight", "score")

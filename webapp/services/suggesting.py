@@ -45,7 +45,7 @@ class Suggesting:
     ) -> dict[str, Any]:
         """Weights that would have kept more, or why there are none; from these sessions, or from the newest.
 
-        `progress` is told (trials done, trials at most). Some ten seconds of work at most.
+        `progress` is told (trials done, trials at most). Ten to twenty seconds of work at most, on a small machine.
 
         Raises:
             NotFound: there is no such session.
