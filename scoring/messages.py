@@ -72,13 +72,24 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A file that stands in the context by reference (SPEC C4)."""
+    """A file that stands in the context by reference (SPEC C4). `tokens` is the size of the file itself."""
 
     path: str
     content_id: str = ""
     mime: str = ""
     tokens: int = 0
     summary: str = ""
+
+    @property
+    def block(self) -> str:
+        """How it stands in the context."""
+        facts = [
+            ("id", self.content_id),
+            ("type", self.mime),
+            ("tokens", str(self.tokens) if self.tokens else ""),
+        ]
+        lines = [f"[FILE: {self.path}]", *(f"{k}: {v}" for k, v in facts if v), self.summary, "[/FILE]"]
+        return "\n".join(line for line in lines if line)
 
 
 Part = Text | Reasoning | ToolCall | ToolResult | Media | FileReference

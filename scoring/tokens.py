@@ -137,7 +137,7 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, Reasoning):
         return _reasoning(part, counter)
     if isinstance(part, FileReference):
-        return part.tokens or counter.count(part.path) + counter.count(part.summary)
+        return counter.count(part.block)  # what stands there, not the file
     return _media(part, counter)
 
 

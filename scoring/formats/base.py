@@ -208,13 +208,7 @@ def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
 
 def file_text(part: FileReference) -> str:
     """A file reference as words (SPEC C4)."""
-    facts = [
-        ("id", part.content_id),
-        ("type", part.mime),
-        ("tokens", str(part.tokens) if part.tokens else ""),
-    ]
-    lines = [f"[FILE: {part.path}]", *(f"{k}: {v}" for k, v in facts if v), part.summary, "[/FILE]"]
-    return "\n".join(line for line in lines if line)
+    return part.block
 
 
 def system_text(envelope: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from scoring.formats.base import file_text
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.tokens import (
     FOUR_CHARACTERS,
@@ -99,10 +100,14 @@ class TestMessages:
         both = (estimate_message_tokens(user(t), FOUR_CHARACTERS) for t in ("abcdefgh", "абвгдежз"))
         assert list(both) == [2, 2]
 
-    def test_take_a_files_own_count_where_it_has_one(self) -> None:
-        """A reference that knows its tokens is not counted again."""
-        one = Message("user", (FileReference("a.py", tokens=77, summary="x" * 999),))
-        assert estimate_message_tokens(one) == MESSAGE_OVERHEAD + 77
+    def test_count_a_file_as_the_block_that_stands_for_it(self) -> None:  # C4
+        """However large the file is; the block is what every format writes."""
+        file = FileReference("a.py", "id", "text/x-python", 77_000, "holds the parser")
+        spelled = "[FILE: a.py]\nid: id\ntype: text/x-python\ntokens: 77000\nholds the parser\n[/FILE]"
+        assert file_text(file) == spelled
+        assert estimate_message_tokens(Message("user", (file,))) == MESSAGE_OVERHEAD + estimate_tokens(
+            spelled
+        )
 
     def test_cost_their_characters_alone_in_blueprint(self) -> None:  # B6
         """Four characters a token, rounded up a text, nothing around it."""
