@@ -287,6 +287,7 @@ class _Assembly:
     def _chosen(self, slots: list[_Slot], room: int) -> tuple[OverBudget | None, list[_Slot]]:
         """What stays of the slots within `room`: what is always kept, summaries that fit, then the strategy's."""
         history, messages = self._history([s for s in slots if not s.summary])
+        history.summarised = _before_the_last_summary(slots)
         always = protect(history, self.settings, room).always_tokens
         summaries = self._summaries([s for s in slots if s.summary], room - always, room)
         plan = plan_prune(
@@ -364,6 +365,12 @@ class _Assembly:
             return slot.tokens
         results = [p for p in slot.message.parts if isinstance(p, ToolResult)]
         return sum(part_tokens(p, self.counter) for p in results)
+
+
+def _before_the_last_summary(slots: Sequence[_Slot]) -> int:
+    """How many messages stand before the last summary."""
+    last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
+    return sum(not slot.summary for slot in slots[:last])
 
 
 def _user_says_something(message: Message) -> bool:

@@ -27,7 +27,9 @@ class Features:
     `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
     (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
     user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning. `content`
-    is what *Foresight* reads; None where nobody looked for it, or a version of before did.
+    is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
+    its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
+    reads it.
     """
 
     role: str
@@ -40,6 +42,16 @@ class Features:
     own_words: bool = False
     reasoning_only: bool = False
     content: Content | None = None
+    tool: str = ""
+
+    @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The tool of each call, and of each result where the result says so; "" where it is not known."""
+        listed = self.tool.split("\n") if self.tool else []
+        count = len(self.calls)
+        if len(listed) != count + len(self.results):
+            return [""] * count, [""] * len(self.results)
+        return listed[:count], listed[count:]
 
     def to_dict(self) -> dict[str, Any]:
         """The features as JSON-ready data, those at their default left out."""
@@ -70,6 +82,8 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
     pieces: list[str] = []
     calls: list[str] = []
     results: list[str] = []
+    names: list[str] = []
+    answered: list[str] = []
     said = thought = False
     for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
         kind = type(part)
@@ -79,9 +93,11 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
         elif kind is ToolResult:
             pieces.append(part.text)  # type: ignore[union-attr]
             results.append(part.call_id)  # type: ignore[union-attr]
+            answered.append(part.name)  # type: ignore[union-attr]
         elif kind is ToolCall:
             pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
+            names.append(part.name)  # type: ignore[union-attr]
         elif kind is Reasoning:
             thought = True
         elif kind is Media:
@@ -99,7 +115,13 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
         own_words=role == "user" and (said or not results),
         reasoning_only=thought and role == "assistant" and not said and not calls,
         content=content_of(words, outputs_of(message)) if content else None,
+        tool=_named(names + answered) if calls or results else "",
     )
+
+
+def _named(names: list[str]) -> str:
+    """Names of tools as they are stored: one a line, nothing where none is known."""
+    return "\n".join(name.replace("\n", " ") for name in names) if any(names) else ""
 
 
 def outputs_of(message: Message) -> list[str]:

@@ -27,7 +27,8 @@ class History:
     """Columns over the messages of one context.
 
     `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
-    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head.
+    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
+    many of the messages stand before the last summary, which itself is none of them.
     """
 
     __slots__ = (
@@ -39,6 +40,7 @@ class History:
         "own_words",
         "pinned",
         "roles",
+        "summarised",
         "systems",
         "tokens",
         "unit_tokens",
@@ -58,6 +60,7 @@ class History:
         self.units = Units()
         self.marks = Marks()
         self.unit_tokens: list[int] = []
+        self.summarised = 0
 
     @classmethod
     def of(

@@ -1,7 +1,8 @@
 """Tool outputs first: old outputs are cleared to a line before any message goes.
 
 Kept are the last user turns and the newest tokens of output; older outputs are cleared only where that gains enough;
-outputs of exempt tools stay. Calls and their arguments are never touched. What is still too much goes, oldest first.
+outputs of exempt tools, and those before a summary, stay. Calls and their arguments are never touched. What is still
+too much goes, oldest first.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoring.context_settings import ContextSettings
+from scoring.history import History
 from scoring.messages import Message
 from scoring.selection.task import Choice, Shortening, Task, Why
 from scoring.tombstones import cleared
@@ -60,7 +62,8 @@ def _cleared(task: Task) -> dict[int, Shortening]:
     protected = task.protected
     seen = gain = 0
     out: dict[int, Shortening] = {}
-    for position in range(len(history) - 1, -1, -1):
+    exempt = _exempt(history, rules.tool_outputs_exempt)
+    for position in range(len(history) - 1, history.summarised - 1, -1):
         if history.roles[position] != "tool":
             continue
         tokens = history.tokens[position]
@@ -69,7 +72,7 @@ def _cleared(task: Task) -> dict[int, Shortening]:
         least = CLEARED_TOKENS * max(1, len(history.features[position].results))
         if not old or tokens <= least or history.units.head[position] in protected:
             continue
-        if _is_exempt(history.features[position], rules.tool_outputs_exempt):
+        if position in exempt:
             continue
         gain += tokens - least
         out[position] = Shortening(least, _clear)
@@ -80,6 +83,18 @@ def _clear(message: Message) -> Message:
     return cleared(message)
 
 
-def _is_exempt(features: object, exempt: tuple[str, ...]) -> bool:
-    """Whether one of the tools that a message answers for is listed; features that name no tools are not."""
-    return bool(exempt) and not set(exempt).isdisjoint(getattr(features, "tools", ()))
+def _exempt(history: History, tools: tuple[str, ...]) -> set[int]:
+    """The positions of messages that answer for a listed tool, by their own word or by that of the call."""
+    found: set[int] = set()
+    if not tools:
+        return found
+    called: dict[str, str] = {}
+    for position, features in enumerate(history.features):
+        if not features.calls and not features.results:
+            continue
+        made, answered = features.names
+        called.update(zip(features.calls, made, strict=True))
+        names = zip(features.results, answered, strict=True)
+        if any((name or called.get(call_id, "")) in tools for call_id, name in names):
+            found.add(position)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,7 @@ from scoring.budget import TokenBudget
 from scoring.context_settings import ContextSettings
 from scoring.errors import UnknownFormat
 from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
-from scoring.settings import BALANCED
+from scoring.settings import BALANCED, Settings
 from scoring.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from tests.scoring.builders import calls, model, results, system, user
@@ -30,6 +31,11 @@ class Words:
 def words(count: int, word: str = "w") -> str:
     """A text of so many tokens."""
     return " ".join([word] * count)
+
+
+def cleared_ids(messages: Sequence[Message]) -> set[str]:
+    """The calls of which the output is cleared."""
+    return {r.call_id for m in messages for r in m.results if "cleared" in r.text}
 
 
 def by(budget: TokenBudget) -> AssemblyConfig:
@@ -223,6 +229,25 @@ class TestToolOutputs:
         assert "secret" not in "".join(m.text for m in made.messages)
         assert "output of read cleared at 2024-01-15T12:00:00Z" in made.messages[2].text
         assert made.messages[1].calls == (ToolCall("1", "read", '{"path": "a.py"}'),)
+
+    def test_before_a_summary_are_not_cleared(self) -> None:  # C8
+        """Clearing stops at it."""
+
+        def turn(n: int) -> list[Item | Summary]:
+            output = message("tool", "", ToolResult(f"c{n}", words(900), "read"))
+            said = (user(f"q{n}"), message("assistant", "", ToolCall(f"c{n}", "read", "{}")), output)
+            return [Item(f"{n}.{i}", one) for i, one in enumerate(said)]
+
+        rules = {"tool_outputs_keep_turns": 1, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
+        settings = Settings.from_dict({**rules, "strategy": "tool_outputs_first", "user_words_tokens": 0})
+        context = replace(ContextSettings.of(settings), min_recent_messages=1)
+        config = AssemblyConfig(settings, context, usable=3_000)
+        late, early = (
+            build([*turn(0), *turn(1), *turn(2), *turn(3)], config=config),
+            build([*turn(0), *turn(1), Summary("s", "text"), *turn(2), *turn(3)], config=config),
+        )
+        assert cleared_ids(late.messages) == {"c0", "c1", "c2"}
+        assert cleared_ids(early.messages) == {"c2"}
 
     def test_are_counted(self) -> None:  # C1
         """Among the tokens of messages."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from scoring.content import READ_CHARS, content_of
 from scoring.features import Features, analyse, argument_values, needs_rating, rated_again, text_of
 from scoring.lexicon import KeywordGroup, lexicon_of
-from scoring.messages import Message, Reasoning, ToolCall, message
+from scoring.messages import Message, Reasoning, ToolCall, ToolResult, message
 from scoring.settings import KEYWORDS
 from tests.scoring.builders import any_messages, calls, results, thought, user
 
@@ -53,6 +53,21 @@ class TestFeatures:
         assert analyse(results("1"), 7, LEXICON).results == ("1",)
         assert analyse(user(), 7, LEXICON).own_words
         assert analyse(thought(), 7, LEXICON).reasoning_only
+
+    def test_name_the_tools_of_calls_and_results(self) -> None:  # C8
+        """In their order, and compactly; nothing where no name is known."""
+        both = message(
+            "user", "", ToolCall("1", "read", "{}"), ToolResult("2", "out"), ToolCall("3", "a\nb", "")
+        )
+        assert analyse(both, 7, LEXICON).names == (["read", "a b"], [""])
+        assert analyse(results("1"), 7, LEXICON).to_dict().keys() & {"tool"} == set()
+        assert analyse(message("tool", "", ToolResult("1", "x", "grep")), 7, LEXICON).tool == "grep"
+
+    def test_of_a_version_of_before_name_no_tools(self) -> None:  # C8
+        """Rows without the field are read, and so are rows whose names do not fit their calls."""
+        old = Features.from_dict({"role": "assistant", "tokens": 3, "calls": ["1", "2"], "results": ["3"]})
+        assert old.names == (["", ""], [""])
+        assert Features("assistant", 3, calls=("1", "2"), tool="read").names == (["", ""], [])
 
     @given(any_messages)
     def test_survive_json(self, messages: list[Message]) -> None:

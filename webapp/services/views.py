@@ -91,6 +91,8 @@ class Views:
             view.stand_ins[gathered.nos[i]] = text
         self._complete(row, gathered.nos, features)
         view.history = History.of_features(features)
+        if self._store.contexts.totals(row.key)[PRUNED].get("summary", (0, 0))[1]:
+            view.history.summarised = self._store.contexts.before_summary(row.key, PRUNED)
         view.nos = gathered.nos
         view.index = {no: i for i, no in enumerate(gathered.nos)}
         view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
@@ -154,7 +156,7 @@ def standing_message(message: Message, stand_in: str | None) -> Message:
 # What a stored message mostly has; anything else goes the long way.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content"}
+    | {"calls", "results", "content", "tool"}
 )
 
 

@@ -106,6 +106,20 @@ class Contexts:
         )
         return int(self._db.value(sql, (session, view, SUMMARY)))
 
+    def before_summary(self, session: int, view: int) -> int:
+        """How many messages of a view stand before the last summary, or are an agent's own and the last.
+
+        Cost: one pass over the view's items and their message rows; not worth it where no summary stands there.
+        """
+        sql = (
+            "SELECT count(*) FROM context_items WHERE session = ? AND view = ? AND kind = ? AND position <= ("
+            "SELECT max(c.position) FROM context_items c LEFT JOIN messages m "
+            f"ON m.key = ({session} << {SHIFT}) + c.ref"
+            " WHERE c.session = ? AND c.view = ? AND (c.kind = ? OR m.kind = 'compaction_summary'))"
+        )
+        values = (session, view, MESSAGE, session, view, SUMMARY)
+        return int(self._db.value(sql, values))
+
     # -- totals
 
     def totals(self, session: int) -> dict[int, dict[str, tuple[int, int]]]:

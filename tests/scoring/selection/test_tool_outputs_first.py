@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -14,13 +13,14 @@ from scoring.selection import tool_outputs_first
 from scoring.settings import BLUEPRINT
 from tests.scoring.builders import calls, history_of, model, user
 
+SMALL = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
+
 
 @pytest.fixture(autouse=True)
 def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategy under its name, whatever the table holds; limits that a small list reaches."""
-    small = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
     monkeypatch.setattr("scoring.plan.STRATEGIES", {"tool_outputs_first": tool_outputs_first.choose})
-    monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: small))
+    monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: SMALL))
 
 
 def turns(count: int, chars: int = 2_000) -> list[Message]:
@@ -76,17 +76,33 @@ class TestToolOutputsFirst:
         assert made.removed[0] == 0
         assert made.cause(0) == "older"
 
-    def test_exempts_listed_tools(self) -> None:  # C8
-        """Where the features name their tools."""
+    @pytest.mark.parametrize("named", ["read", ""])
+    def test_exempts_listed_tools(self, monkeypatch: pytest.MonkeyPatch, named: str) -> None:  # C8
+        """Named by the result or, where the format does not repeat it, by the call."""
+        given = [
+            replace(m, parts=tuple(replace(p, name=named) for p in m.results)) if m.results else m
+            for m in turns(6)
+        ]
+        rules = replace(SMALL, tool_outputs_exempt=("read",))
+        monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: rules))
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        assert made.shortened == ()
+        assert made.removed
+        rules = replace(SMALL, tool_outputs_exempt=("grep",))
+        assert plan(given, sum(history_of(given).tokens) - 1_500).shortened == (2, 6, 10, 14)
 
-        @dataclass(frozen=True)
-        class Named:
-            tools: tuple[str, ...] = ("read",)
+    def test_exempts_nothing_of_which_the_tool_is_not_known(self) -> None:  # C8
+        """Features of a version of before name no tools."""
+        given = history_of(turns(6))
+        given.features = [replace(f, tool="") for f in given.features]
+        assert tool_outputs_first._exempt(given, ("read",)) == set()
 
-        assert tool_outputs_first._is_exempt(Named(), ("read",))
-        assert not tool_outputs_first._is_exempt(Named(("grep",)), ("read",))
-        unnamed: Any = history_of([user()]).features[0]
-        assert not tool_outputs_first._is_exempt(unnamed, ("read",))
+    def test_stops_at_a_summary(self) -> None:  # C8
+        """What stands before one is not cleared."""
+        given = history_of(turns(6))
+        given.summarised = 8
+        made = plan_prune(given, BLUEPRINT, sum(given.tokens) - 900, strategy="tool_outputs_first")
+        assert made.shortened == (10, 14)
 
     def test_has_the_numbers_of_the_settings(self) -> None:  # C8
         """Two turns, 40,000 tokens, 20,000 of gain."""

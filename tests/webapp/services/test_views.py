@@ -8,6 +8,7 @@ import pytest
 
 from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
 from webapp.services.views import View, Views
+from webapp.transcripts.records import Compaction
 
 
 def same(app: Any, session: str = "s") -> bool:
@@ -23,6 +24,8 @@ def same(app: Any, session: str = "s") -> bool:
             history.units.head,
             history.pinned,
             history.drop_first,
+            history.summarised,
+            history.features,
             view.stand_ins,
             view.version,
         )
@@ -40,6 +43,24 @@ class TestViews:
         monkeypatch.setattr(Views, "_gather", lambda *_: pytest.fail("the view was read again"))
         app.ingest.append_records("s", entries(*conversation(2), start=50))
         assert len(app.views.of(app.store.sessions.get("s")).nos) == 16
+
+    def test_know_what_stands_before_a_summary(self, app: Any) -> None:  # C8
+        """A pin that stands before the summary; nothing once the summary is taken back."""
+        followed(app, *conversation(6), user("end"))
+        app.operations.pin("s", mid(app, "s", 1))
+        made = app.summarising.summarise("s")
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        app.operations.undo("s", made["operation"]["n"])
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 0
+
+    def test_know_the_agents_own_summary(self, app: Any) -> None:  # C8
+        """It stands before what came after it, and is a message itself."""
+        summary = entry(90, user("what was before"), kind="compaction_summary")
+        followed(app, *conversation(3))
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", None), summary])
+        app.ingest.append_records("s", entries(*conversation(2), start=100))
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        assert same(app)
 
     @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
     def test_are_read_anew_after_anything_else(self, app: Any, what: str) -> None:

@@ -86,6 +86,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.items": lambda s, r: s.contexts.items(r.key, 1),
     "contexts.at": lambda s, r: s.contexts.at(r.key, 1, [0]),
     "contexts.gather": lambda s, r: s.contexts.gather(r.key, 1),
+    "contexts.before_summary": lambda s, r: s.contexts.before_summary(r.key, 1),
     "contexts.summary_tokens": lambda s, r: s.contexts.summary_tokens(r.key, 1),
     "summaries.next_number": lambda s, r: s.summaries.next_number(r.key),
     "summaries.get": lambda s, r: s.summaries.get(r.key, 1),
