@@ -136,11 +136,18 @@ def encode(
     return out
 
 
-def validate(messages: Sequence[Any] | Mapping[str, Any], format: str, *, ready: bool = True) -> list[str]:
+def validate(
+    messages: Sequence[Any] | Mapping[str, Any],
+    format: str,
+    *,
+    ready: bool = True,
+    said: Sequence[Message] | None = None,
+) -> list[str]:
     """What is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
 
     `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the
     list is a context at rest: its last message may be the assistant's, calls at its very end may still be open.
+    `said` saves reading wire objects again: what each says, for which `reads_as_said` holds.
 
     Raises:
         UnknownFormat: no such format exists.
@@ -150,7 +157,18 @@ def validate(messages: Sequence[Any] | Mapping[str, Any], format: str, *, ready:
         messages = messages.get(target.key) or []
     if messages and all(isinstance(m, Message) for m in messages):
         messages = encode(messages, format, {})
-    return target.validate(list(messages), ready)
+    return target.validate(list(messages), ready, said)
+
+
+def reads_as_said(message: Message) -> bool:
+    """Whether the object a message came from, read now, says what the message says."""
+    if message.wire is None or message.wire.format not in FORMATS:
+        return False
+    try:
+        now = FORMATS[message.wire.format].read(Place(0), message.wire.value)
+    except MalformedMessage:
+        return False
+    return now.role == message.role and _same_parts(now, message)
 
 
 def _open_with_user(out: list[Any], target: Format) -> None:
@@ -182,10 +200,14 @@ def _kept(message: Message, target: Format) -> Any:
     """The original object, or a copy that says what the message says now."""
     value = message.wire.value if message.wire is not None else None
     then = target.read(Place(0), value)
-    same = len(then.parts) == len(message.parts) and all(
-        a == b or plain(a) == plain(b) for a, b in zip(then.parts, message.parts, strict=True)
+    return value if _same_parts(then, message) else target.patch(value, message)
+
+
+def _same_parts(a: Message, b: Message) -> bool:
+    """Whether both say the same, whatever number a made-up id got in its list."""
+    return len(a.parts) == len(b.parts) and all(
+        one == other or plain(one) == plain(other) for one, other in zip(a.parts, b.parts, strict=True)
     )
-    return value if same else target.patch(value, message)
 
 
 def _with_system_placed(
@@ -210,6 +232,7 @@ __all__ = [
     "decode",
     "decode_readable",
     "encode",
+    "reads_as_said",
     "recognise",
     "repair",
     "system_text",

@@ -68,7 +68,7 @@ class Format:
     write: Callable[[Sequence[Turn], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
     join: Callable[[Any, Any], Any | None]
-    validate: Callable[[Sequence[Any], bool], list[str]]
+    validate: Callable[[Sequence[Any], bool, Sequence[Message] | None], list[str]]
     opening: Callable[[str], Any] | None
     keeps_reasoning: bool = False
 

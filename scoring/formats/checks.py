@@ -15,8 +15,15 @@ from scoring.formats.reading import Place
 from scoring.messages import Message, Role
 
 
-def readable(items: Sequence[Any], read: Callable[[Place, Any], Message]) -> tuple[list[Message], list[str]]:
-    """The items as messages, and a problem for each that cannot be read (it stands as an empty user message)."""
+def readable(
+    items: Sequence[Any], read: Callable[[Place, Any], Message], said: Sequence[Message] | None = None
+) -> tuple[list[Message], list[str]]:
+    """The items as messages, and a problem for each that cannot be read (it stands as an empty user message).
+
+    `said` is what they were read as, where that is known.
+    """
+    if said is not None:
+        return list(numbered(said)), []
     messages: list[Message] = []
     problems: list[str] = []
     for n, item in enumerate(items):

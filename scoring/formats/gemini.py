@@ -226,9 +226,9 @@ def opening(text: str) -> Any:
     return {"role": "user", "parts": [{"text": text}]}
 
 
-def validate(items: Sequence[Any], ready: bool) -> list[str]:
+def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """What the API would refuse."""
-    messages, problems = readable(items, read)
+    messages, problems = readable(items, read, said)
     return problems + problems_of(items, messages, ready)
 
 

@@ -232,9 +232,9 @@ def join(first: Any, second: Any) -> Any | None:
     return None
 
 
-def validate(items: Sequence[Any], ready: bool) -> list[str]:
+def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """What the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
-    messages, problems = readable(items, read)
+    messages, problems = readable(items, read, said)
     problems += adjacent_pairs(messages, merged=False, ready=ready)
     problems += last_user_present(messages)
     for n, message in enumerate(messages):

@@ -243,9 +243,9 @@ def join(first: Any, second: Any) -> Any | None:
     return None
 
 
-def validate(items: Sequence[Any], ready: bool) -> list[str]:
+def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """What the API would refuse."""
-    messages, problems = readable(items, read)
+    messages, problems = readable(items, read, said)
     problems += free_pairs(messages, ready)
     problems += last_user_present(messages)
     problems += _reasoning_followed(items, messages)

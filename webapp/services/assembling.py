@@ -18,6 +18,8 @@ from scoring.errors import InvalidList, InvalidSettings, UnknownFormat
 from scoring.formats import FORMATS, encode, validate
 from scoring.messages import Message, Text
 from scoring.snapshot import AssemblyConfig, Snapshot
+from scoring.summary.value import Summary
+from webapp.services.bulk import no_collection
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale, Totals, session_json
@@ -47,7 +49,7 @@ class Context:
             UnknownFormat: there is no such wire format.
             InvalidList: the list cannot be made valid for the format.
         """
-        with self._store.read():
+        with no_collection(), self._store.read():
             row = self._store.sessions.get(session_id)
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
@@ -59,9 +61,10 @@ class Context:
         envelope = dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
         bare = row.wire_format == name and not envelope
         listed = None if envelope else _as_they_came(messages, items, name)
+        known = messages if listed is not None and _as_read(messages, items) else None
         if listed is None:
             listed = encode(messages, name, None if bare and name == "openai" else envelope)
-        problems = validate(listed, name, ready=False)
+        problems = validate(listed, name, ready=False, said=known)
         if problems:
             raise InvalidList(problems)
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
@@ -148,6 +151,12 @@ def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: 
             return None
         out.append(message.wire.value)
     return out
+
+
+def _as_read(messages: Sequence[Message], items: Sequence[Standing]) -> bool:
+    """Whether the objects these messages came from need not be read again."""
+    known = {id(s.item.message) for s in items if s.as_read and not isinstance(s.item, Summary)}
+    return all(id(message) in known for message in messages)
 
 
 def _prompt(items: Sequence[Standing]) -> tuple[str, Sequence[Standing]]:

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from scoring.features import Features
+from scoring.formats import reads_as_said
 from scoring.messages import Message, Wire, part_from_dict
 from scoring.snapshot import Item as ScoringItem
 from scoring.summary.value import Summary
@@ -39,6 +40,7 @@ class Standing:
     item: ScoringItem | Summary
     row: MessageRow | SummaryRow
     untouched: bool = False  # the message as the log has it, nothing standing for any of it
+    as_read: bool = False  # untouched, and its wire object reads as it says
 
     @property
     def message(self) -> Message:
@@ -58,6 +60,7 @@ class Said:
         self._kept = chars_kept
         self._chars = 0
         self._messages: OrderedDict[tuple[int, int], tuple[bytes, int, Message, int]] = OrderedDict()
+        self._as_read: set[int] = set()  # the identity of messages that are kept
         self._lock = threading.Lock()
 
     def of(self, store: Store, session: int, rows: Mapping[int, MessageRow]) -> dict[int, Message]:
@@ -78,12 +81,22 @@ class Said:
                 self._keep((session, no), rows[no], found[no])
         return found
 
+    def as_read(self, messages: Mapping[int, Message]) -> set[int]:
+        """The numbers of those that are kept and whose wire object reads as they say: looked at once for each."""
+        with self._lock:
+            return {no for no, message in messages.items() if id(message) in self._as_read}
+
     def _keep(self, name: tuple[int, int], row: MessageRow, message: Message) -> None:
         before = self._messages.pop(name, None)
         self._chars += row.chars + FRAME_CHARS - (before[3] if before is not None else 0)
+        if before is not None:
+            self._as_read.discard(id(before[2]))
         self._messages[name] = (row.id, row.last_seq, message, row.chars + FRAME_CHARS)
+        if reads_as_said(message):
+            self._as_read.add(id(message))
         while self._chars > self._kept and len(self._messages) > 1:
             _, gone = self._messages.popitem(last=False)
+            self._as_read.discard(id(gone[2]))
             self._chars -= gone[3]
 
 
@@ -97,6 +110,7 @@ def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[St
         some = items[start : start + BATCH]
         rows = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
         messages = said.of(store, row.key, rows)
+        as_read = said.as_read(messages)
         for item in some:
             if item.kind != MESSAGE:
                 found = summaries[item.ref]
@@ -104,7 +118,8 @@ def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[St
                 continue
             one = rows[item.ref]
             stands = _item(one, with_stand_in(messages[item.ref], item), item)
-            out.append(Standing(stands, one, item.stand_in is None))
+            untouched = item.stand_in is None
+            out.append(Standing(stands, one, untouched, untouched and item.ref in as_read))
     return out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from scoring.formats import (
     decode,
     decode_readable,
     encode,
+    reads_as_said,
     recognise,
     repair,
     system_text,
     validate,
 )
-from scoring.messages import Message, Text, ToolCall, ToolResult, message
+from scoring.messages import Message, Text, ToolCall, ToolResult, Wire, message
 from tests.scoring.formats.lists import conversations, near_wire, wire_of
 from tests.shared import shared_files
 
@@ -391,6 +393,28 @@ class TestLists:
         open_call = SAMPLES["openai"][:2]
         assert validate(open_call, "openai") != []
         assert validate(open_call, "openai", ready=False) == []
+
+
+class TestWhatIsKnown:
+    """Objects that were read before need not be read again to be checked."""
+
+    @given(st.sampled_from(NAMES), st.lists(near_wire, max_size=6), st.booleans())
+    def test_gives_the_same_problems(self, name: str, items: list[Any], ready: bool) -> None:  # X6
+        """Of any list, whichever way."""
+        readable = decode_readable(items, name)[0].messages
+        known = [m for m in readable if reads_as_said(m)]
+        listed = [m.wire.value for m in known if m.wire is not None]
+        assert validate(listed, name, ready=ready, said=known) == validate(listed, name, ready=ready)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_holds_for_what_was_just_read(self, name: str) -> None:
+        """And not for what says something else, or came from nowhere."""
+        for one in decode(SAMPLES[name], name).messages:
+            assert reads_as_said(one)
+            assert not reads_as_said(replace(one, parts=(*one.parts, Text("more"))))
+            assert not reads_as_said(replace(one, wire=None))
+            assert not reads_as_said(replace(one, wire=Wire(name, 5)))
+            assert not reads_as_said(replace(one, wire=Wire("transcript", [])))
 
 
 class TestRealLists:

@@ -24,6 +24,23 @@ class TestContext:
         app.operations.drop(session, mid(app, session, 2))
         assert app.context.get(session)["messages"] == [messages[0], messages[2]]
 
+    def test_is_checked_without_reading_its_objects_again(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X6
+        """Where they go out as they came; what is written anew is read."""
+        session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
+        said: list[Any] = []
+
+        def spy(listed: list[Any], name: str, **rest: Any) -> list[str]:
+            said.append(rest["said"])
+            return validate(listed, name, **rest)
+
+        monkeypatch.setattr("webapp.services.assembling.validate", spy)
+        app.context.get(session)
+        app.context.get(session, "anthropic")
+        assert [m.text for m in said[0]] == ["a", "b", "c"]
+        assert said[1] is None
+
     @pytest.mark.parametrize("name", sorted(FORMATS))
     def test_is_valid_for_every_format(self, app: Any, name: str) -> None:  # X6
         """After any prune."""

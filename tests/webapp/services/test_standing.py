@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from scoring.messages import Text, part_to_dict
 from scoring.summary.value import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
 from webapp.services.changes import stand_in
-from webapp.services.standing import standing
+from webapp.services.standing import Said, standing
 from webapp.store.context import PRUNED
 
 
@@ -49,3 +51,29 @@ class TestStanding:
         found = there(app, "s")
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
+
+    def test_know_which_objects_need_not_be_read_again(self, app: Any) -> None:
+        """Those whose wire object reads as the message says, while nothing stands for any of it."""
+        session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
+        row = app.store.sessions.get(session)
+        texts = [(0, stand_in(3, {}, [part_to_dict(Text("other words"))]))]
+        said = Said()
+        assert [s.as_read for s in standing(app.store, row, said)] == [True, True, True]
+        with app.store.write():
+            app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
+        assert [s.as_read for s in standing(app.store, row, said)] == [False, True, True]
+
+    def test_have_objects_read_again_that_read_otherwise(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A reader of today may find something else in them."""
+        session = managed(app, wire("user", "a"))
+        monkeypatch.setattr("webapp.services.standing.reads_as_said", lambda _: False)
+        assert [s.as_read for s in there(app, session)] == [False]
+
+    def test_forget_what_was_read_with_the_message(self, app: Any) -> None:
+        """What is kept no longer is looked at again."""
+        session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
+        said = Said(chars_kept=1)
+        standing(app.store, app.store.sessions.get(session), said)
+        assert len(said._as_read) == 1
