@@ -49,7 +49,11 @@ class Context:
             UnknownFormat: there is no such wire format.
             InvalidList: the list cannot be made valid for the format.
         """
-        with no_collection(), self._store.read():
+        with no_collection():
+            return self._get(session_id, format)
+
+    def _get(self, session_id: str, format: str | None) -> dict[str, Any]:
+        with self._store.read():
             row = self._store.sessions.get(session_id)
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
