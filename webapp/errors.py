@@ -55,7 +55,9 @@ class Invalid(CoppiceError):
 
     type = "invalid"
 
-    def __init__(self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None
+    ) -> None:
         own = [{"field": field, "message": message}] if field else []
         super().__init__(message, details or own)
 
@@ -118,7 +120,13 @@ def to_json(error: Exception) -> dict[str, Any]:
     """The body of an error response: `{"error": {"type", "message", "details"}}`; never a trace of the inside."""
     kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
     if kind is None:
-        return {"error": {"type": "internal", "message": "something failed on our side; see the log", "details": []}}
+        return {
+            "error": {
+                "type": "internal",
+                "message": "something failed on our side; see the log",
+                "details": [],
+            }
+        }
     return {"error": {"type": kind, "message": str(error), "details": _details(error)}}
 
 

@@ -55,7 +55,7 @@ export function panelText(message) {
 export function messageRow(message, view) {
   return html`<div class="msg" role="row" data-key="${message.id}" data-id="${message.id}" data-role="${message.role}" data-fate="${message.fate}" data-bracket="${view.bracket}" data-open="${view.open}">
     <div class="m-number num" role="cell">${number(message.number)}</div>
-    <div class="m-role" role="cell"><span class="role" data-role="${message.role}">${message.kind === "compaction_summary" ? "summary" : message.role}</span>${message.is_error && icon("error", "error")}${message.pinned && icon("pin", "pinned")}${message.drop_first && icon("first", "drops first")}</div>
+    <div class="m-role" role="cell"><span class="role" data-role="${message.role}">${message.kind === "compaction_summary" ? "summary" : message.role}</span>${message.is_error && icon("error", "error")}${message.pinned && icon("pin", "pinned")}${message.drop_first && icon("first", "drops first")}${message.shortened && icon("torn", "shortened")}</div>
     <div class="m-text" role="cell"><button class="bare m-open" data-act="open" data-id="${message.id}" aria-expanded="${view.open ? "true" : "false"}">${previewLine(message)}</button>${fateLine(message)}</div>
     <div class="m-score" role="cell">${scoreBar(message, view.signals)}</div>
     <div class="m-tokens num" role="cell">${number(message.tokens)}</div>
@@ -65,13 +65,20 @@ export function messageRow(message, view) {
 /** What a row opens to. @param {Message} message @param {MessageFull | string | null} full a message, a fault, or nothing yet @param {string[]} signals @param {boolean} whole */
 export function messageDetail(message, full, signals, whole) {
   return html`<div class="msg-detail" role="row" data-key="${message.id} detail" data-of="${message.id}"><div role="cell" class="m-detail">
-    ${full === null ? html`<p class="muted">Reading…</p>` : typeof full === "string" ? html`<p class="fault">Could not read this message: ${full}</p>` : html`<div class="parts">${full.parts.map((part) => partBlock(part, whole))}</div>`}
+    ${full === null ? html`<p class="muted">Reading…</p>` : typeof full === "string" ? html`<p class="fault">Could not read this message: ${full}</p>` : allParts(full, whole)}
     ${full !== null && typeof full !== "string" && !whole && isLong(full) && html`<button class="small" data-act="whole" data-id="${message.id}">Show all ${number(full.chars)} characters</button>`}
     <div class="m-facts">${signalTable(message, signals)}
       <p class="small muted">${[message.at ? moment(message.at) : "", message.turn ? `turn ${number(message.turn)}` : "", counted(message.chars, "character"), message.unit_size > 1 ? `one of a unit of ${message.unit_size}, kept or dropped together` : ""].filter(Boolean).join(" · ")}</p>
       <div class="m-acts">${actions(message).map(([act, label, name]) => html`<button class="small" data-act="message" data-do="${act}" data-id="${message.id}">${icon(name)}${label}</button>`)}</div>
     </div>
   </div></div>`;
+}
+
+/** What a shortened message stands as, and then what it was. @param {MessageFull} full @param {boolean} whole */
+function allParts(full, whole) {
+  const was = html`<div class="parts">${full.parts.map((part) => partBlock(part, whole))}</div>`;
+  if (!full.stands) return was;
+  return html`<h3>In the context, shortened</h3><div class="parts">${full.stands.map((part) => partBlock(part, whole))}</div><h3>As it was</h3>${was}`;
 }
 
 /** @param {Message} message @returns {[string, string, string][]} */

@@ -78,6 +78,7 @@ export interface Message {
   cause: string;
   pinned: boolean;
   drop_first: boolean;
+  shortened: boolean;
   in_context: boolean;
   operation: number | null;
   at: string | null;
@@ -111,6 +112,7 @@ export interface Part {
 
 export interface MessageFull extends Message {
   parts: Part[];
+  stands: Part[] | null;
 }
 
 export type FilterName = "all" | "kept" | "protected" | "goes" | "shortened" | "out" | "errors";

@@ -70,6 +70,7 @@ export function message(given = {}) {
     cause: "fits",
     pinned: false,
     drop_first: false,
+    shortened: false,
     in_context: true,
     operation: null,
     at: null,

@@ -33,7 +33,9 @@ FLAGS = {
 }
 
 
-def stand_in(tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None) -> str:
+def stand_in(
+    tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None
+) -> str:
     """What stands for a message's tool results, or for all its parts, as it is stored."""
     standing: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
     return orjson.dumps(standing if parts is None else {**standing, "parts": list(parts)}).decode()

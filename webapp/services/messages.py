@@ -9,10 +9,12 @@ from typing import Any
 
 import orjson
 
+from scoring.messages import Message, part_from_dict, part_to_dict
 from webapp.errors import Invalid, NotFound
 from webapp.services.desk import Desk
 from webapp.services.planning import Made, Planning
 from webapp.services.rows import message_json
+from webapp.services.views import standing_message
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.sessions import SessionRow
 
@@ -94,6 +96,11 @@ class Messages:
             [out] = self.rows(row, made, [message.no])
             entries = self._store.log.entries_of(row.key, message)
         out["parts"] = [part for entry in entries for part in orjson.loads(entry.parts)]
+        whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))  # type: ignore[arg-type]
+        stand_in = made.view.stand_ins.get(message.no) if out["shortened"] else None
+        out["stands"] = (
+            [part_to_dict(p) for p in standing_message(whole, stand_in).parts] if stand_in else None
+        )
         out["entries"] = [{"seq": e.seq, "id": e.id.hex(), "source_id": e.source_id} for e in entries]
         return out
 

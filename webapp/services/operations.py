@@ -23,7 +23,18 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, Left, OperationRow
 from webapp.store.summaries import SummaryRow
 
-KINDS = ("prune", "pin", "unpin", "drop", "drop_first", "restore", "summary", "expand", "compaction", "rewind")
+KINDS = (
+    "prune",
+    "pin",
+    "unpin",
+    "drop",
+    "drop_first",
+    "restore",
+    "summary",
+    "expand",
+    "compaction",
+    "rewind",
+)
 # A unit's messages lie at most so far apart in the log.
 UNIT_REACH = 256
 OPPOSITE = {

@@ -43,7 +43,12 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
     plan, weights = made.plan, made.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)
+    shortened = made.view.nos[position] in made.view.stand_ins
+    reason = plan.reason(position)
+    if shortened and plan.fate(position) in ("kept", "protected"):
+        reason = "its output stands shortened since an earlier prune"
     return {
+        "shortened": shortened,
         "tokens": made.scale.part(made.view.history.tokens[position]),
         "score": round(plan.scores[position], 2),
         "signals": signals,
@@ -51,7 +56,7 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
         "unit": made.view.nos[unit[0]],
         "unit_size": len(unit),
         "fate": plan.fate(position),
-        "reason": plan.reason(position),
+        "reason": reason,
         "cause": plan.cause(position),
         "in_context": True,
         "operation": None,
@@ -62,6 +67,7 @@ def _gone(row: MessageRow, left: Left | None) -> dict[str, Any]:
     detail = left.detail if left is not None else {}
     signals = detail.get("parts") or {}
     return {
+        "shortened": False,
         "score": detail.get("score"),
         "signals": signals,
         "contributions": contributions(signals, left.weights if left is not None else {}),

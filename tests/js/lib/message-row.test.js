@@ -57,11 +57,18 @@ describe("an open row", () => {
   const full = {
     ...message({ text: "x" }),
     parts: [{ type: /** @type {const} */ ("tool_result"), call_id: "c", text: "y".repeat(SHOWN_CHARS + 1) }],
+    stands: null,
   };
 
   it("holds a long part back until it is asked for", () => {
     assert.match(messageDetail(full, full, SIGNALS, false).toString(), /Show all/);
     assert.doesNotMatch(messageDetail(full, full, SIGNALS, true).toString(), /Show all/);
+  });
+  it("shows what stands in the context before what was shortened", () => {
+    // X3
+    const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
+    const both = { ...full, parts: [{ ...part, text: "all of it" }], stands: [{ ...part, text: "a line" }] };
+    assert.match(messageDetail(both, both, SIGNALS, false).toString(), /a line[\s\S]*all of it/);
   });
   it("offers what can be done with the message as it stands", () => {
     // X5

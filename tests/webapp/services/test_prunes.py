@@ -189,6 +189,10 @@ class TestShortening:
         outputs = [m["content"] for m in sent if m["role"] == "tool"]
         assert any("py::test_empty_rows" in text for text in outputs)
         assert all(text.startswith("[shortened: ") for text in outputs)
+        [shown] = [m for m in app.messages.page("s")["messages"] if m["shortened"]][:1]
+        assert shown["reason"] == "its output stands shortened since an earlier prune"
+        full = app.messages.one("s", shown["id"])
+        assert len(full["stands"][0]["text"]) < len(full["parts"][0]["text"])
         _, _, chunks = app.exporting.export("s", "claude-code")
         assert self.chatter(0).encode() not in b"".join(chunks).replace(b"\\n", b"\n")
         app.operations.undo("s", done["operation"]["n"])

@@ -44,7 +44,6 @@ class TestCreate:
         with pytest.raises(NotFound):
             app.sessions.get("x")
 
-
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
         """What the answer and the buffer need is all there is; the message has the numbers."""
         app.models.put("tiny", {"window": 4_000})

@@ -27,6 +27,13 @@ SUMMARY = SummaryRow(
 )
 OPERATION = OperationRow(1, "prune", "user", "manual", 1, 1, 2, 1, 1, {})
 
+
+def missing(store: Store) -> None:
+    """Asks for a memory that is not there."""
+    with pytest.raises(NotFound):
+        store.memories.get("memory", 1)
+
+
 WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.create": lambda s, _: s.sessions.create(
         id="t", source="api", kind="managed", created_at=1, last_activity_at=1
@@ -95,7 +102,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "summaries.standing_numbers": lambda s, r: s.summaries.standing_numbers(r.key),
     "summaries.covered": lambda s, r: s.summaries.covered(r.key, SUMMARY),
     "summaries.since": lambda s, r: s.summaries.since(r.key),
-    "memories.get": lambda s, _: pytest.raises(NotFound, s.memories.get, "memory", 1),
+    "memories.get": lambda s, _: missing(s),
     "memories.all": lambda s, _: s.memories.all("memory"),
     "memories.search": lambda s, _: s.memories.search("memory", ["word"]),
     "contexts.totals": lambda s, r: s.contexts.totals(r.key),

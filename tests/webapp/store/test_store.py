@@ -34,7 +34,9 @@ class TestStore:
     def test_settles_without_losing_a_word(self, store: Store) -> None:
         """Upkeep at once changes nothing that can be seen."""
         with store.write():
-            row = store.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+            row = store.sessions.create(
+                id="s", source="api", kind="managed", created_at=1, last_activity_at=1
+            )
         for seq in range(12):
             with store.write():
                 store.words.add(row.key, [(seq, f"word{seq} common")])

@@ -114,14 +114,16 @@ class Message(Shape):
     reason: str | None
     pinned: bool
     in_context: bool
+    shortened: bool
     at: str | None
     turn: int
 
 
 class MessageFull(Message):
-    """One message with all its parts."""
+    """One message with all its parts; `stands` is what stands for them in the context where it was shortened."""
 
     parts: list[Json]
+    stands: list[Json] | None
 
 
 class Page(Shape):

@@ -84,7 +84,6 @@ class TestAnswers:
             assert route.answers is not None
             route.answers.model_validate(answer.json)
 
-
     def test_of_memory_and_summaries_have_their_shape(self, fed: tuple[FlaskClient, str]) -> None:
         """Keeping, changing, deleting; summarising, expanding, relieving."""
         client, message_id = fed
