@@ -53,11 +53,12 @@ def adjacent_pairs(
     caller = -1
     speaker = ""
     for n, message in enumerate(messages):
-        now = "tool" if message.results and message.role != "assistant" else message.role
+        results = message.results
+        now = "tool" if results and message.role != "assistant" else message.role
         if merged:
             now = "user" if now == "tool" else now
         goes_on = now == "tool" or (merged and (now == speaker or (now == "user" and speaker == "assistant")))
-        if not goes_on:
+        if not goes_on and waiting:
             problems += _unanswered(waiting, caller, unpaired)
             waiting, answered = Counter(), set()
         speaker = now
@@ -66,7 +67,7 @@ def adjacent_pairs(
             caller = n
             if waiting[call.id] > 1:
                 problems.append(f"message {n}: call id {call.id!r} is used twice in one turn")
-        for result in message.results:
+        for result in results:
             if waiting[result.call_id] > 0:
                 waiting[result.call_id] -= 1
                 answered.add(result.call_id)

@@ -33,7 +33,7 @@ BATCH = 500
 CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: thousands are made for each context, and freezing doubles what one costs
 class Standing:
     """One place of the view: a message with its row, or a summary with its own."""
 
