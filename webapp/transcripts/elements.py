@@ -49,7 +49,8 @@ def read_document(data: bytes) -> Document | None:
     except orjson.JSONDecodeError:
         fixed = mended(data)
         if fixed is not None:
-            at = next(i for i, (a, b) in enumerate(zip(data, fixed[0], strict=False)) if a != b)
+            differ = (i for i, (a, b) in enumerate(zip(data, fixed[0], strict=False)) if a != b)
+            at = next(differ, len(data))  # the mark for a byte may begin with that very byte
             faults.append((None, f"line {line_of(data, at)}: {fixed[1]}"))
             data = fixed[0]
         document = _by_pieces(data, start)
