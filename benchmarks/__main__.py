@@ -46,7 +46,9 @@ def main(argv: list[str] | None = None) -> int:
         for best, runs in measure(name, 1 if args.once else 2):
             goal = "" if best.goal is None else ("≥ " if best.higher_is_better else "≤ ") + number(best.goal)
             met = {None: "", True: "yes", False: "no"}[best.met]
-            table.add_row(best.name, best.unit, " ".join(number(r.value) for r in runs), number(best.value), goal, met)
+            table.add_row(
+                best.name, best.unit, " ".join(number(r.value) for r in runs), number(best.value), goal, met
+            )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return 0
 

@@ -120,10 +120,16 @@ export class MessageList extends CoppiceElement {
   #change(change) {
     this.#query = { ...this.#query, ...change };
     keepQuery(this.#query);
-    this.#from = null;
-    this.#rows = [];
+    this.#empty();
     this.requestUpdate();
     this.#read();
+  }
+
+  /** Forgets the rows, and with them the place at which their list goes on: a scroll must not read on there. */
+  #empty() {
+    this.#from = null;
+    this.#next = null;
+    this.#rows = [];
   }
 
   /** Reads afresh soon: rows change in place, new ones come in or wait. */
@@ -220,8 +226,7 @@ export class MessageList extends CoppiceElement {
   }
 
   #showNew() {
-    this.#from = null;
-    this.#rows = [];
+    this.#empty();
     this.#lines.clear();
     this.querySelector(".rows")?.replaceChildren();
     this.#waiting = 0;
