@@ -46,10 +46,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Ends gracefully, whichever signal it was."""
         if self.alive:
+            threading.excepthook = _but_closed_sockets
             threading.Thread(target=self.app.let_go, daemon=True).start()
         super().handle_exit(sig, frame)
 
     handle_quit = handle_exit
+
+
+def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
+    """Tells what failed in a thread, but for sockets closed from both sides: at the end that is no fault."""
+    if not issubclass(failed.exc_type, OSError):
+        threading.__excepthook__(failed)
 
 
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
