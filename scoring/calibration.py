@@ -23,8 +23,8 @@ Sample = tuple[
     int, int
 ]  # between two calls: estimated tokens that came in, tokens the context really grew by
 
-# The figures below were chosen on real transcripts, leaving out one session at a time; the results differ little
-# between half and double of each.
+# The figures below were chosen on the real sessions of docs/tokens.md; the results differ little between half and
+# double of each.
 SAMPLES = 24
 PRIOR_TOKENS = 3_000  # weight of "the estimate is right", in tokens
 PRIOR_CALLS = 6  # weight of "nothing is hidden", in calls
