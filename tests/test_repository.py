@@ -24,8 +24,8 @@ REGISTRY_HOSTS = (
     "pypi" + ".org",
     "python" + "hosted.org",
     "registry." + "npmjs",
-    "deb." + "debian.org",
-    "security." + "debian.org",
+    "deb." + "debian" + ".org",
+    "security." + "debian" + ".org",
     "registry." + "yarnpkg",
 )
 FORBIDDEN: dict[str, re.Pattern[str]] = {
