@@ -1,4 +1,6 @@
-"""Message lists made up for the tests of formats: valid conversations of every shape, and arbitrary JSON."""
+"""Message lists made up for the tests of formats: a sample of each, valid conversations of every shape, and
+arbitrary JSON.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,52 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from scoring.formats import FORMATS
 from scoring.formats.media import Source, media_of
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAYAAAC56t6BAAAAEklEQVR4nGP4z8DwHwyBNBQAAEnyB/kJ0H0PAAAAAElFTkSuQmCC"
 PICTURE = media_of(Source("image", "image/png", data=PNG))
+
+NAMES = sorted(FORMATS)
+
+# One small list in each format, with a call and its result.
+SAMPLES: dict[str, list[Any]] = {
+    "openai": [
+        {"role": "user", "content": "weather?", "x-own": 1},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "w", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "sunny"},
+    ],
+    "responses": [
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "weather?"}],
+            "x-own": 1,
+        },
+        {"type": "function_call", "call_id": "c1", "name": "w", "arguments": "{}", "id": "fc_1"},
+        {"type": "function_call_output", "call_id": "c1", "output": "sunny"},
+    ],
+    "anthropic": [
+        {"role": "user", "content": "weather?", "x-own": 1},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "w", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "sunny"}]},
+    ],
+    "gemini": [
+        {"role": "user", "parts": [{"text": "weather?"}], "x-own": 1},
+        {"role": "model", "parts": [{"functionCall": {"name": "w", "args": {}}, "thoughtSignature": "abc"}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "w", "response": {"output": "sunny"}}}]},
+    ],
+    "langchain": [
+        {"type": "human", "data": {"content": "weather?", "x-own": 1}},
+        {"type": "ai", "data": {"content": "", "tool_calls": [{"name": "w", "args": {}, "id": "c1"}]}},
+        {"type": "tool", "data": {"content": "sunny", "tool_call_id": "c1"}},
+    ],
+}
 
 texts = st.text(min_size=1, max_size=12).filter(lambda t: bool(t.strip()))
 names = st.sampled_from(["search", "read_file", "bash", "get weather"])
