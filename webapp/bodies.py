@@ -66,7 +66,7 @@ class SessionChange(Body):
 class Append(Body):
     """Messages in any wire format, with the usage the provider reported for the call that made the last one."""
 
-    messages: list[Json]
+    messages: list[Any]
     usage: Json | None = None
     idempotency_key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 

@@ -64,7 +64,7 @@ class Coppice:
             The ids, how full the context is now, and the prune if one was automatic.
 
         Raises:
-            ApiError: 422 when the list is in no known format.
+            ApiError: 400 when the list is in no known format, or a message of it cannot be read.
         """
         body: Json = {"messages": [plain(message) for message in messages]}
         if usage is not None:

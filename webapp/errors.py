@@ -104,8 +104,8 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (FullDisk, 503, "store_full"),
     (StoreError, 500, "store_failed"),
     (InvalidSettings, 422, "invalid_settings"),
-    (MalformedMessage, 422, "malformed_message"),
-    (UnknownFormat, 422, "unknown_format"),
+    (MalformedMessage, 400, "malformed_message"),
+    (UnknownFormat, 400, "unknown_format"),
     (InvalidList, 422, "invalid_list"),
     (ScoringError, 422, "invalid"),
 )
@@ -137,6 +137,8 @@ def _details(error: Exception) -> list[dict[str, Any]]:
         return [{"field": f.field, "message": f.message} for f in error.faults]
     if isinstance(error, MalformedMessage):
         return [{"field": f"messages.{error.index}", "message": str(error)}]
+    if isinstance(error, UnknownFormat):
+        return [{"field": "messages", "message": str(error)}]
     if isinstance(error, InvalidList):
         return [{"field": "messages", "message": problem} for problem in error.problems]
     return []

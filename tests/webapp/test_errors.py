@@ -8,8 +8,18 @@ import pytest
 
 import scoring.errors
 import webapp.errors
-from scoring.errors import Fault, InvalidList, InvalidSettings, MalformedMessage, ScoringError
-from webapp.errors import BusyStore, Conflict, CoppiceError, Invalid, NotFound, StalePlan, status_of, to_json
+from scoring.errors import Fault, InvalidList, InvalidSettings, MalformedMessage, ScoringError, UnknownFormat
+from webapp.errors import (
+    BusyStore,
+    Conflict,
+    CoppiceError,
+    Invalid,
+    Malformed,
+    NotFound,
+    StalePlan,
+    status_of,
+    to_json,
+)
 
 
 def classes() -> list[type[Exception]]:
@@ -24,7 +34,8 @@ class TestStatus:
 
     @pytest.mark.parametrize(("error", "status"), [
         (NotFound("session", "x"), 404), (StalePlan("x"), 409), (Conflict("x"), 409), (Invalid("x"), 422),
-        (BusyStore("x"), 503), (InvalidSettings([]), 422), (ValueError("x"), 500),
+        (BusyStore("x"), 503), (InvalidSettings([]), 422), (ValueError("x"), 500), (Malformed("x"), 400),
+        (MalformedMessage(0, "x"), 400), (UnknownFormat("x"), 400), (InvalidList([]), 422),
     ])  # fmt: skip
     def test_is_that_of_the_nearest_class(self, error: Exception, status: int) -> None:
         """A child's own line counts before its parent's; strangers are our fault."""

@@ -14,11 +14,12 @@ from typing import Any
 from scoring.assembly import BuiltContext, build
 from scoring.budget import usable_tokens
 from scoring.context_settings import ContextSettings
-from scoring.errors import InvalidList, InvalidSettings, UnknownFormat
+from scoring.errors import InvalidList, InvalidSettings
 from scoring.formats import FORMATS, encode, validate
 from scoring.messages import Message, Text
 from scoring.snapshot import AssemblyConfig, Snapshot
 from scoring.summary.value import Summary
+from webapp.errors import Invalid
 from webapp.services.bulk import no_collection
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
@@ -46,7 +47,7 @@ class Context:
 
         Raises:
             NotFound: there is no such session.
-            UnknownFormat: there is no such wire format.
+            Invalid: there is no such wire format.
             InvalidList: the list cannot be made valid for the format.
         """
         with no_collection():
@@ -57,7 +58,8 @@ class Context:
             row = self._store.sessions.get(session_id)
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
-                raise UnknownFormat(f"the format name {name!r}; expected one of {', '.join(FORMATS)}")
+                known = ", ".join(FORMATS)
+                raise Invalid(f"bad value for format; expected one of {known}, got {name}", "format")
             totals = self._store.contexts.totals(row.key)
             session = session_json(self._desk, row, totals)
             items = standing(self._store, row, self._said)

@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
-from scoring.errors import UnknownFormat
 from scoring.formats import FORMATS, validate
 from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
+from webapp.errors import Invalid
 
 
 class TestContext:
@@ -115,7 +115,7 @@ class TestContext:
     def test_refuses_a_format_that_is_none(self, app: Any) -> None:
         """By name."""
         followed(app, user("hi"))
-        with pytest.raises(UnknownFormat):
+        with pytest.raises(Invalid, match="morse"):
             app.context.get("s", "morse")
 
 

@@ -17,7 +17,9 @@ from webapp.routes.api.routing import Route
 REF = "#/components/schemas/{model}"
 PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>")
 WHY = {
-    400: "Malformed: not JSON in UTF-8, or nested too deep",
+    400: "Malformed: not JSON in UTF-8, nested too deep, or no list, message or file that is known",
+    401: "The server asks for its token",
+    403: "A host or a page that is not ours",
     404: "There is no such thing",
     409: "Does not fit the present state",
     413: "Too large",

@@ -25,6 +25,7 @@ class TestAsking:
         """With those that are known."""
         answer = client.get("/api/sessions/a/context?format=morse")
         assert answer.status_code == 422
+        assert answer.json["error"]["details"][0]["field"] == "format"
         assert "openai" in answer.json["error"]["message"]
 
 
