@@ -58,8 +58,8 @@ class Context:
             row = self._store.sessions.get(session_id)
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
-                known = ", ".join(FORMATS)
-                raise Invalid(f"bad value for format; expected one of {known}, got {name}", "format")
+                names = ", ".join(FORMATS)
+                raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
             totals = self._store.contexts.totals(row.key)
             session = session_json(self._desk, row, totals)
             items = standing(self._store, row, self._said)
