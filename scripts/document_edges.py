@@ -127,6 +127,7 @@ def type_words(annotation: Any) -> str:
     )
     for old, new in (
         ("webapp.routes.api.shapes.", ""),
+        ("webapp.routes.api.shapes_memory.", ""),
         ("typing.", ""),
         ("Annotated[", ""),
         ("dict[str, Any]", "object"),

@@ -7,6 +7,7 @@ tokens of what stands for it, where something does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -146,10 +147,11 @@ class Change:
     ) -> OperationRow:
         """Writes what happened as one operation."""
         row = self.row
+        counts = Counter(item.change for item in self.items)
+        facts = {"number": row.next_no - 1, "removed": counts["out"], "shortened": counts["shortened"]}
         operation = OperationRow(
             row.next_operation, kind, actor, reason, self._now, row.next_seq, self.before, self.scale().tokens,
-            messages,
-            {**plan, "number": row.next_no - 1},
+            messages, {**plan, **facts},
         )  # fmt: skip
         self._store.operations.add(row.key, operation, self.items)
         row.next_operation += 1

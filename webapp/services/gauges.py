@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scoring import calibration
@@ -55,16 +56,23 @@ def gauge(carried: Carried, totals: Totals, view: int, followed: bool, limit: in
     """One gauge; its regions add up to its tokens."""
     scale = Scale(carried, totals, view, followed)
     estimates = {name: tokens for name, (tokens, _) in totals[view].items()}
-    parts = calibration.split(carried.calibration, estimates, scale.tokens)
-    certain = "estimated" if scale.certainty == "estimated" else "calibrated"
-    names = [name for name in REGIONS if parts.get(name)] + sorted(set(parts) - set(REGIONS))
     return {
         "tokens": scale.tokens,
         "utilization": percent(scale.tokens, limit),
         "certainty": scale.certainty,
         "messages": sum(count for _, count in totals[view].values()),
-        "regions": [{"name": name, "tokens": parts[name], "certainty": certain} for name in names],
+        "regions": regions(carried, estimates, scale.tokens, scale.certainty),
     }
+
+
+def regions(
+    carried: Carried, estimates: Mapping[str, int], tokens: int, certainty: str
+) -> list[dict[str, Any]]:
+    """`tokens` divided among the regions, of which we have estimates, in the order in which they are drawn."""
+    parts = calibration.split(carried.calibration, estimates, tokens)
+    certain = "estimated" if certainty == "estimated" else "calibrated"
+    names = [name for name in REGIONS if parts.get(name)] + sorted(set(parts) - set(REGIONS))
+    return [{"name": name, "tokens": parts[name], "certainty": certain} for name in names]
 
 
 def percent(tokens: int, limit: int) -> float:

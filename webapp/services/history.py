@@ -23,6 +23,8 @@ def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dic
         "tokens_before": operation.tokens_before,
         "tokens_after": operation.tokens_after,
         "messages": operation.messages,
+        "removed": operation.plan.get("removed"),
+        "shortened": operation.plan.get("shortened"),
         "freed": operation.tokens_before - operation.tokens_after,
         "undone_at": iso(operation.undone_at),
         "undoable": operation.undone_at is None and not barrier,
@@ -35,10 +37,21 @@ def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dic
 
 def applied_json(session: dict[str, Any], operation: OperationRow, event: ContextPruned) -> dict[str, Any]:
     """A prune that was done; `session` is the session afterwards."""
-    count, freed = operation.messages, operation.tokens_before - operation.tokens_after
+    freed = operation.tokens_before - operation.tokens_after
     return {
         "operation": operation_json(operation, [operation]),
         "session": session,
         "event": event.payload(),
-        "message": f"{count:,} {'message' if count == 1 else 'messages'} pruned, {freed:,} tokens freed",
+        "message": f"{pruned_words(operation)}, {freed:,} tokens freed",
     }
+
+
+def pruned_words(operation: OperationRow) -> str:
+    """What a prune did: "12 messages pruned, 3 shortened"."""
+    removed, shortened = (operation.plan.get(name) or 0 for name in ("removed", "shortened"))
+    pruned = f"{removed:,} {'message' if removed == 1 else 'messages'} pruned"
+    if not shortened:
+        return pruned
+    if not removed:
+        return f"{shortened:,} {'message' if shortened == 1 else 'messages'} shortened"
+    return f"{pruned}, {shortened:,} shortened"

@@ -21,11 +21,14 @@ from webapp.services.changes import Change, stand_in
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
 from webapp.services.figures import cache_figures
-from webapp.services.gauges import Totals, percent, session_json
+from webapp.services.gauges import Totals, percent, regions, session_json
 from webapp.services.history import applied_json
+from webapp.services.measure import region_of
 from webapp.services.messages import Messages
 from webapp.services.planning import Made, Planning
+from webapp.services.state import Carried
 from webapp.services.views import Views, standing_message
+from webapp.store.context import PRUNED
 from webapp.store.log import parse_message_id
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -115,6 +118,7 @@ class Prunes:
             "limit": limits.limit,
             "before": _fill(scale.tokens, limits.limit, made.size),
             "after": _fill(after, limits.limit, made.size - len(plan.removed)),
+            "regions_after": self._regions_after(row, made, after),
             "removed_count": len(plan.removed),
             "removed_units": len(units),
             "shortened_count": len(plan.shortened),
@@ -132,6 +136,25 @@ class Prunes:
             "cache": cache_figures(made),
             "changed": None if saved is None else _changed(made, saved),
         }  # fmt: skip
+
+    def _regions_after(self, row: SessionRow, made: Made, after: int) -> list[dict[str, Any]]:
+        """The regions of the context as it would be; they add up to `after`."""
+        plan, history, totals = made.plan, made.view.history, self._store.contexts.totals(row.key)[PRUNED]
+        left = Counter({name: tokens for name, (tokens, _) in totals.items()})
+        summaries = set[int]()
+        if totals.get("summary", (0, 0))[1]:
+            summaries.update(self._store.log.numbers(row.key, newest_first=False, kind="compaction_summary"))
+
+        def take(position: int, tokens: int) -> None:
+            kind = "compaction_summary" if made.view.nos[position] in summaries else "message"
+            left[region_of(history.roles[position], kind)] -= tokens
+
+        for i in plan.removed:
+            take(i, history.tokens[i])
+        for i in plan.shortened:
+            take(i, history.tokens[i] - plan.shortenings[i].tokens)
+        estimates = {name: max(0, tokens) for name, tokens in left.items()}
+        return regions(Carried.from_dict(row.state), estimates, after, made.scale.certainty)
 
     def _kept(self, row: SessionRow, made: Made) -> list[dict[str, Any]]:
         plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]

@@ -50,6 +50,7 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
     return {
         "shortened": shortened,
         "tokens": made.scale.part(made.view.history.tokens[position]),
+        "tokens_after": made.scale.part(short.tokens) if (short := plan.shortenings.get(position)) else None,
         "score": round(plan.scores[position], 2),
         "signals": signals,
         "contributions": contributions(signals, weights),
@@ -68,6 +69,7 @@ def _gone(row: MessageRow, left: Left | None) -> dict[str, Any]:
     signals = detail.get("parts") or {}
     return {
         "shortened": False,
+        "tokens_after": None,
         "score": detail.get("score"),
         "signals": signals,
         "contributions": contributions(signals, left.weights if left is not None else {}),

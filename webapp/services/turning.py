@@ -52,6 +52,8 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
         row.next_operation, kind, "agent", reason, at, row.next_seq, before, draft.gauge(PRUNED), len(gone),
         {
             "number": row.next_no - 1,
+            "removed": len(gone),
+            "shortened": 0,
             "agent_before": _said_before(record) or main_before,
             "agent_after": draft.gauge(draft.main_view),
         },

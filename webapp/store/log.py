@@ -241,10 +241,13 @@ class Log:
 
     def numbers(
         self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = -1,
-        role: str | None = None, out: bool | None = None, error: bool = False,
+        role: str | None = None, out: bool | None = None, error: bool = False, kind: str | None = None,
     ) -> list[int]:  # fmt: skip
         """Numbers of messages in log order or against it, after `beyond`, that meet the conditions."""
         where, values = self._conditions(session, role, out, error)
+        if kind is not None:
+            where += " AND kind = ?"
+            values.append(kind)
         if beyond is not None:
             where += f" AND key {'<' if newest_first else '>'} ?"
             values.append(key(session, beyond))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from webapp.services.history import operation_json
+import pytest
+
+from webapp.services.history import operation_json, pruned_words
 from webapp.store.operations import OperationRow
 
 
@@ -19,6 +21,26 @@ class TestOperation:
         live = [operation(3), operation(2), operation(1)]
         shown = operation_json(live[2], live)
         assert (shown["undoable"], shown["undoes_also"], shown["freed"]) == (True, [2, 3], 60)
+
+    @pytest.mark.parametrize(
+        ("removed", "shortened", "words"),
+        [
+            (12, 3, "12 messages pruned, 3 shortened"),
+            (1, 0, "1 message pruned"),
+            (0, 1, "1 message shortened"),
+        ],
+    )
+    def test_says_what_went_and_what_was_shortened(self, removed: int, shortened: int, words: str) -> None:
+        """Apart, in figures and in words."""
+        made = operation(1)
+        made.plan |= {"removed": removed, "shortened": shortened}
+        shown = operation_json(made, [made])
+        assert (shown["removed"], shown["shortened"]) == (removed, shortened)
+        assert pruned_words(made) == words
+
+    def test_of_an_earlier_version_counts_nothing_apart(self) -> None:
+        """What nobody counted is not guessed at."""
+        assert operation_json(operation(1), [])["removed"] is None
 
     def test_stops_at_the_agents_own(self) -> None:  # X2
         """A compaction cannot be undone, nor what was before it."""

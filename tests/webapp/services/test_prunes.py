@@ -12,6 +12,7 @@ from tests.webapp.building import (
     call,
     context_numbers,
     conversation,
+    entries,
     entry,
     followed,
     heard,
@@ -61,6 +62,16 @@ class TestPlan:
         removed = {m["number"] for m in second["removed"]}
         assert spared["number"] not in removed
         assert {38, 39} <= removed
+
+    def test_takes_an_agents_own_summary_from_the_summaries(self, app: Any) -> None:
+        """A message that stands for others is no user's, whatever its role."""
+        followed(app)
+        summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
+        app.ingest.append_records("s", [summary, *entries(*conversation(10), user("end"), start=1)])
+        plan = app.prunes.plan("s", {"max_tokens": 100, "drop": [mid(app, "s", 1)]})
+        assert "compaction_summary" in {m["kind"] for m in plan["removed"]}
+        after = {r["name"]: r["tokens"] for r in plan["regions_after"]}
+        assert after.get("summary", 0) == 0 < after["user"]
 
     def test_says_how_many_fates_would_change(self, app: Any) -> None:  # X4
         """Against the plan of the saved settings."""
@@ -197,6 +208,33 @@ class TestShortening:
         assert self.chatter(0).encode() not in b"".join(chunks).replace(b"\\n", b"\n")
         app.operations.undo("s", done["operation"]["n"])
         assert app.context.get("s", "openai")["messages"] == whole
+
+    def test_is_shown_with_what_it_takes_afterwards(self, app: Any) -> None:  # X1
+        """Each row says its tokens before and after; the regions afterwards are those of what stays."""
+        self.session(app)
+        regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
+        plan = app.prunes.plan("s", {"max_tokens": 1_000})
+        assert all(0 < m["tokens_after"] < m["tokens"] for m in plan["shortened"])
+        assert [m["tokens_after"] for m in plan["removed"]] == [None] * plan["removed_count"]
+        after = {r["name"]: r["tokens"] for r in plan["regions_after"]}
+        assert sum(after.values()) == plan["after"]["tokens"]
+        gone = sum(m["tokens"] for m in plan["removed"] if m["role"] == "tool")
+        less = sum(m["tokens"] - m["tokens_after"] for m in plan["shortened"])
+        assert regions["tool"] - after["tool"] == gone + less > 0
+        assert after["user"] == regions["user"]
+
+    def test_is_counted_apart_from_what_went(self, app: Any) -> None:
+        """In the history, and in the words of what was done."""
+        self.session(app)
+        plan = app.prunes.plan("s", {"max_tokens": 1_000})
+        done = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        [listed] = app.operations.list("s")
+        changes = [item["change"] for item in app.operations.one("s", 1)["items"]]
+        assert (listed["removed"], listed["shortened"]) == (changes.count("out"), changes.count("shortened"))
+        assert listed["removed"] + listed["shortened"] == listed["messages"]
+        assert listed["shortened"] > 0
+        assert f"{listed['shortened']} " in done["message"]
+        assert "shortened" in done["message"]
 
     def test_can_be_shortened_again(self, app: Any) -> None:  # X7
         """A second plan counts and cuts what stands there, not what stood there once."""

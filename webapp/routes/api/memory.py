@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, SummaryWish
-from webapp.routes.api import shapes
+from webapp.routes.api import shapes, shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
 
@@ -17,25 +17,25 @@ def number(text: str) -> int:
     return int(text) if text.isdecimal() and text.isascii() and len(text) <= 15 else 0
 
 
-@table.get("/memories", query=MemoryQuery, answers=shapes.Memories)
+@table.get("/memories", query=MemoryQuery, answers=shapes_memory.Memories)
 def list_memories(app: Any, query: MemoryQuery) -> Any:
     """What is remembered across sessions, the latest first; with `q` what holds any of its words."""
     return {"memories": app.memory.listed("memory", query.q)}
 
 
-@table.post("/memories", body=MemoryNew, answers=shapes.Memory, status=201, errors=(404,))
+@table.post("/memories", body=MemoryNew, answers=shapes_memory.Memory, status=201, errors=(404,))
 def add_memory(app: Any, body: MemoryNew) -> Any:
     """Remembers a text, or the words of a message."""
     return app.memory.add("memory", body.given())
 
 
-@table.get("/memories/<memory_id>", answers=shapes.Memory, errors=(404,))
+@table.get("/memories/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
 def get_memory(app: Any, memory_id: str) -> Any:
     """One memory."""
     return app.memory.get("memory", number(memory_id))
 
 
-@table.route("PATCH", "/memories/<memory_id>", body=MemoryChange, answers=shapes.Memory, errors=(404,))
+@table.route("PATCH", "/memories/<memory_id>", body=MemoryChange, answers=shapes_memory.Memory, errors=(404,))
 def change_memory(app: Any, memory_id: str, body: MemoryChange) -> Any:
     """Gives a memory another text."""
     return app.memory.change("memory", number(memory_id), body.text)
@@ -48,25 +48,27 @@ def delete_memory(app: Any, memory_id: str) -> Any:
     return {"ok": True}
 
 
-@table.get("/learnings", query=MemoryQuery, answers=shapes.Learnings)
+@table.get("/learnings", query=MemoryQuery, answers=shapes_memory.Learnings)
 def list_learnings(app: Any, query: MemoryQuery) -> Any:
     """What was learned across sessions, the latest first; with `q` what holds any of its words."""
     return {"learnings": app.memory.listed("learning", query.q)}
 
 
-@table.post("/learnings", body=MemoryNew, answers=shapes.Memory, status=201, errors=(404,))
+@table.post("/learnings", body=MemoryNew, answers=shapes_memory.Memory, status=201, errors=(404,))
 def add_learning(app: Any, body: MemoryNew) -> Any:
     """Records a learning: a text, or the words of a message."""
     return app.memory.add("learning", body.given())
 
 
-@table.get("/learnings/<memory_id>", answers=shapes.Memory, errors=(404,))
+@table.get("/learnings/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
 def get_learning(app: Any, memory_id: str) -> Any:
     """One learning."""
     return app.memory.get("learning", number(memory_id))
 
 
-@table.route("PATCH", "/learnings/<memory_id>", body=MemoryChange, answers=shapes.Memory, errors=(404,))
+@table.route(
+    "PATCH", "/learnings/<memory_id>", body=MemoryChange, answers=shapes_memory.Memory, errors=(404,)
+)
 def change_learning(app: Any, memory_id: str, body: MemoryChange) -> Any:
     """Gives a learning another text."""
     return app.memory.change("learning", number(memory_id), body.text)
@@ -79,19 +81,19 @@ def delete_learning(app: Any, memory_id: str) -> Any:
     return {"ok": True}
 
 
-@table.get("/sessions/<session_id>/proposals", answers=shapes.Proposals, errors=(404,))
+@table.get("/sessions/<session_id>/proposals", answers=shapes_memory.Proposals, errors=(404,))
 def propose_learnings(app: Any, session_id: str) -> Any:
     """What might be kept of the last turn, if it used tools; nothing is kept before it is posted to `/learnings`."""
     return {"proposals": app.memory.proposals(session_id)}
 
 
-@table.get("/sessions/<session_id>/summaries", answers=shapes.Summaries, errors=(404,))
+@table.get("/sessions/<session_id>/summaries", answers=shapes_memory.Summaries, errors=(404,))
 def list_summaries(app: Any, session_id: str) -> Any:
     """The summaries of a session, newest first, and which of them stand in its context."""
     return app.summarising.list(session_id)
 
 
-@table.get(f"/sessions/<session_id>/summaries/{NUMBER}", answers=shapes.SummaryFull, errors=(404,))
+@table.get(f"/sessions/<session_id>/summaries/{NUMBER}", answers=shapes_memory.SummaryFull, errors=(404,))
 def get_summary(app: Any, session_id: str, n: int) -> Any:
     """One summary with the ids of the messages it stands for."""
     return app.summarising.one(session_id, n)
@@ -109,7 +111,7 @@ def expand_summary(app: Any, session_id: str, n: int, body: Nothing) -> Any:
 
 
 @table.post(
-    "/sessions/<session_id>/summarize", body=SummaryWish, answers=shapes.Summarised, errors=(404, 409)
+    "/sessions/<session_id>/summarize", body=SummaryWish, answers=shapes_memory.Summarised, errors=(404, 409)
 )
 def summarize_session(app: Any, session_id: str, body: SummaryWish) -> Any:
     """Summarises now, whatever the thresholds say; in the background where a model is asked, unless told to wait."""
@@ -129,7 +131,7 @@ def relieve_overflow(app: Any, session_id: str, body: Nothing) -> Any:
     return app.overflow.relieve(session_id)
 
 
-@table.get("/sessions/<session_id>/status", answers=shapes.Status, errors=(404,))
+@table.get("/sessions/<session_id>/status", answers=shapes_memory.Status, errors=(404,))
 def session_status(app: Any, session_id: str) -> Any:
     """Both triggers, the last summary, what is available, and all of it in one line."""
     return app.status.of(session_id)

@@ -101,7 +101,10 @@ class Stats(Shape):
 
 
 class Message(Shape):
-    """One row of the list: what it says in short, what it scores and what would become of it."""
+    """One row of the list: what it says in short, what it scores and what would become of it.
+
+    `tokens_after` is what it would take where it would be shortened.
+    """
 
     id: str
     number: int
@@ -109,6 +112,7 @@ class Message(Shape):
     text: str
     chars: int
     tokens: int
+    tokens_after: int | None
     score: float | None
     fate: Fate
     reason: str | None
@@ -145,7 +149,10 @@ class Fill(Shape):
 
 
 class Plan(Shape):
-    """What a prune would do, and why. Stored nowhere but in memory; stale once the session changes."""
+    """What a prune would do, and why. Stored nowhere but in memory; stale once the session changes.
+
+    `regions_after` are the regions of the context as it would be, and add up to `after.tokens`.
+    """
 
     plan_id: str
     session_id: str
@@ -154,6 +161,7 @@ class Plan(Shape):
     max_tokens: int
     before: Fill
     after: Fill
+    regions_after: list[Region]
     removed_count: int
     shortened_count: int
     freed: int
@@ -167,7 +175,11 @@ class Plan(Shape):
 
 
 class Operation(Shape):
-    """Something that changed the context. `undoes_also` are the later operations that an undo takes along."""
+    """Something that changed the context. `undoes_also` are the later operations that an undo takes along.
+
+    `messages` counts all that it changed; of these so many were `removed` from the context, or `shortened` in it,
+    both null in operations of earlier versions.
+    """
 
     n: int
     kind: str
@@ -177,6 +189,8 @@ class Operation(Shape):
     tokens_before: int
     tokens_after: int
     messages: int
+    removed: int | None
+    shortened: int | None
     freed: int
     undone_at: str | None
     undoable: bool
@@ -266,83 +280,6 @@ class Suggestion(Shape):
     sessions: int
     cases: int
     reason: str
-
-
-class Memory(Shape):
-    """One memory or learning, and where it was recorded."""
-
-    id: int
-    text: str
-    session_id: str | None
-    message_id: str | None
-    created_at: str
-    updated_at: str
-
-
-class Memories(Shape):
-    """What is remembered."""
-
-    memories: list[Memory]
-
-
-class Learnings(Shape):
-    """What was learned."""
-
-    learnings: list[Memory]
-
-
-class Proposals(Shape):
-    """What might be kept as learnings."""
-
-    proposals: list[Json]
-
-
-class Summary(Shape):
-    """What stands, or stood, for messages. `level` says who wrote it, `cost` is in US dollars."""
-
-    id: int
-    text: str
-    note: str
-    depth: int
-    messages: int
-    tokens: int
-    replaced_tokens: int
-    level: Literal["structured", "terser", "deterministic"]
-    model: str | None
-    cost: float | None
-    covers: Json
-    standing: bool
-    at: str
-
-
-class SummaryFull(Summary):
-    """One summary with the messages it stands for."""
-
-    message_ids: list[str]
-
-
-class Summaries(Shape):
-    """The summaries of a session."""
-
-    summaries: list[Summary]
-
-
-class Summarised(Shape):
-    """A summary that was made, with `summary`, `operation` and `session`; or `running`, where it is being made."""
-
-    message: str
-
-
-class Status(Shape):
-    """How far a session is from its next summary, and how full it is in one line."""
-
-    triggers: list[Json]
-    due: Json
-    running: bool
-    last_summary: Json | None
-    tool_tokens: int
-    available: int
-    line: str
 
 
 class Archive(Shape):
