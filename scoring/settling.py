@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from scoring.history import History
 from scoring.messages import Message
 from scoring.plan import PrunePlan
+from scoring.selection.task import cut
 
 # Rows are of different lengths: a little less of them than the share of tokens that is to be saved.
 CLOSER = 0.95
@@ -47,14 +48,16 @@ def settle(
     costs = {p: count(made) for p, made in stand_ins.items()}
     kept = dict.fromkeys(sorted((*plan.kept, *plan.shortened)))
     total = sum([costs.get(p, history.tokens[p]) for p in kept])
+    total += plan.summary.tokens - plan.summary.absorbed if plan.summary is not None else 0
     allowed = plan.over_budget.protected_tokens if plan.over_budget else plan.max_tokens
     share = 1.0 - (total - allowed) / max(1, sum(costs.values()))
     for part in (share * CLOSER, 0.0):  # first a part of the rows of each, then none
         for position in sorted(costs, key=lambda p: (-costs[p], p)):
             shortening = plan.shortenings[position]
-            if total <= allowed or shortening.fewer is None:
+            if total <= allowed or not shortening.rows:
                 continue
-            smaller = shortening.fewer(message(position), int(shortening.rows * part))
+            rows = shortening.rows[: int(len(shortening.rows) * part)]
+            smaller = cut(rows, message(position))
             less = costs[position] - count(smaller)
             if less > 0:
                 stand_ins[position], costs[position], total = smaller, costs[position] - less, total - less

@@ -8,13 +8,11 @@ needed. A figure is the mean of budgets, then of a session's cases, in percent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from statistics import fmean
 
 from scoring.history import History
 from scoring.learning.labels import Case, names_of
 from scoring.plan import PrunePlan, plan_prune
-from scoring.selection.foresight import cut
 from scoring.settings import Settings
 
 BUDGETS = (50, 25, 10)
@@ -85,10 +83,9 @@ def _is_said(history: History, name: str, positions: Sequence[int], plan: PruneP
 
 def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
     """The names in the rows that a shortened output keeps; none where it is cleared."""
-    apply, content = plan.shortenings[position].apply, history.features[position].content
-    if content is None or not isinstance(apply, partial) or apply.func is not cut:
+    content, rows = history.features[position].content, frozenset(plan.shortenings[position].rows)
+    if content is None or not rows:
         return set()
-    rows = frozenset(apply.keywords["rows"])
     names = content.names.split("\n")
     left: set[str] = set()
     start = 0

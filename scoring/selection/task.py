@@ -8,12 +8,14 @@ and how its results read. It decides in columns and words its reasons only when 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from scoring.content.rows import Row, shorten
+from scoring.features import outputs_of
 from scoring.history import History
-from scoring.messages import Message
+from scoring.messages import Message, ToolResult
 from scoring.score import Scores, score, unit_scores
 from scoring.settings import Settings
 
@@ -54,15 +56,33 @@ class Task:
 class Shortening:
     """A message that stays with less of itself: what it then costs, and how to make it from the original.
 
-    `fewer(message, count)` makes it with `count` of its `rows` only, where it can be made smaller. `why` says why it
-    stays like this, where that differs from its unit's reason.
+    `rows` are the rows that it is cut to, those that carry most first, so that it can be cut further; none where
+    something else stands for it. `why` says why it stays like this, where that differs from its unit's reason.
     """
 
     tokens: int
     apply: Callable[[Message], Message]
-    fewer: Callable[[Message, int], Message] | None = None
-    rows: int = 0
+    rows: Sequence[Row] = ()
     why: Callable[[], Why] | None = None
+
+
+def cut(rows: Sequence[Row], message: Message) -> Message:
+    """The message with its outputs cut to these rows."""
+    short = iter(shorten(outputs_of(message), sorted(rows)))
+    parts = (replace(p, text=next(short)) if isinstance(p, ToolResult) else p for p in message.parts)
+    return replace(message, parts=tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Units that one summary is to stand for, by their heads: it may take `tokens` and no more.
+
+    It takes in the summaries that stand already; these take `absorbed` tokens, which are then free.
+    """
+
+    heads: frozenset[int]
+    tokens: int
+    absorbed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +91,8 @@ class Choice:
 
     `kept` are the heads it keeps, in any order, at `tokens` in all. `explain(head)` says why a candidate stays or
     goes. `shortened` maps positions (not heads) to their shortening. A strategy that scores answers its `scores`;
-    for others the sum of the signals is shown.
+    for others the sum of the signals is shown. `cover` is what a summary stands for of what goes; its tokens, less
+    those it absorbs, are among `tokens`.
     """
 
     kept: Collection[int]
@@ -79,3 +100,4 @@ class Choice:
     explain: Callable[[int], Why]
     shortened: Mapping[int, Shortening] = field(default_factory=dict)
     scores: Scores | None = None
+    cover: Cover | None = None

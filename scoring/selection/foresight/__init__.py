@@ -9,22 +9,18 @@ See docs/retention.md for what that keeps, measured.
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
-from scoring.content.rows import Row, shorten
-from scoring.features import outputs_of
 from scoring.history import History
-from scoring.messages import Message, ToolResult
 from scoring.score import Scores
 from scoring.selection.foresight.greedy import take_best
 from scoring.selection.foresight.offers import Offers
 from scoring.selection.foresight.points import Points
 from scoring.selection.foresight.reasons import Reasons
 from scoring.selection.foresight.worth import Ledger
-from scoring.selection.task import Choice, Shortening, Task
+from scoring.selection.task import Choice, Shortening, Task, cut
 from scoring.settings import Settings
 from scoring.signals import length
 from scoring.signals.relevance import relevance
@@ -35,23 +31,22 @@ RELEVANCE_WORTH = 0.0006 / 15
 
 def choose(task: Task) -> Choice:
     """Keep the units that add most to what stays, per token."""
-    history, weights = task.history, task.settings.weights
     with _no_collector():
-        ledger, offers = _prepared(history, task.settings)
-        rates = _cover(ledger, offers, history, task.protected)
-        taken = take_best(offers, task.candidates, task.room, history.tokens)
-        rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
-        points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
-        whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
-        reasons = Reasons(history.marks, ledger, offers, points, taken, history.unit_tokens[:], whole)
+        return _choose(task)
+
+
+def _choose(task: Task) -> Choice:
+    history, weights = task.history, task.settings.weights
+    ledger, offers = _prepared(history, task.settings)
+    rates = _cover(ledger, offers, history, task.protected)
+    taken = take_best(offers, task.candidates, task.room, history.tokens)
+    rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
+    points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
+    whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
+    reasons = Reasons(history.marks, ledger, offers, points, taken, history.unit_tokens[:], whole)
+    explain = reasons.shortened
     shortened = {
-        position: Shortening(
-            tokens,
-            partial(cut, rows=rows),
-            partial(_fewer, rows=rows),
-            len(rows),
-            partial(reasons.shortened, position),
-        )
+        position: Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
         for position, (tokens, rows) in taken.shortened.items()
     }
     return Choice(taken.order, task.room - taken.left, reasons, shortened, points.scores())
@@ -67,17 +62,6 @@ def rate(history: History, settings: Settings, protected: Collection[int]) -> Sc
                 rates[head] = offers.whole(head).rate
         heads, costs = history.units.head[:], history.unit_tokens[:]
         return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
-
-
-def cut(message: Message, rows: Sequence[Row]) -> Message:
-    """The message with its outputs cut to these rows."""
-    short = iter(shorten(outputs_of(message), sorted(rows)))
-    return replace(message, parts=tuple(replace(p, text=next(short)) if isinstance(p, ToolResult) else p
-                                        for p in message.parts))  # fmt: skip
-
-
-def _fewer(message: Message, count: int, rows: Sequence[Row]) -> Message:
-    return cut(message, rows[:count])
 
 
 def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:

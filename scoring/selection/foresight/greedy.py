@@ -71,7 +71,8 @@ def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[
         waiting -= offers.cost(head)
     for head in heads:
         taken.rates.setdefault(head, offered[head].rate)
-    _grow(taken, offers, tokens)
+    if taken.left > enough:
+        _grow(taken, offers, tokens)
     return taken
 
 
