@@ -41,10 +41,12 @@ class Messages:
     ) -> dict[str, Any]:
         """A page of messages. `after` is the `next` of the page before; `plan_id` takes fates from a shown plan.
 
+        Whose fates they are stands in the answer: where the plan is not for the session as it is, `plan_id` is null
+        there and the fates are those of the plan that would be made now.
+
         Raises:
             NotFound: there is no such session.
             Invalid: an unknown order, fate or cursor.
-            StalePlan: the plan is not for the session as it is.
         """
         sort = sort or "newest"
         if sort not in SORTS:
@@ -53,7 +55,8 @@ class Messages:
             raise Invalid(f"bad value for fate; expected one of {', '.join(FATES)}, got {fate}", "fate")
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            made = self._planning.recall(plan_id, row) if plan_id else self._planning.make(row)
+            shown = self._planning.standing(plan_id, row) if plan_id else None
+            made = shown or self._planning.make(row)
             wanted = self._matching(row, made, role, fate, q)
             total = self._count(row, wanted)
             nos, cursor = self._ordered(row, made, wanted, sort, after, max(1, min(limit, 1000)))
@@ -63,6 +66,7 @@ class Messages:
             "total": total,
             "next": cursor,
             "version": row.version,
+            "plan_id": shown.id if shown is not None else None,
             "counts": self._counts(row, made),
         }
 

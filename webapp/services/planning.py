@@ -122,6 +122,13 @@ class Planning:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
         return made
 
+    def standing(self, plan_id: str, row: SessionRow) -> Made | None:
+        """The plan that was shown under this id, where it holds for the session as it is."""
+        try:
+            return self.recall(plan_id, row)
+        except StalePlan:
+            return None
+
     def _rated(self, view: View, row: SessionRow, lexicon: Lexicon) -> History:
         """The view's history with keyword ratings of this lexicon; texts are read only for messages without them."""
         stale = [i for i, f in enumerate(view.history.features) if f.lexicon != lexicon.digest]

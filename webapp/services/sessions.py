@@ -17,7 +17,7 @@ from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
-from webapp.services.gauges import session_json
+from webapp.services.gauges import session_json, shown_title
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -168,8 +168,16 @@ class Sessions:
             "needsPruning": main["tokens"] > session["target_tokens"],
             "regions": main["regions"],
             "cost": self._cost(self._store.sessions.get(session_id), main["tokens"]),
+            "parent": self._parent(session["parent_id"]),
             "as_of": iso(self._desk.clock()),
         }
+
+    def _parent(self, parent_id: str | None) -> dict[str, Any] | None:
+        """The session above a sub-agent's; None where there is nothing in it to look at."""
+        row = self._store.sessions.find(parent_id) if parent_id is not None else None
+        if row is None or row.deleted_at is not None or silent(row):
+            return None
+        return {"id": row.id, "title": shown_title(row)}
 
     def _cost(self, row: SessionRow, tokens: int) -> dict[str, Any] | None:
         """What a call with this context costs, new and cached, and what all calls have cost; None if not known."""

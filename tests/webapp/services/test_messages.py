@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, entry, followed, mid, result, user
-from webapp.errors import Invalid, NotFound, StalePlan
+from webapp.errors import Invalid, NotFound
 
 
 def walk(app: Any, **by: Any) -> list[int]:
@@ -57,14 +57,15 @@ class TestPage:
         assert set(walk(app, role="user")) == set(range(1, 41, 4))
 
     def test_take_fates_from_a_plan_that_was_shown(self, app: Any) -> None:  # X1
-        """What goes in it is what goes, and a stale one is refused."""
+        """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", {"max_tokens": 400})
         page = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
         assert {m["id"] for m in page["messages"]} == {m["id"] for m in plan["removed"]}
         app.ingest.append_records("s", [entry(99, user("more"))])
-        with pytest.raises(StalePlan):
-            app.messages.page("s", plan_id=plan["plan_id"])
+        later = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
+        assert (page["plan_id"], later["plan_id"]) == (plan["plan_id"], None)
+        assert later["messages"] == app.messages.page("s", fate="goes", limit=500)["messages"] == []
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
     def test_refuse_what_they_do_not_know(self, app: Any, by: dict[str, str]) -> None:

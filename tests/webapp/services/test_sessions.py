@@ -129,6 +129,16 @@ class TestDelete:
 class TestFigures:
     """Numbers over time."""
 
+    def test_stats_name_the_parent_where_there_is_something_in_it(self, app: Any) -> None:
+        """A sub-agent leads to no session that is empty, deleted or not there."""
+        followed(app, session_id="empty")
+        followed(app, user("the task"), session_id="p", title="The parent")
+        for parent in ("p", "empty", "nobody"):
+            followed(app, user("look"), session_id=f"of-{parent}", parent_id=parent)
+        assert app.sessions.stats("of-p")["parent"] == {"id": "p", "title": "The parent"}
+        assert [app.sessions.stats(f"of-{one}")["parent"] for one in ("empty", "nobody")] == [None, None]
+        assert app.sessions.stats("p")["parent"] is None
+
     def test_stats_are_not_rounded_to_whole_percent(self, app: Any) -> None:  # B11
         """Items, tokens, limit, utilization and whether it needs pruning."""
         stats = app.sessions.stats(managed(app, wire("user", "hi " * 50)))

@@ -25,11 +25,12 @@ def append_messages(app: Any, session_id: str, body: Append) -> Any:
     return {**appended, **app.status.line(session_id)}
 
 
-@table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404, 409))
+@table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404,))
 def list_messages(app: Any, session_id: str, query: MessagesQuery) -> Any:
     """A page of messages with tokens, score, signals, fate and reason.
 
-    `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`.
+    `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
+    fates from a plan that was shown; once that is stale they are those of the plan that would be made now.
     """
     return app.messages.page(session_id, **query.given())
 

@@ -87,7 +87,10 @@ class Cost(Shape):
 
 
 class Stats(Shape):
-    """How full a session's context is, for whoever asks about itself."""
+    """How full a session's context is, for whoever asks about itself.
+
+    `parent` is the session that a sub-agent belongs to, its `id` and `title`, null where there is none to look at.
+    """
 
     session: Session
     items: int
@@ -97,6 +100,7 @@ class Stats(Shape):
     needsPruning: bool  # noqa: N815  # the name is part of the interface
     regions: list[Region]
     cost: Cost | None
+    parent: Json | None
     as_of: str
 
 
@@ -131,12 +135,16 @@ class MessageFull(Message):
 
 
 class Page(Shape):
-    """Some messages. `next` is the cursor of the page after this one, null on the last."""
+    """Some messages. `next` is the cursor of the page after this one, null on the last.
+
+    `plan_id` is the plan whose fates they have, null for the plan that would be made now.
+    """
 
     messages: list[Message]
     total: int
     next: str | int | None
     version: int
+    plan_id: str | None
     counts: dict[str, int]
 
 
