@@ -15,9 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from scoring import traces as tracing
 from scoring.content import Content, content_of
 from scoring.lexicon import Lexicon
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from scoring.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Features:
     user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning. `content`
     is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
     its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
-    reads it.
+    reads it. `traces` is what the stages before dropping read, kept the same way; None where nobody looked for it.
     """
 
     role: str
@@ -43,6 +45,12 @@ class Features:
     reasoning_only: bool = False
     content: Content | None = None
     tool: str = ""
+    traces: str | None = None
+
+    @property
+    def traced(self) -> Traces:
+        """The files that each call touches, and what each output is known by; nothing where it was not looked for."""
+        return tracing.read(self.traces or "", len(self.calls), len(self.results))
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
@@ -84,6 +92,8 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
     results: list[str] = []
     names: list[str] = []
     answered: list[str] = []
+    traced: list[str] = []
+    given: list[ToolResult] = []
     said = thought = False
     for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
         kind = type(part)
@@ -94,16 +104,23 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
             pieces.append(part.text)  # type: ignore[union-attr]
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
+            given.append(part)  # type: ignore[arg-type]
         elif kind is ToolCall:
-            pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
+            name, arguments = part.name, part.arguments  # type: ignore[union-attr]
+            parsed = _parsed(arguments)
+            pieces.extend(_leaves(parsed) if parsed is not None else (arguments,))
             calls.append(part.id)  # type: ignore[union-attr]
-            names.append(part.name)  # type: ignore[union-attr]
+            names.append(name)
+            traced.append(tracing.of_call(name, arguments, parsed))
         elif kind is Reasoning:
             thought = True
         elif kind is Media:
             said = True
     words = _joined(pieces)
     role = message.role
+    if given:
+        alone = bool(outputs_of(message))
+        traced += [tracing.of_result(one, alone) for one in given]
     return Features(
         role=role,
         tokens=tokens,
@@ -116,6 +133,7 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
         reasoning_only=thought and role == "assistant" and not said and not calls,
         content=content_of(words, outputs_of(message)) if content else None,
         tool=_named(names + answered) if calls or results else "",
+        traces=tracing.written(traced) if traced else "",
     )
 
 
@@ -139,8 +157,16 @@ def needs_content(features: Features) -> bool:
 
 
 def with_content(features: Features, message: Message) -> Features:
-    """The same features with the content of the message."""
-    return replace(features, content=content_of(text_of(message), outputs_of(message)))
+    """The same features with the content of the message, and its traces."""
+    content = content_of(text_of(message), outputs_of(message))
+    return replace(features, content=content, traces=traces_of(message))
+
+
+def traces_of(message: Message) -> str:
+    """The traces of a message as they are stored."""
+    alone = bool(outputs_of(message))
+    calls = [tracing.of_call(c.name, c.arguments, _parsed(c.arguments)) for c in message.calls]
+    return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 
 
 def needs_rating(features: Features, lexicon: Lexicon) -> bool:
@@ -170,12 +196,18 @@ def _joined(pieces: list[str]) -> str:
 
 def argument_values(arguments: str) -> list[str]:
     """The values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
+    parsed = _parsed(arguments)
+    return [arguments] if parsed is None else list(_leaves(parsed))
+
+
+def _parsed(arguments: str) -> Any:
+    """Arguments that are a JSON object or list; None where they are cut off, free-form or nested too deeply."""
     if not arguments.lstrip().startswith(("{", "[")):
-        return [arguments]
+        return None
     try:
-        return list(_leaves(json.loads(arguments)))
-    except (ValueError, RecursionError):  # cut off, free-form, or nested beyond what can be read
-        return [arguments]
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -17,23 +17,31 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5
 MOST_ERROR_LINES, LONGEST_LINE = 40, 300
+# One of these stands in every such line; looked for first, because it is many times as fast.
+_STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
+_CODE = re.compile(r"E\d{3,4}\b")
 _ERROR = re.compile(
     r"\b(?:error|failed|failure|failing|exception|traceback|panic|fatal|denied|refused|assert\w*)\b|\bE\d{3,4}\b|(?:Error|Exception)\b",
     re.IGNORECASE,
 )
 
 
-def cleared_text(tool: str = "", at: str = "", tokens: int = 0) -> str:
-    """The line that stands for an output: the tool's name, when it was cleared, and what it took."""
+def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
+    """The line that stands for an output: the tool's name, when it was cleared, `why`, and what it took."""
     facts = [f"output of {tool or 'a tool'} cleared"]
     if at:
         facts.append(f"at {at}")
+    if why:
+        facts[-1] += f": {why}"
     size = f"; it took {tokens:,} tokens" if tokens else ""
     return f"[{' '.join(facts)}{size}]"
 
 
 def cleared(
-    message: Message, at: str = "", names: Mapping[str, str] | None = None, counter: TokenCounter = ESTIMATOR
+    message: Message,
+    at: str = "",
+    names: Mapping[str, str] | None = None,
+    counter: TokenCounter = ESTIMATOR,
 ) -> Message:
     """The message with each of its tool outputs cleared, media of outputs included.
 
@@ -42,13 +50,19 @@ def cleared(
     """
 
     def clear(part: ToolResult) -> ToolResult:
-        name = part.name or (names or {}).get(part.call_id, "")
-        text = cleared_text(name, at, counter.count(part.text))
-        if len(text) >= len(part.text) and not part.media:
-            return part
-        return replace(part, text=text, media=())
+        return cleared_result(part, part.name or (names or {}).get(part.call_id, ""), at, counter)
 
     return replace(message, parts=tuple(clear(p) if isinstance(p, ToolResult) else p for p in message.parts))
+
+
+def cleared_result(
+    part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
+) -> ToolResult:
+    """One output with a line in its place, unless the line would be no shorter."""
+    text = cleared_text(tool, at, counter.count(part.text), why)
+    if len(text) >= len(part.text) and not part.media:
+        return part
+    return replace(part, text=text, media=())
 
 
 def shortened_text(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, errors: bool = True) -> str:
@@ -69,12 +83,29 @@ def shortened_text(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, er
 def _error_lines(text: str) -> list[str]:
     """The lines that speak of an error, the same line once, long ones cut, the first so many."""
     found: dict[str, None] = {}
-    for line in text.splitlines():
+    for start in sorted(_suspicious(text)):
+        end = text.find("\n", start)
+        for line in text[start : len(text) if end < 0 else end].splitlines():
+            if _ERROR.search(line[:2_000]):
+                found[line.strip()[:LONGEST_LINE]] = None
         if len(found) >= MOST_ERROR_LINES:
             break
-        if _ERROR.search(line[:2_000]):
-            found[line.strip()[:LONGEST_LINE]] = None
-    return list(found)
+    return list(found)[:MOST_ERROR_LINES]
+
+
+def _suspicious(text: str) -> set[int]:
+    """Where the lines begin that may speak of an error."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter that has two in lower case: what is found would stand elsewhere
+        lowered = text
+    starts = {text.rfind("\n", 0, found.start()) + 1 for found in _CODE.finditer(text)}
+    for stem in _STEMS:
+        at = lowered.find(stem)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            at = lowered.find(stem, end) if end >= 0 else -1
+    return starts
 
 
 def shortened(

@@ -9,10 +9,10 @@ from typing import Any
 
 from scoring.messages import Message, ToolCall
 
-_PATH_KEYS = (
+PATH_KEYS = (
     "path", "file_path", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "filePath",
 )  # fmt: skip
-_COMMAND_KEYS = ("command", "cmd", "script")
+COMMAND_KEYS = ("command", "cmd", "script")
 # The first that a tool's name contains says how it touches a file; order matters ("str_replace" before "place").
 _VERBS: tuple[tuple[str, str], ...] = (
     ("delete", "deleted"), ("remove", "deleted"), ("rename", "moved"), ("move", "moved"), ("create", "created"),
@@ -51,12 +51,12 @@ def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
         yield path.strip('"} '), _PATCHED[kind]
     how = _how(call.name, arguments)
     if how:
-        for key in _PATH_KEYS:
+        for key in PATH_KEYS:
             value = arguments.get(key)
             if isinstance(value, str) and value.strip() and "\n" not in value:
                 yield value.strip(), how
                 break
-    for key in _COMMAND_KEYS:
+    for key in COMMAND_KEYS:
         command = arguments.get(key)
         if isinstance(command, list):
             command = " ".join(map(str, command))

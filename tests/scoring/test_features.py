@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
 from scoring.content import READ_CHARS, content_of
-from scoring.features import Features, analyse, argument_values, needs_rating, rated_again, text_of
+from scoring.features import (
+    Features,
+    analyse,
+    argument_values,
+    needs_rating,
+    rated_again,
+    text_of,
+    traces_of,
+    with_content,
+)
 from scoring.lexicon import KeywordGroup, lexicon_of
 from scoring.messages import Message, Reasoning, ToolCall, ToolResult, message
 from scoring.settings import KEYWORDS
@@ -53,6 +63,16 @@ class TestFeatures:
         assert analyse(results("1"), 7, LEXICON).results == ("1",)
         assert analyse(user(), 7, LEXICON).own_words
         assert analyse(thought(), 7, LEXICON).reasoning_only
+
+    @given(any_messages)
+    def test_hold_the_traces_of_every_message(self, messages: list[Message]) -> None:  # X7
+        """The same whether they are found when a message comes in or later, from its text."""
+        for one in messages:
+            found = analyse(one, 10, LEXICON)
+            later = with_content(replace(found, traces=None), one)
+            assert (
+                found.traces == traces_of(one) == later.traces == Features.from_dict(later.to_dict()).traces
+            )
 
     def test_name_the_tools_of_calls_and_results(self) -> None:  # C8
         """In their order, and compactly; nothing where no name is known."""

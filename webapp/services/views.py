@@ -131,11 +131,11 @@ class Views:
 
 
 def _standing(features: Features, standing: Mapping[str, Any]) -> Features:
-    """The features of what stands for a message: its own tokens, and what it says."""
-    features = replace(features, tokens=int(standing["tokens"]))
+    """The features of what stands for a message: its own tokens, and what it says; no output of it is whole."""
+    features = replace(features, tokens=int(standing["tokens"]), traces="")
     if "parts" in standing:
         parts = tuple(map(part_from_dict, standing["parts"]))
-        return with_content(features, Message(features.role, parts))  # type: ignore[arg-type]
+        return replace(with_content(features, Message(features.role, parts)), traces="")  # type: ignore[arg-type]
     outputs = list(standing["results"].values())
     text = "\n".join(outputs)
     return replace(features, chars=len(text), content=content_of(text, outputs))
@@ -156,7 +156,7 @@ def standing_message(message: Message, stand_in: str | None) -> Message:
 # What a stored message mostly has; anything else goes the long way.
 _KNOWN = frozenset(
     {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool"}
+    | {"calls", "results", "content", "tool", "traces"}
 )
 
 
