@@ -72,8 +72,9 @@ class Append(Body):
 
 
 class PlanWish(Body):
-    """What to plan. `spare` and `drop` are message ids; `settings` are tried without being saved;
-    `compare` counts the messages whose fate differs from the saved settings' plan.
+    """What to plan. `spare`, `drop` and `shorten` are message ids: what stays, what goes, and what keeps only the
+    beginning, the end and every error line of its output. `settings` are tried without being saved; `compare` counts
+    the messages whose fate differs from the saved settings' plan.
     """
 
     max_tokens: Tokens | None = None
@@ -81,6 +82,7 @@ class PlanWish(Body):
     settings: Json | None = None
     spare: MessageIds | None = None
     drop: MessageIds | None = None
+    shorten: MessageIds | None = None
     compare: bool | None = None
 
 

@@ -25,7 +25,7 @@ class TestBodies:
             (PlanWish, {"budget": 1}, "budget"),
             (Append, {}, "messages"),
             (Append, {"messages": {"role": "user"}}, "messages"),
-            (Append, {"messages": ["hi"]}, "messages.0"),
+            (Append, {"messages": "hi"}, "messages"),
             (NewSession, {"id": "../etc/passwd"}, "id"),
             (NewSession, {"id": ""}, "id"),
         ],

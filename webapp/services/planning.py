@@ -12,10 +12,13 @@ from collections import OrderedDict
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from scoring.by_hand import shortening, with_shortened
 from scoring.features import text_of
 from scoring.history import History
 from scoring.lexicon import Lexicon, lexicon_of
+from scoring.messages import Message
 from scoring.plan import PrunePlan, plan_prune
+from scoring.selection import Shortening
 from scoring.settings import Settings
 from webapp.errors import StalePlan
 from webapp.services.desk import Desk, Limits
@@ -31,7 +34,8 @@ PLANS_KEPT = 64
 @dataclass(slots=True)
 class Made:
     """A plan and what it was made from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how many
-    messages the view had.
+    messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
+    what should go.
     """
 
     id: str
@@ -44,6 +48,8 @@ class Made:
     scale: Scale
     max_tokens: int
     size: int
+    base: PrunePlan
+    chosen: bool
 
 
 class Planning:
@@ -64,8 +70,9 @@ class Planning:
         strategy: str | None = None,
         spare: Collection[int] = (),
         drop: Collection[int] = (),
+        shorten: Collection[int] = (),
     ) -> Made:
-        """A plan for the session as it is; `spare` and `drop` are message numbers.
+        """A plan for the session as it is; `spare`, `drop` and `shorten` are message numbers.
 
         Raises:
             InvalidSettings: nobody knows the strategy.
@@ -96,9 +103,29 @@ class Planning:
                         view.memo.clear()
                     view.memo[name] = plan
             size = len(plan.scores)
+            base = plan
+            if shorten:
+                plan = with_shortened(plan, self._by_hand(row, view, plan, shorten), view.history.tokens)
         return Made(
-            secrets.token_hex(8), row.id, row.version, view, plan, settings, limits, scale, shown, size
-        )
+            secrets.token_hex(8), row.id, row.version, view, plan, settings, limits, scale, shown, size, base,
+            bool(drop or shorten),
+        )  # fmt: skip
+
+    def _by_hand(
+        self, row: SessionRow, view: View, plan: PrunePlan, nos: Collection[int]
+    ) -> dict[int, Shortening]:
+        """How the messages with these numbers are shortened by hand, those that stand shortened already left out."""
+        counter = self._desk.measure(row).counter
+        wanted = [no for no in nos if no in view.index and no not in view.stand_ins]
+        found = self._store.log.rows_of(row.key, wanted)
+        made: dict[int, Shortening] = {}
+        for no in wanted:
+            position = view.index[no]
+            parts = tuple(part for entry in found[no] for part in entry.message.parts)
+            whole = Message(view.history.roles[position], parts)  # type: ignore[arg-type]
+            if position < len(plan.scores) and (one := shortening(whole, counter)) is not None:
+                made[position] = one
+        return made
 
     def remember(self, made: Made) -> Made:
         """Keeps a plan that was shown, so that exactly it can be applied."""

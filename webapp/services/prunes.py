@@ -26,6 +26,7 @@ from webapp.services.history import applied_json
 from webapp.services.measure import region_of
 from webapp.services.messages import Messages
 from webapp.services.planning import Made, Planning
+from webapp.services.rows import why
 from webapp.services.state import Carried
 from webapp.services.views import Views, standing_message
 from webapp.store.context import PRUNED
@@ -65,7 +66,7 @@ class Prunes:
     # -- showing
 
     def plan(self, session_id: str, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """The plan for `{max_tokens?, strategy?, settings?, spare?, drop?, compare?}`; stores nothing.
+        """The plan for `{max_tokens?, strategy?, settings?, spare?, drop?, shorten?, compare?}`; stores nothing.
 
         Raises:
             NotFound: there is no such session.
@@ -83,6 +84,7 @@ class Prunes:
                 strategy=wish.get("strategy"),
                 spare=self._numbers(wish.get("spare")),
                 drop=self._numbers(wish.get("drop")),
+                shorten=self._numbers(wish.get("shorten")),
             )
             self._planning.remember(made)
             saved = self._planning.make(row) if wish.get("compare") else None
@@ -244,10 +246,16 @@ class Prunes:
         def count(message: Message) -> int:
             return estimate_message_tokens(message, counter)
 
-        settled = settle(made.plan, view.history, message, count, drop=False)
+        settled = settle(made.base, view.history, message, count, drop=False)
+        by_hand = {
+            i: made.plan.shortenings[i].apply(message(i))
+            for i in made.plan.shortened
+            if i not in made.base.shortenings
+        }
+        costs = settled.costs | {i: made.plan.shortenings[i].tokens for i in by_hand}
         return {
-            view.nos[i]: stand_in(settled.costs[i], {r.call_id: r.text for r in short.results})
-            for i, short in settled.stand_ins.items()
+            view.nos[i]: stand_in(costs[i], {r.call_id: r.text for r in short.results})
+            for i, short in (settled.stand_ins | by_hand).items()
         }
 
     # -- by itself
@@ -284,12 +292,13 @@ def explain(made: Made, position: int) -> dict[str, Any]:
     plan = made.plan
     parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)
+    cause, reason = why(plan, position)
     return {
         "score": round(plan.scores[position], 2),
         "parts": parts,
         "fate": plan.fate(position),
-        "reason": plan.reason(position),
-        "cause": plan.cause(position),
+        "reason": reason,
+        "cause": cause,
         "unit": made.view.nos[unit[0]],
         "unit_size": len(unit),
     }
@@ -304,6 +313,8 @@ def _nothing(made: Made) -> str | None:
         return None
     if made.size == 0:
         return "the context is empty"
+    if made.chosen:
+        return "nothing of what was chosen can go or be shortened: system messages and the last message stay"
     if made.plan.over_budget is not None:
         return "everything in the context is protected"
     return f"the context of {made.scale.tokens:,} tokens is within {made.max_tokens:,} already"

@@ -7,6 +7,8 @@ from typing import Any
 
 import orjson
 
+from scoring.plan import PrunePlan
+from scoring.selection import Why
 from webapp.services.clock import iso
 from webapp.services.planning import Made
 from webapp.store.log import MessageRow
@@ -44,7 +46,7 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)
     shortened = made.view.nos[position] in made.view.stand_ins
-    reason = plan.reason(position)
+    cause, reason = why(plan, position)
     if shortened and plan.fate(position) in ("kept", "protected"):
         reason = "its output stands shortened since an earlier prune"
     return {
@@ -58,10 +60,18 @@ def _standing(made: Made, position: int) -> dict[str, Any]:
         "unit_size": len(unit),
         "fate": plan.fate(position),
         "reason": reason,
-        "cause": plan.cause(position),
+        "cause": cause,
         "in_context": True,
         "operation": None,
     }
+
+
+def why(plan: PrunePlan, position: int) -> Why:
+    """Why a plan does to a message what it does; what is shortened says so even where it is protected."""
+    short = plan.shortenings.get(position)
+    if short is not None and short.why is not None:
+        return short.why()
+    return Why(plan.cause(position), plan.reason(position))
 
 
 def _gone(row: MessageRow, left: Left | None) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""What a user chose to drop or to shorten: previewed, applied and undone like any other prune."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import call, followed, mid, result, said, user
+from webapp.errors import Conflict
+
+LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
+PLENTY = 10**9
+
+
+@pytest.fixture
+def session(app: Any) -> str:
+    """Two long outputs, the second one in the fresh tail."""
+    return followed(
+        app, user("please build"), call("a"), result("a", LONG), said("again"), call("b"), result("b", LONG),
+        said("done"), user("thanks"),
+    )  # fmt: skip
+
+
+class TestShortening:
+    """Outputs that somebody chose."""
+
+    def test_is_shown_applied_sent_and_taken_back(self, app: Any, session: str) -> None:  # X1, X2, X7
+        """Beginning, end and errors stay, in what is protected too; undo gives every character back."""
+        whole = app.context.get(session, "openai")["messages"]
+        before = app.sessions.get(session)["pruned"]["tokens"]
+        chosen = [mid(app, session, 3), mid(app, session, 6)]
+        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
+        assert [m["number"] for m in plan["shortened"]] == [3, 6]
+        assert all("by you" in m["reason"] for m in plan["shortened"])
+        assert (plan["removed_count"], plan["nothing_to_do"]) == (0, None)
+        done = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        assert done["session"]["pruned"]["tokens"] == plan["after"]["tokens"] < before
+        assert done["operation"]["shortened"] == 2
+        outputs = [
+            m["content"] for m in app.context.get(session, "openai")["messages"] if m["role"] == "tool"
+        ]
+        assert all("ERROR: it broke" in text and len(text) < len(LONG) / 2 for text in outputs)
+        inside = app.operations.one(session, done["operation"]["n"])["items"]
+        assert all("by you" in item["reason"] for item in inside)
+        app.operations.undo(session, done["operation"]["n"])
+        assert app.context.get(session, "openai")["messages"] == whole
+
+    def test_goes_with_a_prune_to_an_aim(self, app: Any, session: str) -> None:
+        """What the plan takes out is out; the rest of what was chosen is shortened."""
+        everything = [mid(app, session, no) for no in range(1, 9)]
+        plan = app.prunes.plan(
+            session, {"max_tokens": 2_200, "shorten": everything, "settings": {"fresh_tail": 1}}
+        )
+        assert plan["after"]["tokens"] <= 2_200
+        gone = {m["id"] for m in plan["removed"]}
+        assert gone.isdisjoint(m["id"] for m in plan["shortened"])
+        done = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        assert done["session"]["pruned"]["tokens"] <= 2_200
+
+    def test_of_what_is_shortened_already_does_nothing(self, app: Any, session: str) -> None:
+        """And says so, instead of that the context fits."""
+        chosen = [mid(app, session, 3)]
+        first = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
+        app.prunes.apply(session, {"plan_id": first["plan_id"]})
+        again = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
+        assert again["shortened_count"] == 0
+        assert again["nothing_to_do"].startswith("nothing of what was chosen")
+        with pytest.raises(Conflict, match="nothing of what was chosen"):
+            app.prunes.apply(session, {"plan_id": again["plan_id"]})
+
+
+class TestDropping:
+    """Units that somebody chose."""
+
+    def test_takes_nothing_else_where_there_is_room(self, app: Any, session: str) -> None:  # X1
+        """The call goes with its result."""
+        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]})
+        assert [m["number"] for m in plan["removed"]] == [2, 3]
+        assert [g["cause"] for g in plan["groups"]] == ["dropped"]
