@@ -1,4 +1,5 @@
-"""Decides what stays: protected units, then what the strategy keeps of the rest, then how the list opens.
+"""Decides what stays: protected units, then what the strategy keeps of the rest, beside what the stages before
+dropping leave of its outputs, then how the list opens.
 
 Units that are marked to go first are out as soon as anything has to go; only where all the others stay does the
 strategy choose among them too. All marks are made at heads of units and spread to their members at the end.
@@ -6,21 +7,24 @@ strategy choose among them too. All marks are made at heads of units and spread 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 
 from scoring.history import History
 from scoring.protection import Protection
 from scoring.score import Scores
 from scoring.selection import Choice, Shortening, Strategy, Task, Why
+from scoring.selection.task import Cover
 from scoring.settings import Settings
+from scoring.stages import are_wanted, run
+from scoring.stages.ground import GONE, LESS, WHOLE
 
 
 class Decision:
     """Which messages stay (`stays`, a flag a position), and how to say why."""
 
     __slots__ = (
-        "_dropped", "_first", "_last", "_opening", "history", "max_tokens", "problems", "protection", "scores",
-        "shortenings", "stays",
+        "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "problems", "protection",
+        "scores", "shortenings", "standing", "stays",
     )  # fmt: skip
 
     def __init__(
@@ -32,13 +36,16 @@ class Decision:
     ) -> None:
         self.history, self.max_tokens, self.protection = history, max_tokens, protection
         self.scores: Scores | None = None  # as the strategy rated, where it did
+        self.cover: Cover | None = None  # what a summary is to stand for
         self.stays = bytearray(len(history))
-        self.shortenings: Mapping[int, Shortening] = {}
+        self.shortenings: dict[int, Shortening] = {}
+        self.standing = history  # as strategies see it: with the costs that the stages before dropping leave
         self.problems: list[str] = []
         self._dropped = dropped
         self._first: Choice | None = None  # among what is not marked to go first
         self._last: Choice | None = None  # among what is
-        self._opening: dict[int, Why] = {}
+        self._mended: dict[int, Why] = {}  # what a wire format asked for afterwards
+        self._left: int | None = None  # the tokens not used, where somebody asked
         if protection.last_user_left_out is not None:
             tokens = history.unit_tokens[history.units.head[protection.last_user_left_out]]
             self.problems.append(
@@ -62,22 +69,46 @@ class Decision:
         """Follow a strategy's choice; `marked` says it was among what is marked to go first."""
         self.mark(choice.kept)
         if choice.shortened:
-            self.shortenings = {**self.shortenings, **choice.shortened}
-        self.scores = choice.scores
+            self.shortenings.update(choice.shortened)
+        self.scores, self.cover = choice.scores, choice.cover
         if marked:
             self._last = choice
             return
         self._first = choice
 
+    def stage(self, settings: Settings, free: Collection[int], room: int) -> None:
+        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are."""
+        if not are_wanted(settings):
+            return
+        excess = sum([self.history.unit_tokens[head] for head in free]) - room
+        staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
+        if staged is not None:
+            self.standing = staged.history
+            self.shortenings.update(staged.shortened)
+
+    def state(self, position: int) -> str:
+        """What has become of a message."""
+        if not self.stays[position]:
+            return GONE
+        return LESS if position in self.shortenings else WHOLE
+
+    def forget_gone(self) -> None:
+        """Shorten nothing that goes."""
+        stays = self.stays
+        self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
+
     def order(self) -> Collection[int]:
-        """The heads that a strategy chose, in the order it took them; none where it was not asked."""
+        """The heads that a strategy chose, in the order it took them; where the stages sufficed, the newest first."""
         choice = self._last or self._first
-        return choice.kept if choice is not None else ()
+        if choice is not None:
+            return choice.kept
+        causes = self.protection.causes
+        return [h for h in reversed(self.history.units.heads()) if h not in causes] if self.shortenings else ()
 
     def why(self, head: int) -> Why:
         """Why an unprotected unit stays or goes."""
-        if head in self._opening:
-            return self._opening[head]
+        if head in self._mended:
+            return self._mended[head]
         if head in self._dropped:
             return Why("dropped", "dropped: taken out in this plan")
         first = self.history.drop_first
@@ -88,59 +119,53 @@ class Decision:
                 return Why("dropped_first", "dropped: marked to go first")
         elif self._first is not None:
             return self._first.explain(head)
+        if self.shortenings:
+            return Why("fits", "kept: everything fits beside the outputs that are cleared or shortened")
         return Why("fits", "kept: everything fits")
 
-    def open_with_user(self) -> None:
-        """See to it that the first message after the system's is a user's, as some formats demand.
+    @property
+    def summary_place(self) -> int | None:
+        """Where the summary to be written stands, if there is one; it reads as the user's."""
+        return min(self.cover.heads) if self.cover is not None else None
 
-        The latest user message before it that fits is put back; failing that, what stands before the first user
-        message that stays goes, as far as it is not protected.
-        """
-        opening = self._first_staying()
-        if opening is None or self.history.roles[opening] == "user":
-            return
-        if self._put_back_before(opening):
-            return
-        users = (p for p, role in enumerate(self.history.roles) if role == "user" and self.stays[p])
-        user = next(users, None)
-        if user is None:
-            self.problems.append("no user message stays, so the list cannot begin with one")
-            return
-        self._clear_before(user)
-
-    def _first_staying(self) -> int | None:
-        roles = self.history.roles
-        return next((p for p, stay in enumerate(self.stays) if stay and roles[p] != "system"), None)
-
-    def _put_back_before(self, opening: int) -> bool:
+    def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
+        """Put back the first user message among these that would go and fits; answers where it stands, None if none."""
         history, head = self.history, self.history.units.head
-        left = self.max_tokens - self._tokens()
-        for position in range(opening - 1, -1, -1):
+        for position in positions:
             unit = head[position]
-            fits = history.roles[position] == "user" and history.unit_tokens[unit] <= left
-            if fits and unit == position and unit not in self._dropped:
+            asks = history.roles[position] == "user" and not history.features[position].results
+            fits = asks and history.unit_tokens[unit] <= self.left()
+            if fits and unit == position and unit not in self._dropped and not self._covered(unit):
                 self.mark([unit])
-                self._opening[unit] = Why("opening", "kept: the list has to begin with a user message")
-                return True
-        return False
+                self._mended[unit] = why
+                self._left = self.left() - history.unit_tokens[unit]
+                return position
+        return None
 
-    def _clear_before(self, user: int) -> None:
-        roles, causes = self.history.roles, self.protection.causes
-        leading = {self.history.units.head[p] for p in range(user) if self.stays[p] and roles[p] != "system"}
-        kept = leading & causes.keys()
-        gone = leading - kept
-        self.mark(gone, 0)
-        why = Why("opening", "dropped: the list has to begin with a user message")
-        self._opening.update(dict.fromkeys(gone, why))
-        members = {p for unit in gone for p in self.history.unit(unit)}
-        self.shortenings = {p: s for p, s in self.shortenings.items() if p not in members}
-        if kept:
-            self.problems.append("a protected message stands before the first user message that stays")
+    def take_out(self, heads: Collection[int], why: Why) -> None:
+        """Let units go after all."""
+        left = self.left()
+        for position in (p for head in heads for p in self.history.unit(head)):
+            short = self.shortenings.pop(position, None)
+            left += short.tokens if short is not None else self.history.tokens[position]
+        self.mark(heads, 0)
+        self._mended.update(dict.fromkeys(heads, why))
+        self._left = left
+
+    def _covered(self, head: int) -> bool:
+        return self.cover is not None and head in self.cover.heads
+
+    def left(self) -> int:
+        """The tokens of the budget that are not used."""
+        if self._left is None:
+            self._left = self.max_tokens - self._tokens()
+        return self._left
 
     def _tokens(self) -> int:
         tokens = self.history.tokens
         saved = sum(tokens[p] - s.tokens for p, s in self.shortenings.items())
-        return sum(tokens[p] for p, stay in enumerate(self.stays) if stay) - saved
+        summary = self.cover.tokens - self.cover.absorbed if self.cover is not None else 0
+        return sum(tokens[p] for p, stay in enumerate(self.stays) if stay) - saved + summary
 
 
 def decide(
@@ -159,14 +184,16 @@ def decide(
     decision.mark(causes)
     free = _unmarked(history, causes, dropped, marked)
     room = max(0, max_tokens - protection.tokens)
+    decision.stage(settings, free, room)
+    standing = decision.standing
 
     def choose(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
-        costs = history.unit_tokens
+        costs = standing.unit_tokens
         total = sum([costs[h] for h in candidates])
         if total <= room:
             decision.mark(candidates)
             return None, room - total
-        choice = strategy(Task(history, settings, candidates, room, staying))
+        choice = strategy(Task(standing, settings, candidates, room, staying))
         return choice, room - choice.tokens
 
     choice, left = choose(free, room, causes)
@@ -176,6 +203,8 @@ def decide(
         choice, left = choose(sorted(marked), left, causes.keys() | free)
         if choice is not None:
             decision.take(choice, marked=True)
+    if decision.shortenings:
+        decision.forget_gone()
     return decision
 
 

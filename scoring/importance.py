@@ -22,9 +22,6 @@ from scoring.settings import BLUEPRINT, Settings
 from scoring.tokens import TokenCounter
 from scoring.units import units_of
 
-# Formats whose lists have to begin with the user.
-OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
-
 
 @dataclass(frozen=True, slots=True)
 class PruneResult:
@@ -188,7 +185,7 @@ def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | No
 
 
 def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
-    plan = plan_prune(read.columns, settings, max_tokens, opens_with_user=read.format in OPENS_WITH_USER)
+    plan = plan_prune(read.columns, settings, max_tokens, wire_format=read.format)
     removed = [history[i] for i in plan.removed]
     pruned = history
     if removed or plan.shortened:

@@ -19,6 +19,7 @@ from scoring.protection import REASONS, protect
 from scoring.score import Scores, score
 from scoring.selection import RATES, STRATEGIES, Shortening, Why
 from scoring.settings import Settings
+from scoring.speakers import mend
 from scoring.validation import shown
 
 KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
@@ -129,15 +130,15 @@ def plan_prune(
     strategy: str | None = None,
     spare: Collection[int] = frozenset(),
     drop: Collection[int] = frozenset(),
-    opens_with_user: bool = False,
+    wire_format: str = "",
 ) -> PrunePlan:
     """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
 
     Bare messages are counted and analysed first; who plans more than once keeps a `History`.
 
     `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
-    plan, units whole; where both name a unit it is spared. `opens_with_user` is for formats that refuse a list
-    whose first message (after the system's) is not a user's.
+    plan, units whole; where both name a unit it is spared. `wire_format` is the format that what stays is
+    to be sent in, where one is known: some ask for more of who speaks when (`scoring.speakers`).
 
     Raises:
         InvalidSettings: the budget is no whole number of at least 0, or nobody knows the strategy.
@@ -149,8 +150,7 @@ def plan_prune(
     _check_arguments(max_tokens, name)
     protection = protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
-    if opens_with_user:
-        decision.open_with_user()
+    mend(decision, wire_format)
     if (scores := decision.scores) is None:
         rate = RATES.get(name)
         scores = rate(history, settings, protection.causes) if rate else score(history, settings)

@@ -168,17 +168,17 @@ class TestValidity:
     def test_opens_with_the_user_where_the_format_asks(self) -> None:  # X6
         """The user message before what stays is put back if it fits."""
         messages = [user(), model("ERROR: failed"), user()]
-        plain, opened = (planned(messages, 8, opens_with_user=o) for o in (False, True))
+        plain, opened = (planned(messages, 8, wire_format=name) for name in ("openai", "anthropic"))
         assert plain.kept == (1, 2)
         assert opened.kept == (2,)
         assert opened.reason(1) == "dropped: the list has to begin with a user message"
-        roomy = planned([user("x" * 400), user(), *messages[1:]], 11, opens_with_user=True)
+        roomy = planned([user("x" * 400), user(), *messages[1:]], 11, wire_format="anthropic")
         assert roomy.kept == (1, 2, 3)
 
     def test_says_when_it_cannot_open_with_the_user(self) -> None:  # X6
         """Without any user message, or behind a protected one, the plan names the problem."""
-        assert "cannot begin" in planned([model(), model()], 100, opens_with_user=True).problems[0]
-        pinned = planned([model(), user()], 100, spare={0}, opens_with_user=True)
+        assert "cannot begin" in planned([model(), model()], 100, wire_format="anthropic").problems[0]
+        pinned = planned([model(), user()], 100, spare={0}, wire_format="anthropic")
         assert pinned.problems == ("a protected message stands before the first user message that stays",)
 
     @pytest.mark.parametrize("tokens", [-1, 1.5, True, None, "9", float("nan")])
@@ -221,7 +221,7 @@ def any_plans(draw: st.DrawFn) -> tuple[list[Message], dict[str, frozenset[int]]
         strategy=draw(st.sampled_from(STRATEGY_NAMES)),
         spare=hand["spare"],
         drop=hand["drop"],
-        opens_with_user=draw(st.booleans()),
+        wire_format=draw(st.sampled_from(["", "anthropic", "gemini"])),
     )
     return messages, hand, plan
 

@@ -121,7 +121,7 @@ def prune_value(
     budget = max_tokens
     if budget is None:
         budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
-    plan = plan_prune(history, settings, budget, strategy=strategy)
+    plan = plan_prune(history, settings, budget, strategy=strategy, wire_format=decoded.format)
     return Pruned(kept_value(value, decoded, plan), plan, decoded.format)
 
 

@@ -247,9 +247,11 @@ class TestEveryPlan:
         assert plan.over_budget or plan.tokens_after <= budget
         assert all(plan.reason(i) and plan.cause(i) for i in range(len(messages)))
 
-    @given(any_messages, st.sampled_from(sorted(FORMATS)), st.integers(0, 400))
+    @given(
+        any_messages, st.sampled_from(sorted(FORMATS)), st.sampled_from(STRATEGY_NAMES), st.integers(0, 400)
+    )
     def test_leaves_a_list_that_its_format_accepts(
-        self, messages: list[Message], name: str, budget: int
+        self, messages: list[Message], name: str, strategy: str, budget: int
     ) -> None:  # X6
         """A list that was valid is valid after, in every wire format."""
         said, _ = repair([system("be brief"), user("begin"), *messages, user("go on")])
@@ -260,10 +262,9 @@ class TestEveryPlan:
             back = list(decode(listed, name).messages)
         except ValueError:
             return
-        opens = name in ("anthropic", "gemini")
         history = History.of(back, settings=PLAIN)
-        plan = plan_prune(history, PLAIN, budget, opens_with_user=opens)
-        if plan.problems:
+        plan = plan_prune(history, PLAIN, budget, strategy=strategy, wire_format=name)
+        if plan.problems or plan.summary:
             return
         made = {i: plan.shortenings[i].apply(back[i]) for i in plan.shortened}
         stays = [made.get(i, back[i]) for i in sorted((*plan.kept, *plan.shortened))]
