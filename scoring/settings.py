@@ -22,6 +22,7 @@ from scoring.validation import check_settings
 
 Windows = Literal["current", "blueprint"]
 Counting = Literal["tokenizer", "four_characters"]
+StageOutputs = Literal["off", "shorten", "clear"]
 
 # The names of the selection strategies; `scoring.selection` holds one file for each.
 STRATEGY_NAMES: tuple[str, ...] = (
@@ -68,8 +69,9 @@ class Settings:
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
     `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
-    prune has to gain. `windows` picks the model table, `counting` how tokens are counted. What `auto_summarize` and
-    the fields behind it mean, `scoring.context_settings` says.
+    prune has to gain. The `stage_*` say what is tried before anything is dropped (`scoring.stages`). `windows` picks
+    the model table, `counting` how tokens are counted. What `auto_summarize` and the fields behind it mean,
+    `scoring.context_settings` says.
     """
 
     weights: Table = SIGNAL_WEIGHTS
@@ -86,6 +88,9 @@ class Settings:
     user_words_messages_percent: float = 20.0
     automatic: bool = False
     minimum_gain_percent: float = 5.0
+    stage_duplicates: bool = True
+    stage_superseded: bool = True
+    stage_outputs: StageOutputs = "off"
     response_reserve: int = 4_096
     compaction_buffer_tokens: int = 20_000
     compaction_buffer_percent: float = 10.0
@@ -145,6 +150,8 @@ BLUEPRINT = Settings(
     user_words_percent=0.0,
     user_words_messages_percent=100.0,
     minimum_gain_percent=0.0,
+    stage_duplicates=False,
+    stage_superseded=False,
     windows="blueprint",
     counting="four_characters",
 )

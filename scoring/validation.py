@@ -18,6 +18,7 @@ from scoring.tables import Table
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "windows": ("current", "blueprint"),
     "counting": ("tokenizer", "four_characters"),
+    "stage_outputs": ("off", "shorten", "clear"),
 }
 # More than this is a mistake or an attack, not a list that somebody edits.
 _MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20

@@ -40,6 +40,12 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "user_words_percent": "… and up to this share of the budget.",
         "user_words_messages_percent": "Only where users write at most this share of the messages.",
     },
+    "Before anything is dropped": {
+        "stage_duplicates": "Clear a tool output that comes again word for word later; the newest stays.",
+        "stage_superseded": "Clear what a tool read of a file that is read again, or written anew, later.",
+        "stage_outputs": "Old tool outputs: `off`, `shorten` to head, tail and error lines, or `clear` to one line, "
+        "the oldest first and no more than has to be.",
+    },
     "Windows and counting": {
         "response_reserve": "Tokens kept free for the answer.",
         "compaction_buffer_tokens": "Tokens kept free besides, for what a call adds …",
@@ -58,10 +64,11 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "memory_percent": "What remembered facts may take of what the reserves leave.",
         "learnings_percent": "The same for learnings.",
         "learnings_shown": "The most learnings at once.",
-        "tool_outputs_keep_turns": "Strategy `tool_outputs_first`: the outputs of so many last turns stay.",
+        "tool_outputs_keep_turns": "Strategy `tool_outputs_first` and `stage_outputs`: "
+        "the outputs of so many last turns stay.",
         "tool_outputs_keep_tokens": "And the newest outputs up to so many tokens.",
-        "tool_outputs_minimum_gain": "It acts only where so many tokens are gained.",
-        "tool_outputs_exempt": "Tools whose outputs it leaves alone.",
+        "tool_outputs_minimum_gain": "The strategy acts only where so many tokens are gained.",
+        "tool_outputs_exempt": "Tools whose outputs are never cleared, by the strategy or a `stage_`.",
         "status_line": "Show the one-line status for each appended turn.",
     },
 }

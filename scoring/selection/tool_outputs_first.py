@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoring.context_settings import ContextSettings
-from scoring.history import History
 from scoring.messages import Message
+from scoring.old_outputs import old_outputs
 from scoring.selection.task import Choice, Shortening, Task, Why
 from scoring.tombstones import cleared
 
@@ -56,23 +56,12 @@ def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
 def _cleared(task: Task) -> dict[int, Shortening]:
     """Which outputs to clear: none where the gain is below the least that the settings ask for."""
     rules = ContextSettings.of(task.settings)
-    history = task.history
-    turns = history.own_words[-rules.tool_outputs_keep_turns :] if rules.tool_outputs_keep_turns else []
-    until = turns[0] if turns else len(history)
-    protected = task.protected
-    seen = gain = 0
+    history, gain = task.history, 0
     out: dict[int, Shortening] = {}
-    exempt = _exempt(history, rules.tool_outputs_exempt)
-    for position in range(len(history) - 1, history.summarised - 1, -1):
-        if history.roles[position] != "tool":
-            continue
+    for position in old_outputs(history, rules):
         tokens = history.tokens[position]
-        seen += tokens
-        old = position < until and seen > rules.tool_outputs_keep_tokens
         least = CLEARED_TOKENS * max(1, len(history.features[position].results))
-        if not old or tokens <= least or history.units.head[position] in protected:
-            continue
-        if position in exempt:
+        if tokens <= least or history.units.head[position] in task.protected:
             continue
         gain += tokens - least
         out[position] = Shortening(least, _clear)
@@ -81,20 +70,3 @@ def _cleared(task: Task) -> dict[int, Shortening]:
 
 def _clear(message: Message) -> Message:
     return cleared(message)
-
-
-def _exempt(history: History, tools: tuple[str, ...]) -> set[int]:
-    """The positions of messages that answer for a listed tool, by their own word or by that of the call."""
-    found: set[int] = set()
-    if not tools:
-        return found
-    called: dict[str, str] = {}
-    for position, features in enumerate(history.features):
-        if not features.calls and not features.results:
-            continue
-        made, answered = features.names
-        called.update(zip(features.calls, made, strict=True))
-        names = zip(features.results, answered, strict=True)
-        if any((name or called.get(call_id, "")) in tools for call_id, name in names):
-            found.add(position)
-    return found

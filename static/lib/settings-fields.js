@@ -41,6 +41,16 @@ export const AUTO_FIELDS = [
  * @type {[string, string, string, Field[]][]} */
 export const SECTIONS = [
   [
+    "stages",
+    "Before anything is dropped",
+    "in this order, while something has to go",
+    [
+      ["stage_duplicates", "Clear a tool output that comes again, word for word", "", ""],
+      ["stage_superseded", "Clear what was read of a file that is read again or written later", "", ""],
+      ["stage_outputs", "Old tool outputs", "", "The oldest first, and no more than has to be."],
+    ],
+  ],
+  [
     "room",
     "Window and counting",
     "what is usable of it",
@@ -79,12 +89,12 @@ export const SECTIONS = [
   ],
   [
     "tool_outputs",
-    "Tool outputs first",
-    "for the strategy of that name",
+    "Old tool outputs",
+    "which ones are old, and who is left alone",
     [
       ["tool_outputs_keep_turns", "Outputs stay of the last", "turns", ""],
       ["tool_outputs_keep_tokens", "and the newest, up to", "tokens", ""],
-      ["tool_outputs_minimum_gain", "Acts from a gain of", "tokens", ""],
+      ["tool_outputs_minimum_gain", "Strategy acts from a gain of", "tokens", ""],
       ["tool_outputs_exempt", "Leaves alone", "", "Names of tools, with commas between them."],
     ],
   ],
@@ -99,5 +109,10 @@ export const CHOICES = {
   counting: [
     ["tokenizer", "The model's tokenizer"],
     ["four_characters", "Four characters a token"],
+  ],
+  stage_outputs: [
+    ["off", "Left alone"],
+    ["shorten", "Shortened to head, tail, errors"],
+    ["clear", "Cleared to one line"],
   ],
 };

@@ -8,6 +8,7 @@ import pytest
 
 from scoring.context_settings import ContextSettings
 from scoring.messages import Message, ToolResult, message
+from scoring.old_outputs import exempt_outputs
 from scoring.plan import PrunePlan, plan_prune
 from scoring.selection import tool_outputs_first
 from scoring.settings import BLUEPRINT
@@ -95,7 +96,7 @@ class TestToolOutputsFirst:
         """Features of a version of before name no tools."""
         given = history_of(turns(6))
         given.features = [replace(f, tool="") for f in given.features]
-        assert tool_outputs_first._exempt(given, ("read",)) == set()
+        assert exempt_outputs(given, ("read",)) == set()
 
     def test_stops_at_a_summary(self) -> None:  # C8
         """What stands before one is not cleared."""

@@ -1,0 +1,87 @@
+"""Reads that a later read or write of the same file supersedes: the output of the earlier one is cleared.
+
+A later read counts where it shows every line of the earlier one, a write where it wrote the file as a whole. Those
+that failed count for nothing, and so do edits: what an agent knows of the rest of a file it knows from reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scoring.history import History
+from scoring.selection.task import Why
+from scoring.settings import Settings
+from scoring.stages.ground import GONE, LESS, Cut, Ground
+from scoring.traces import READ, WRITE, Touch
+
+
+class Seen(NamedTuple):
+    """A file that was read or written: the message that says what was in it, and the output of a read."""
+
+    touch: Touch
+    position: int
+    result: int
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings ask for this stage."""
+    return settings.stage_superseded
+
+
+def find(ground: Ground) -> Iterator[Cut]:
+    """The reads that are superseded, each with the latest message that does so."""
+    later: dict[str, list[Seen]] = {}
+    found: list[Cut] = []
+    for seen in reversed(_seen(ground.history)):
+        if not ground.may_stay(seen.position):
+            continue
+        after = later.setdefault(seen.touch.path, [])
+        by = next((one for one in after if one.touch.covers(seen.touch)), None)
+        if by is None:
+            after.append(seen)
+        elif seen.touch.kind == READ and ground.may_change(seen.position):
+            wrote = by.touch.kind == WRITE
+            found.append(Cut(seen.position, seen.result, by.position, seen.touch.name, written=wrote))
+    yield from reversed(found)
+
+
+def why(cut: Cut, state: str, number: int) -> Why:
+    """Which message reads or writes the file again, and what has become of that."""
+    done = "written anew" if cut.written else "read again"
+    said = {
+        GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
+        LESS: f"{cut.name} was {done} in message {number:,}, which is shortened too",
+    }.get(state, f"{cut.name} is {done} in message {number:,}")
+    return Why("superseded", f"cleared: {said}")
+
+
+def told(cut: Cut) -> str:
+    """What the line in its place says."""
+    return f"the file was {'written anew' if cut.written else 'read again'} later"
+
+
+def _seen(history: History) -> list[Seen]:
+    """What was read and written, in the order in which it was answered."""
+    asked: dict[str, tuple[int, tuple[Touch, ...]]] = {}
+    out: list[Seen] = []
+    for position, features in enumerate(history.features):
+        if features.calls:
+            touches = features.traced.touches if features.traces else ((),) * len(features.calls)
+            for call_id, touched in zip(features.calls, touches, strict=True):
+                if touched:
+                    asked[call_id] = position, touched
+                else:
+                    asked.pop(call_id, None)  # an id may come again
+        if asked and not asked.keys().isdisjoint(features.results):
+            outputs = features.traced.outputs
+            for index, call_id in enumerate(features.results):
+                if call_id in asked and not outputs[index].failed:
+                    caller, touched = asked.pop(call_id)
+                    whole = bool(outputs[index].digest)
+                    out += [
+                        Seen(touch, caller if touch.kind == WRITE else position, index)
+                        for touch in touched
+                        if touch.kind == WRITE or whole
+                    ]
+    return out
