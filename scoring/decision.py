@@ -1,4 +1,5 @@
-"""Decides what stays: protected units, then what the strategy keeps of the rest.
+"""Decides what stays: protected units, then what the strategy keeps of the rest, once the stages before dropping have
+replaced what they can.
 
 Units that are marked to go first are out as soon as anything has to go; only where all the others stay does the
 strategy choose among them too. All marks are made at heads of units and spread to their members at the end.
@@ -14,6 +15,8 @@ from scoring.score import Scores
 from scoring.selection import Choice, Shortening, Strategy, Task, Why
 from scoring.selection.task import Cover
 from scoring.settings import Settings
+from scoring.stages import are_wanted, run
+from scoring.stages.ground import GONE, LESS, WHOLE
 
 
 class Decision:
@@ -21,7 +24,7 @@ class Decision:
 
     __slots__ = (
         "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "problems", "protection",
-        "scores", "shortenings", "stays",
+        "scores", "shortenings", "standing", "stays",
     )  # fmt: skip
 
     def __init__(
@@ -36,6 +39,7 @@ class Decision:
         self.cover: Cover | None = None  # what a summary is to stand for
         self.stays = bytearray(len(history))
         self.shortenings: dict[int, Shortening] = {}
+        self.standing = history  # as strategies see it: with the costs that the stages before dropping leave
         self.problems: list[str] = []
         self._dropped = dropped
         self._first: Choice | None = None  # among what is not marked to go first
@@ -72,10 +76,36 @@ class Decision:
             return
         self._first = choice
 
+    def stage(self, settings: Settings, free: Collection[int], room: int) -> None:
+        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are."""
+        if not are_wanted(settings):
+            return
+        excess = sum([self.history.unit_tokens[head] for head in free]) - room
+        staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
+        if staged is not None:
+            self.standing = staged.history
+            self.shortenings.update(staged.shortened)
+
+    def state(self, position: int) -> str:
+        """What has become of a message."""
+        if not self.stays[position]:
+            return GONE
+        return LESS if position in self.shortenings else WHOLE
+
+    def forget_gone(self) -> None:
+        """Shorten nothing that goes."""
+        stays = self.stays
+        self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
+
     def order(self) -> Collection[int]:
-        """The heads that a strategy chose, in the order it took them; none where it was not asked."""
+        """The heads that a strategy chose, in the order it took them; where the stages sufficed, the newest first."""
         choice = self._last or self._first
-        return choice.kept if choice is not None else ()
+        if choice is not None:
+            return choice.kept
+        causes = self.protection.causes
+        return (
+            [h for h in reversed(self.history.units.heads()) if h not in causes] if self.shortenings else ()
+        )
 
     def why(self, head: int) -> Why:
         """Why an unprotected unit stays or goes."""
@@ -91,6 +121,8 @@ class Decision:
                 return Why("dropped_first", "dropped: marked to go first")
         elif self._first is not None:
             return self._first.explain(head)
+        if self.shortenings:
+            return Why("fits", "kept: everything fits beside the outputs that are cleared or shortened")
         return Why("fits", "kept: everything fits")
 
     @property
