@@ -24,10 +24,11 @@ from scoring.history import History
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
-from scoring.plan import OverBudget, plan_prune
+from scoring.plan import OverBudget, PrunePlan, plan_prune
 from scoring.protection import protect
 from scoring.settings import Settings
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.summary.planned import written
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 from scoring.tombstones import cleared, cut_message
@@ -298,6 +299,7 @@ class _Assembly:
         )
         self.notes += plan.problems
         gone = {id(messages[i]) for i in plan.removed}
+        summary, place = self._written(plan, messages)
         for i in plan.shortened:
             short = plan.shortenings[i].apply(messages[i].message)
             messages[i] = replace(messages[i], message=short, tokens=plan.shortenings[i].tokens, item=None)
@@ -306,9 +308,24 @@ class _Assembly:
         taken = {id(s) for s in summaries}
         for slot in slots:
             now = slot if slot.summary else next(kept)
+            if now is place and summary is not None:
+                out.append(summary)
             if id(now) not in gone and (not slot.summary or id(slot) in taken):
                 out.append(now)
         return plan.over_budget, out
+
+    def _written(self, plan: PrunePlan, messages: list[_Slot]) -> tuple[_Slot | None, _Slot | None]:
+        """The summary that the plan asks for, and the slot before which it stands; written here and kept nowhere."""
+        if plan.summary is None:
+            return None, None
+        covered = [messages[i] for i in plan.summary.covers]
+        words = self.config.context.summary_words
+        made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
+        if not made.accepted:
+            return None, None
+        note = f"a summary made for this list stands for {len(covered):,} messages"
+        self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
+        return _Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 
     def _summaries(self, summaries: list[_Slot], left: int, room: int) -> list[_Slot]:
         """Each summary that takes no more than its share and fits; one too large does not starve the others."""

@@ -23,12 +23,18 @@ def reads_content(settings: Settings) -> bool:
     return settings.strategy == "foresight" or settings.weights["relevance"] > 0
 
 
+def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
+    """What counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
+    return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
+
+
 class History:
     """Columns over the messages of one context.
 
     `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
     `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
-    many of the messages stand before the last summary, which itself is none of them.
+    many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
+    summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).
     """
 
     __slots__ = (
@@ -37,10 +43,12 @@ class History:
         "features",
         "keywords",
         "marks",
+        "numbers",
         "own_words",
         "pinned",
         "roles",
         "summarised",
+        "summary_tokens",
         "systems",
         "tokens",
         "unit_tokens",
@@ -61,6 +69,8 @@ class History:
         self.marks = Marks()
         self.unit_tokens: list[int] = []
         self.summarised = 0
+        self.summary_tokens = 0
+        self.numbers: Sequence[int] = ()
 
     @classmethod
     def of(
@@ -70,8 +80,7 @@ class History:
         settings: Settings = FORESIGHT,
     ) -> History:
         """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
-        if counter is None and settings.counting == "four_characters":
-            counter = FOUR_CHARACTERS
+        counter = counter_of(settings, counter)
         lexicon = lexicon_of(settings.keywords)
         content = reads_content(settings)
         return cls.of_features(
@@ -111,6 +120,10 @@ class History:
             self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
             self.unit_tokens[gone] = 0
         return position
+
+    def number(self, position: int) -> int:
+        """What a message is called in a reason."""
+        return self.numbers[position] if self.numbers else position + 1
 
     def unit(self, position: int) -> Sequence[int]:
         """The positions of the unit that a position belongs to."""

@@ -7,19 +7,21 @@ place, and nothing raises because a list is too large: the result says so.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
 from scoring.formats import decode, encode
-from scoring.history import History
+from scoring.history import History, counter_of
 from scoring.messages import Message
 from scoring.models import find_model
 from scoring.plan import OverBudget, PrunePlan, plan_prune
 from scoring.score import score
 from scoring.settings import BLUEPRINT, Settings
-from scoring.tokens import TokenCounter
+from scoring.summary.planned import written
+from scoring.tokens import ESTIMATOR, TokenCounter
 from scoring.units import units_of
 
 
@@ -29,6 +31,7 @@ class PruneResult:
 
     `pruned` is the very list that came in where nothing had to go. `over_budget` has the numbers where what is
     always kept takes more than the budget; `problems` says what else keeps the list from being sent as it is.
+    `summary` is the text of what stands in `pruned` for some of the removed ("" for nothing); it is none of the kept.
     """
 
     pruned: list[Any]
@@ -36,6 +39,7 @@ class PruneResult:
     stats: dict[str, int]
     over_budget: OverBudget | None = None
     problems: tuple[str, ...] = ()
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +179,32 @@ class _Read(NamedTuple):
     columns: History
     messages: Sequence[Message]
     format: str
+    counter: TokenCounter | None = None
 
 
 def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | None) -> _Read:
     if not history:  # an empty list is in any format
         return _Read(History(), (), "")
     decoded = decode(list(history))
-    return _Read(History.of(decoded.messages, counter, settings), decoded.messages, decoded.format)
+    columns = History.of(decoded.messages, counter, settings)
+    return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 
 
 def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
     plan = plan_prune(read.columns, settings, max_tokens, wire_format=read.format)
     removed = [history[i] for i in plan.removed]
-    pruned = history
+    staying, pruned = sorted((*plan.kept, *plan.shortened)), history
     if removed or plan.shortened:
-        pruned = [_item(history, read, plan, i) for i in sorted((*plan.kept, *plan.shortened))]
-    stats = _stats(plan.tokens_before, plan.tokens_after, len(removed), len(pruned))
-    return PruneResult(pruned, removed, stats, plan.over_budget, plan.problems)
+        pruned = [_item(history, read, plan, i) for i in staying]
+    after, summary = plan.tokens_after, ""
+    if plan.summary is not None:
+        covered = [read.messages[i] for i in plan.summary.covers]
+        made = written(covered, plan.summary.tokens, settings.summary_words, read.counter or ESTIMATOR)
+        place = bisect_left(staying, plan.summary.covers[0])
+        pruned[place:place] = encode([made.summary.as_message()], read.format)
+        after, summary = after - plan.summary.tokens + made.tokens, made.summary.as_message().text
+    stats = _stats(plan.tokens_before, after, len(removed), len(staying))
+    return PruneResult(pruned, removed, stats, plan.over_budget, plan.problems, summary)
 
 
 def _item(history: list[Any], read: _Read, plan: PrunePlan, position: int) -> Any:

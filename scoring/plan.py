@@ -1,8 +1,9 @@
 """The plan of a prune: what would go, what stays, and why. It decides and never does.
 
 The law: kept + shortened + removed are all positions, each once and in order; units are whole; what is protected
-stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. A plan is made from
-columns and is columnar itself; fates and reasons are worded when somebody asks for them.
+stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. What a summary is to stand
+for is among the removed, and the most that the summary may take among what stays. A plan is made from columns and is
+columnar itself; fates and reasons are worded when somebody asks for them.
 """
 
 from __future__ import annotations
@@ -40,13 +41,28 @@ class OverBudget:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedSummary:
+    """A summary that is still to be written: for the messages at `covers`, in at most `tokens`.
+
+    It takes in the summaries that stand already, whose `absorbed` tokens are then free; they are in no other number of
+    the plan but `freed`. `covered_tokens` is what the messages take that it stands for.
+    """
+
+    covers: tuple[int, ...]
+    tokens: int
+    covered_tokens: int
+    absorbed: int = 0
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PrunePlan:
     """A prune as it would be.
 
     `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
-    columns over all positions. `shortenings` says how each shortened message is made. `problems` names what keeps
-    the list from being valid for every model, mostly nothing.
+    columns over all positions. `shortenings` says how each shortened message is made, `summary` what is to stand for
+    some of the removed, None for nothing. `problems` names what keeps the list from being valid for every model,
+    mostly nothing.
     """
 
     max_tokens: int
@@ -60,6 +76,7 @@ class PrunePlan:
     scores: list[float]
     parts: Mapping[str, Sequence[float]]
     shortenings: Mapping[int, Shortening]
+    summary: PlannedSummary | None
     problems: tuple[str, ...]
     _head: list[int]
     _stays: bytes
@@ -69,8 +86,13 @@ class PrunePlan:
 
     @property
     def freed(self) -> int:
-        """The tokens that the prune would gain."""
-        return self.tokens_before - self.tokens_after
+        """The tokens that the prune would gain, at least where a summary is still to be written."""
+        return self.tokens_before - self.tokens_after + self.absorbed
+
+    @property
+    def absorbed(self) -> int:
+        """The tokens of the summaries that go into a new one."""
+        return self.summary.absorbed if self.summary is not None else 0
 
     def fate(self, position: int) -> str:
         """What becomes of a message: "protected", "kept", "shortened" or "goes"."""
@@ -108,7 +130,7 @@ class PrunePlan:
         if any(not stays[p] for p in self.shortenings):
             problems.append("a message would be shortened and go")
         allowed = self.over_budget.protected_tokens if self.over_budget else self.max_tokens
-        if self.tokens_after > allowed:
+        if self.tokens_after > allowed + self.absorbed:
             problems.append(f"{self.tokens_after:,} tokens would stay, {allowed:,} are allowed")
         if problems:
             raise InvalidList(problems)
@@ -181,11 +203,12 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         whole = bytes(flags)
     saved = sum(history.tokens[p] - s.tokens for p, s in shortenings.items())
     always, max_tokens = decision.protection.always_tokens, decision.max_tokens
+    summary = _summary(decision)
     plan = PrunePlan(
         max_tokens=max_tokens,
         strategy=strategy,
         tokens_before=sum(history.tokens),
-        tokens_after=sum(compress(history.tokens, stays)) - saved,
+        tokens_after=sum(compress(history.tokens, stays)) - saved + (summary.tokens if summary else 0),
         kept=tuple(compress(positions, whole)),
         removed=tuple(compress(positions, stays.translate(_INVERTED))),
         shortened=tuple(sorted(shortenings)),
@@ -193,6 +216,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         scores=scores.scores,
         parts=scores.parts,
         shortenings=shortenings,
+        summary=summary,
         problems=tuple(decision.problems),
         _head=history.units.head[:],
         _stays=stays,
@@ -202,3 +226,13 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
     )
     plan.check(history)
     return plan
+
+
+def _summary(decision: Decision) -> PlannedSummary | None:
+    """What a summary is to stand for, in positions."""
+    if (cover := decision.cover) is None:
+        return None
+    history = decision.history
+    covers = tuple(sorted(p for head in cover.heads if not decision.stays[head] for p in history.unit(head)))
+    covered = sum([history.tokens[p] for p in covers])
+    return PlannedSummary(covers, cover.tokens, covered, cover.absorbed) if covers else None

@@ -31,6 +31,7 @@ STRATEGY_NAMES: tuple[str, ...] = (
     "newest_first",
     "half_of_turns",
     "tool_outputs_first",
+    "summarise",
 )
 
 # The signals of the score add up to 100 points.

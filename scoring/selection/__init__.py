@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 
 from scoring.history import History
 from scoring.score import Scores
-from scoring.selection import foresight, half_turns, newest_first, score, tool_outputs_first
-from scoring.selection.task import Choice, Shortening, Task, Why
+from scoring.selection import foresight, half_turns, newest_first, score, summarise, tool_outputs_first
+from scoring.selection.task import Choice, Cover, Shortening, Task, Why
 from scoring.settings import Settings
 
 Strategy = Callable[[Task], Choice]
@@ -23,9 +23,10 @@ STRATEGIES: Mapping[str, Strategy] = {
     "newest_first": newest_first.choose,
     "half_of_turns": half_turns.choose,
     "tool_outputs_first": tool_outputs_first.choose,
+    "summarise": summarise.choose,
 }
 
 # How messages are scored where nothing has to go; by the sum of the signals where a strategy is not named here.
 RATES: Mapping[str, Rate] = {"foresight": foresight.rate}
 
-__all__ = ["RATES", "STRATEGIES", "Choice", "Rate", "Shortening", "Strategy", "Task", "Why"]
+__all__ = ["RATES", "STRATEGIES", "Choice", "Cover", "Rate", "Shortening", "Strategy", "Task", "Why"]

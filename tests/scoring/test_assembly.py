@@ -191,6 +191,18 @@ class TestSummaries:
         made = build([Summary("s", words(300)), *numbered(2)], config=config)
         assert made.summaries_left_out == ("s",)
 
+    def test_are_made_for_the_list_where_the_strategy_summarises(self) -> None:  # C2, C5
+        """At the place of the first message covered; the same list gives the same bytes."""
+        said = [Item(str(n), user(f"{n} " + "use src/parser.py for it " * 60)) for n in range(40)]
+        rules = replace(BALANCED, fresh_tail=2, user_words_tokens=0)
+        config = AssemblyConfig(rules, usable=6_000, strategy="summarise")
+        made = build(said, config=config)
+        assert made.has_summary
+        assert made.token_estimate <= 6_000
+        assert made.messages[0].text.startswith(f"[Summary: depth 1, {len(made.left_out)} messages]")
+        assert f"a summary made for this list stands for {len(made.left_out)} messages" in made.notes
+        assert build(said, config=config) == made
+
 
 class TestTheNewestMessage:
     """The only one that is ever cut here."""

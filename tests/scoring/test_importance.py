@@ -76,6 +76,21 @@ class TestPruning:
         assert sorted(places[id(m)] for m in result.pruned + result.removed) == list(range(len(history)))
         assert [places[id(m)] for m in result.pruned] == sorted(places[id(m)] for m in result.pruned)
 
+    def test_lets_a_summary_stand_where_the_settings_say_so(self) -> None:  # S4, C2, B8
+        """At the place of the first message it covers; the rest are the objects that came in."""
+        history = [
+            said("system", "be brief"),
+            *(said("user", f"{i} " + "words of it " * 60) for i in range(30)),
+        ]
+        settings = replace(BLUEPRINT, strategy="summarise")
+        result = prune_context(history, 3_000, settings=settings)
+        assert result.pruned[1]["content"] == result.summary
+        assert result.summary.startswith(f"[Summary: depth 1, {len(result.removed)} messages]")
+        assert [*result.pruned[:1], *result.removed, *result.pruned[2:]] == history
+        assert result.stats["itemsKept"] + result.stats["itemsRemoved"] == len(history)
+        assert result.stats["final"] <= 3_000
+        assert result.stats["final"] == get_context_stats(result.pruned).tokens
+
     def test_gives_back_the_list_itself_where_nothing_has_to_go(self) -> None:  # B8, B12
         """Also the last message that is a system message, once."""
         history = [said("user", "hello"), said("system", "be brief")]

@@ -16,6 +16,8 @@ from scoring.history import History
 from scoring.models import find_model
 from scoring.plan import PrunePlan, plan_prune
 from scoring.settings import DEFAULT_PRESET, PRESETS
+from scoring.summary.levels import Judged
+from scoring.summary.planned import written
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.tokenizers import Tokenizers
@@ -28,6 +30,7 @@ class Pruned:
     value: Any
     plan: PrunePlan
     format: str
+    summary: Judged | None = None
 
 
 @click.command()
@@ -122,14 +125,21 @@ def prune_value(
     if budget is None:
         budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
     plan = plan_prune(history, settings, budget, strategy=strategy, wire_format=decoded.format)
-    return Pruned(kept_value(value, decoded, plan), plan, decoded.format)
+    summary = None
+    if plan.summary is not None:
+        covered = [decoded.messages[i] for i in plan.summary.covers]
+        summary = written(covered, plan.summary.tokens, settings.summary_words, counter)
+    return Pruned(kept_value(value, decoded, plan, summary), plan, decoded.format, summary)
 
 
-def kept_value(value: Any, decoded: Decoded, plan: PrunePlan) -> Any:
-    """What stays, in the shape that came in."""
+def kept_value(value: Any, decoded: Decoded, plan: PrunePlan, summary: Judged | None = None) -> Any:
+    """What stays, in the shape that came in; a summary stands at the place of the first message it covers."""
     gone = set(plan.removed)
+    place = plan.summary.covers[0] if plan.summary is not None else None
     staying = []
     for position, message in enumerate(decoded.messages):
+        if position == place and summary is not None:
+            staying.append(summary.summary.as_message())
         if position not in gone:
             shortening = plan.shortenings.get(position)
             staying.append(shortening.apply(message) if shortening else message)
@@ -146,7 +156,8 @@ def report(done: Pruned) -> list[str]:
     plan = done.plan
     total = len(plan.kept) + len(plan.removed) + len(plan.shortened)
     before = f"{total:,} messages, {plan.tokens_before:,} tokens"
-    after = f"{total - len(plan.removed):,} messages, {plan.tokens_after:,} tokens"
+    less = plan.summary.tokens - done.summary.tokens if plan.summary and done.summary else 0
+    after = f"{total - len(plan.removed):,} messages, {plan.tokens_after - less:,} tokens"
     lines = [f"{done.format}: {before} -> {after} (at most {plan.max_tokens:,})"]
     if plan.over_budget:
         lines.append(f"over budget: {plan.over_budget}")
@@ -156,6 +167,8 @@ def report(done: Pruned) -> list[str]:
         )
     causes = Counter(plan.cause(position) for position in plan.removed)
     lines += [f"{count:>6,} go: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
+    if done.summary is not None:
+        lines.append(f"       a summary of {done.summary.tokens:,} tokens stands for what is summarised")
     if plan.shortened:
         lines.append(f"{len(plan.shortened):>6,} are shortened")
     return lines

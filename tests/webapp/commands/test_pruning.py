@@ -52,6 +52,16 @@ class TestAList:
         assert 0 < len(kept) < len(CHAT)
         assert [message for message in CHAT if message in kept] == kept
 
+    def test_may_be_summarised(self, run: Any, tmp_path: Path) -> None:  # S4, C2
+        """One message stands for the oldest, and the report counts them."""
+        done = run(
+            "prune", written(tmp_path / "x.json", CHAT), "--max-tokens", 4000, "--strategy", "summarise"
+        )
+        assert done.code == 0
+        assert done.out.count("[Summary: depth 1, ") == 1
+        assert "go: summarised" in done.err
+        assert "tokens stands for what is summarised" in done.err
+
     def test_that_fits_comes_out_as_it_is(self, run: Any, tmp_path: Path) -> None:
         """And the report says so."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))

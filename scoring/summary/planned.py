@@ -1,0 +1,26 @@
+"""The summary that a plan asks for, written by the built-in summariser within what the plan has set aside for it.
+
+For lists that no store keeps: a file that is pruned, a context that is assembled. The same messages always give the
+same summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scoring.messages import Message
+from scoring.summary.levels import Judged, covering, deterministic, replaced_tokens
+from scoring.summary.snapshot import MOST_WORDS
+from scoring.summary.value import Summary
+from scoring.tokens import ESTIMATOR, TokenCounter
+
+
+def written(
+    items: Sequence[Message | Summary],
+    most_tokens: int,
+    max_words: int = MOST_WORDS,
+    counter: TokenCounter = ESTIMATOR,
+) -> Judged:
+    """A summary of these items in at most `most_tokens`, and in fewer than they take; its tokens say how many."""
+    allowed = min(replaced_tokens(items, counter), most_tokens + 1)
+    return deterministic(covering(items), items, allowed, max_words, counter)
