@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.rows import Row, best_of
-from scoring.content import Content, content_of
+from scoring.content import Content, Rows, Stems, content_of
 from scoring.features import Features
 from scoring.history import History
 from scoring.importance import prune_context
@@ -129,8 +129,9 @@ def _content(rng: random.Random, recent: list[str], is_output: bool) -> Content:
         ends.append(len(held))
     count = len(ends)
     chars = array("I", (rng.randint(20, 160) for _ in range(count)))
-    rows = array("I", range(count)), bytes(count), chars, ends, held
-    return Content("\n".join(sorted(names)), lines, 80, False, terms, bytes([2]) * len(terms), *rows)
+    rows = Rows(array("I", range(count)), bytes(count), chars, ends, held)
+    stems = Stems(terms, bytes([2]) * len(terms))
+    return Content("\n".join(sorted(names)), lines, 80, False, stems, rows)
 
 
 def _memory_mb(history: History, settings: Settings, budget: int) -> float:

@@ -13,11 +13,10 @@ from __future__ import annotations
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.content.names import identifiers
@@ -29,27 +28,78 @@ _REMEMBERED = 200  # hashes of lines up to so many characters are remembered: to
 READ_CHARS = 4_000_000  # four times what the largest window holds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Stems(NamedTuple):
+    """The stems of a message: their codes, and how often each stands (up to 255)."""
+
+    codes: array[int]
+    counts: bytes
+
+
+class Rows(NamedTuple):
+    """The rows of its outputs: row r is piece `pieces[r]` of line `lines[r]`, `chars[r]` characters, with the marks at
+    the positions `marks[ends[r-1]:ends[r]]`.
+    """
+
+    lines: array[int]
+    pieces: bytes
+    chars: array[int]
+    ends: array[int]
+    marks: array[int]
+
+
+NO_STEMS, NO_ROWS = Stems(array("I"), b""), Rows(array("I"), b"", array("I"), array("I"), array("I"))
+
+
 class Content:
-    """Marks, stems and rows of one message.
+    """Marks, stems and rows of one message; read only.
 
     `names` are its names in order, one a line, `lines` the hashes of its text lines; the marks at the positions
     0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
-    words. Row r is (`row_lines`, `row_pieces`), `row_chars` characters, with the marks at the positions
-    `row_marks[row_ends[r-1]:row_ends[r]]`.
+    words. What was stored is unpacked when it is asked for: of most messages nobody looks at more than the marks.
     """
 
-    names: str
-    lines: array[int]
-    words: int
-    asks: bool
-    terms: array[int]
-    term_counts: bytes
-    row_lines: array[int]
-    row_pieces: bytes
-    row_chars: array[int]
-    row_ends: array[int]
-    row_marks: array[int]
+    __slots__ = ("_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
+
+    def __init__(
+        self,
+        names: str = "",
+        lines: array[int] | None = None,
+        words: int = 0,
+        asks: bool = False,
+        stems: Stems | None = None,
+        rows: Rows | None = None,
+        packed: bytes = b"",
+    ) -> None:
+        self.names, self.words, self.asks = names, words, asks
+        self._lines, self._stems, self._rows, self._packed = lines, stems, rows, packed
+
+    @property
+    def lines(self) -> array[int]:
+        """The hashes of its text lines."""
+        if self._lines is None:  # not kept: a history numbers them once, when it takes the message in
+            return _columns(self._packed, 0, "Q")[0] if self._packed else array("Q")
+        return self._lines
+
+    @property
+    def stems(self) -> Stems:
+        """Its stems, for relevance."""
+        if self._stems is None:
+            self._stems = NO_STEMS
+            if self._packed:
+                codes, counts = _columns(self._packed, 1, "IB")
+                self._stems = Stems(codes, counts.tobytes())
+        return self._stems
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of its outputs; none for what may not be shortened."""
+        if self._rows is None:
+            self._rows = NO_ROWS
+            if self._packed:
+                lines, pieces, chars, lengths, marks = _columns(self._packed, 3, "IBIII")
+                ends = array("I", accumulate(lengths))
+                self._rows = Rows(lines, pieces.tobytes(), chars, ends, marks) if ends else NO_ROWS
+        return self._rows
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Content) and self.to_dict() == other.to_dict()
@@ -59,37 +109,30 @@ class Content:
 
     def to_dict(self) -> dict[str, str | int]:
         """The content as JSON-ready data, which `from_dict` reads back to an equal value."""
-        out = bytearray(self.words.to_bytes(4, "little"))
-        out.append(self.asks)
-        ends = [b - a for a, b in zip([0, *self.row_ends], self.row_ends, strict=False)]
-        for column in (
-            *(self.lines, self.terms, self.term_counts),
-            *(self.row_lines, self.row_pieces, self.row_chars, ends, self.row_marks),
-        ):
-            _write(out, column)
-        return {"version": VERSION, "names": self.names, "columns": b64encode(out).decode("ascii")}
+        return {"version": VERSION, "names": self.names, "columns": b64encode(self._pack()).decode("ascii")}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Content | None:
         """The content that `to_dict` wrote; None where another version did."""
         if found.get("version") != VERSION:
             return None
-        data = memoryview(b64decode(found["columns"]))
-        at = 5
-        columns = []
-        for code in "QIBIBIII":
-            column, at = _read(data, at, code)
-            columns.append(column)
-        lines, terms, counts, numbers, pieces, chars, lengths, held = columns
-        ends = array("I", accumulate(lengths))
-        words, asked = int.from_bytes(data[:4], "little"), bool(data[4])
-        rows = numbers, pieces.tobytes(), chars, ends, held
-        return cls(found["names"], lines, words, asked, terms, counts.tobytes(), *rows)
+        packed = b64decode(found["columns"])
+        words, asked = int.from_bytes(packed[:4], "little"), bool(packed[4])
+        return cls(found["names"], None, words, asked, packed=packed)
+
+    def _pack(self) -> bytes:
+        if self._packed:
+            return self._packed
+        out = bytearray(self.words.to_bytes(4, "little"))
+        out.append(self.asks)
+        rows = self.rows
+        lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
+        for column in (self.lines, *self.stems, rows.lines, rows.pieces, rows.chars, lengths, rows.marks):
+            _write(out, column)
+        return bytes(out)
 
 
-_Rows: TypeAlias = "tuple[array[int], bytes, array[int], array[int], array[int]]"
-_NO_ROWS: _Rows = (array("I"), b"", array("I"), array("I"), array("I"))
-EMPTY = Content("", array("Q"), 0, False, array("I"), b"", *_NO_ROWS)
+EMPTY = Content()
 
 
 def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
@@ -113,9 +156,9 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
         code = crc32(word.encode("utf-8", "replace"))
         counted[code] = min(255, counted.get(code, 0) + count)
     lines = array("Q", (place for place in places if isinstance(place, int)))
-    rows = _rows(outputs, by_line, places) if outputs else _NO_ROWS
-    terms, counts = array("I", counted), bytes(counted.values())
-    return Content("\n".join(names), lines, word_count(text), asks(text), terms, counts, *rows)
+    rows = _rows(outputs, by_line, places) if outputs else NO_ROWS
+    found = Stems(array("I", counted), bytes(counted.values()))
+    return Content("\n".join(names), lines, word_count(text), asks(text), found, rows)
 
 
 def line_hash(line: str) -> int:
@@ -135,7 +178,7 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
     return [identifiers(line) for output in outputs for line in output.split("\n")]
 
 
-def _rows(outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]) -> _Rows:
+def _rows(outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]) -> Rows:
     """The rows that carry a mark, as columns: line, piece, characters, end of its marks, and the marks."""
     lines, pieces, chars = array("I"), bytearray(), array("I")
     ends, held = array("I"), array("I")
@@ -155,7 +198,7 @@ def _rows(outputs: Sequence[str], by_line: list[set[str]], places: dict[str | in
                 pieces.append(piece)
                 chars.append(len(said))
                 ends.append(len(held))
-    return lines, bytes(pieces), chars, ends, held
+    return Rows(lines, bytes(pieces), chars, ends, held)
 
 
 def _write(out: bytearray, column: Sequence[int]) -> None:
@@ -168,9 +211,19 @@ def _write(out: bytearray, column: Sequence[int]) -> None:
     out += array(code, column).tobytes()
 
 
-def _read(data: memoryview, at: int, code: str) -> tuple[array[int], int]:
-    """The column at `at`, in numbers of `code`, and where the next begins."""
-    column = array(chr(data[at]))
-    end = at + 5 + column.itemsize * int.from_bytes(data[at + 1 : at + 5], "little")
-    column.frombytes(data[at + 5 : end])
-    return (column if column.typecode == code else array(code, column)), end
+def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
+    """The columns from the `first` on, one for each code of the numbers that they are wanted in."""
+    at = 5
+    for _ in range(first):
+        at += 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
+    found = []
+    for code in codes:
+        column = array(chr(packed[at]))
+        end = at + 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
+        column.frombytes(packed[at + 5 : end])
+        found.append(column if column.typecode == code else array(code, column))
+        at = end
+    return found
+
+
+_SIZES = {ord(code): array(code).itemsize for code in "BHIQ"}

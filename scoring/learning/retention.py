@@ -87,10 +87,10 @@ def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
     if content is None or not rows:
         return set()
     names = content.names.split("\n")
-    left: set[str] = set()
+    held, left = content.rows, set[str]()
     start = 0
-    for line, piece, end in zip(content.row_lines, content.row_pieces, content.row_ends, strict=True):
+    for line, piece, end in zip(held.lines, held.pieces, held.ends, strict=True):
         if (line, piece) in rows:
-            left.update(names[mark] for mark in content.row_marks[start:end] if mark < len(names))
+            left.update(names[mark] for mark in held.marks[start:end] if mark < len(names))
         start = end
     return left

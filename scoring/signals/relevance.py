@@ -38,7 +38,7 @@ def relevance(history: History) -> list[float] | None:
     asked = (history.features[last].content or EMPTY) if last > 0 and history.roles[last] == "user" else EMPTY
     if not 0 < asked.words <= QUESTION_WORDS:
         return None
-    own = _bm25(history, frozenset(asked.terms), last)
+    own = _bm25(history, frozenset(asked.stems.codes), last)
     if own is None:
         return None
     outputs = sum(1 for role in history.roles if role == "tool")
@@ -55,10 +55,11 @@ def _bm25(history: History, asked: frozenset[int], question: int) -> list[float]
         if content is None:
             totals.append(0)
             continue
-        totals.append(sum(content.term_counts))
+        codes, counts = content.stems
+        totals.append(sum(counts))
         if i != question:
-            for term in asked.intersection(content.terms):
-                hits.setdefault(term, []).append((i, content.term_counts[content.terms.index(term)]))
+            for term in asked.intersection(codes):
+                hits.setdefault(term, []).append((i, counts[codes.index(term)]))
     if not hits:
         return None
     count = len(totals)

@@ -124,4 +124,4 @@ class TestEnormousTexts:
         found = content_of(text, [text])
         assert {"first_name.py", "last_name.py"} <= set(found.names.split("\n"))
         assert "middle_name.py" not in found.names
-        assert len(found.row_lines) == 0
+        assert len(found.rows.lines) == 0

@@ -234,9 +234,9 @@ class Offers:
         known = self._outputs.get(position)
         if known is None and position not in self._plain:
             content, tokens = self._history.features[position].content, self._tokens[position]
-            if content is None or not content.row_ends or tokens < STUB_FROM:
+            if content is None or not content.rows.ends or tokens < STUB_FROM:
                 self._plain.add(position)
                 return None
             per_char = tokens / (self._history.chars[position] + 1)
-            known = self._outputs[position] = Output(content, self._ledger.held[position], per_char)
+            known = self._outputs[position] = Output(content.rows, self._ledger.held[position], per_char)
         return known

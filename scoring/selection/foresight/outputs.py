@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import itemgetter, sub, truediv
 
-from scoring.content import Content
+from scoring.content import Rows
 from scoring.content.rows import MARK_CHARS, Row
 
 # What is reckoned in tokens for the frame of an output, and in characters for each row's break and gap.
@@ -25,13 +25,13 @@ class Output:
 
     __slots__ = ("_at", "_bounds", "_lines", "_marks", "_pieces", "frame", "prices")
 
-    def __init__(self, content: Content, held: array[int], per_char: float) -> None:
-        self._lines, self._pieces = content.row_lines, content.row_pieces
-        self._bounds = [0, *content.row_ends]
+    def __init__(self, rows: Rows, held: array[int], per_char: float) -> None:
+        self._lines, self._pieces = rows.lines, rows.pieces
+        self._bounds = [0, *rows.ends]
         self._at = itemgetter(*self._bounds)
-        self._marks = array("I", map(held.__getitem__, content.row_marks))
+        self._marks = array("I", map(held.__getitem__, rows.marks))
         self.frame = MARK_TOKENS + MARK_CHARS * per_char
-        self.prices = array("d", [(chars + ROW_CHARS) * per_char for chars in content.row_chars])
+        self.prices = array("d", [(chars + ROW_CHARS) * per_char for chars in rows.chars])
 
     def adding(self, position: int, left: Sequence[float]) -> list[Adding]:
         """The rows that add something, by what is left of their marks."""
