@@ -10,6 +10,7 @@ import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
 import { api } from "../lib/api.js";
+import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";
 import { sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
@@ -17,6 +18,7 @@ import { shortcutsFor } from "../lib/keys.js";
 import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
+import { actOn, deleteSession, setAutomatic } from "../lib/session-acts.js";
 import { banner, bars, deleteDialog, header, problem } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
@@ -36,12 +38,17 @@ export class CoppiceSession extends CoppiceElement {
   #session = null;
   /** @type {import("../lib/types.js").Cost | null} */
   #cost = null;
+  /** @type {import("../lib/types.js").Parent | null} */
+  #parent = null;
   /** @type {Plan | null} */
   #plan = null;
+  #choices = new Choices();
   /** @type {Tab} */
   #tab = "heaviest";
   /** Whether the panels' sheet is open, where the page is too narrow for two columns. */
   #sheet = false;
+  /** What had the focus when a panel was opened. @type {Element | null} */
+  #opener = null;
   #dismissed = false;
   /** @type {string | null} */
   #error = null;
@@ -85,7 +92,7 @@ export class CoppiceSession extends CoppiceElement {
         /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
       "close-delete": () =>
         /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
-      delete: () => this.#delete(),
+      delete: () => deleteSession(this.#id),
       copy: copyText,
       "open-export": () => {
         const menu = this.querySelector("details.export");
@@ -96,7 +103,7 @@ export class CoppiceSession extends CoppiceElement {
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.name === "automatic") this.#setAutomatic(field.checked);
+      if (field.name === "automatic") this.#after(setAutomatic(this.#id, field.checked));
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
@@ -122,13 +129,15 @@ export class CoppiceSession extends CoppiceElement {
       this.#plan = event.detail.plan;
       this.requestUpdate();
     });
-    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) =>
-      this.#pruned(event.detail.applied, event.detail.plan),
-    );
+    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) => this.#pruned(event.detail.applied));
     this.listen(this, "undone", (/** @type {CustomEvent} */ event) => this.#undone(event.detail.undone));
-    this.listen(this, "message-act", (/** @type {CustomEvent} */ event) =>
-      this.#act(event.detail.id, event.detail.act),
+    this.listen(this, "message-act", (/** @type {CustomEvent} */ { detail }) =>
+      this.#after(actOn(this.#id, detail.id, detail.act, (n) => this.#undo(n))),
     );
+    this.listen(this, "chosen", (/** @type {CustomEvent} */ { detail }) => {
+      this.#choices.put(detail.kind, detail.messages);
+      this.#openTab("plan");
+    });
   }
 
   /** @returns {import("./message-list.js").MessageList | null} */
@@ -149,9 +158,10 @@ export class CoppiceSession extends CoppiceElement {
   async #load() {
     try {
       const first = this.#session === null;
-      const { session, cost } = await api.stats(this.#id);
+      const { session, cost, parent } = await api.stats(this.#id);
       this.#session = session;
       this.#cost = cost;
+      this.#parent = parent;
       this.#error = null;
       if (first) this.#firstLook(this.#session);
       this.requestUpdate();
@@ -189,6 +199,7 @@ export class CoppiceSession extends CoppiceElement {
     const before = this.#session;
     this.#session = session;
     if (payload.cost !== undefined) this.#cost = payload.cost;
+    if (payload.parent !== undefined) this.#parent = payload.parent;
     this.#chart?.push({
       at: session.last_activity,
       number: session.messages,
@@ -233,6 +244,7 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {Tab} tab */
   #openTab(tab) {
+    this.#opener = document.activeElement;
     this.#tab = tab;
     this.#sheet = true;
     this.update();
@@ -240,18 +252,26 @@ export class CoppiceSession extends CoppiceElement {
     this.#showSide();
   }
 
-  /** Brings the panel that was asked for into view, and into focus where it is a sheet. */
-  #showSide() {
-    if (getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed")
-      /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
-    else if ((this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
-      this.querySelector(".columns")?.scrollIntoView({ block: "start", behavior: "smooth" });
+  /** Whether the panels are a sheet over the page, for want of room. */
+  get #isSheet() {
+    return getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed";
   }
 
+  /** Brings the panel that was asked for into view, and the focus to what it begins with. */
+  #showSide() {
+    if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
+      this.querySelector(".columns")?.scrollIntoView({ block: "start" });
+    if (this.#tab === "plan") this.#planPanel?.focusHeading();
+    else if (this.#isSheet)
+      /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
+  }
+
+  /** Closes the sheet and gives the focus back to what opened it; tells whether it was open. */
   #closeSheet() {
-    const was = this.#sheet;
+    const was = this.#sheet && this.#isSheet;
     this.#sheet = false;
-    this.requestUpdate();
+    this.update();
+    if (was && this.#opener instanceof HTMLElement && this.#opener.isConnected) this.#opener.focus();
     return was;
   }
 
@@ -270,11 +290,7 @@ export class CoppiceSession extends CoppiceElement {
 
   #escape() {
     if (closeMenus(this, null)) return;
-    if (
-      this.#closeSheet() &&
-      getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed"
-    )
-      return;
+    if (this.#closeSheet()) return;
     if (this.#list?.closeRows()) return;
     if (this.#tab === "plan") {
       this.#tab = "heaviest";
@@ -283,13 +299,13 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {import("../lib/types.js").Applied} applied @param {Plan} plan */
-  #pruned(applied, plan) {
+  /** @param {import("../lib/types.js").Applied} applied */
+  #pruned(applied) {
     this.#session = applied.session;
     this.#plan = null;
     this.#tab = "history";
     this.#sheet = false;
-    toast(prunedSentence(plan, applied.operation.freed), {
+    toast(prunedSentence(applied.operation), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
     });
     this.update();
@@ -313,44 +329,12 @@ export class CoppiceSession extends CoppiceElement {
     this.#changed(true);
   }
 
-  /** @param {string} id @param {string} act */
-  async #act(id, act) {
-    try {
-      if (act === "learn") {
-        await api.keep("learnings", { session_id: this.#id, message_id: id });
-        return toast("Kept as a learning; the memory page has it.");
-      }
-      const applied = await api.act(this.#id, id, act);
-      this.#session = applied.session;
-      toast(
-        applied.message,
-        applied.operation ? { act: { label: "Undo", run: () => this.#undo(applied.operation.n) } } : {},
-      );
-      this.requestUpdate();
-      this.#changed(true);
-    } catch (error) {
-      toastError(error, `Could not ${act.replace("-", " ")} the message`);
-    }
-  }
-
-  /** @param {boolean} automatic */
-  async #setAutomatic(automatic) {
-    try {
-      this.#session = await api.patchSession(this.#id, { automatic });
-      toast(`Automatic pruning is ${automatic ? "on" : "off"} for this session.`);
-    } catch (error) {
-      toastError(error, "Could not change automatic pruning");
-    }
+  /** Takes the session as it is after something was done to it. @param {Promise<Session | null>} doing */
+  async #after(doing) {
+    const session = await doing;
+    if (session) this.#session = session;
     this.requestUpdate();
-  }
-
-  async #delete() {
-    try {
-      await api.deleteSession(this.#id);
-      location.assign("/");
-    } catch (error) {
-      toastError(error, "Could not delete the session");
-    }
+    if (session) this.#changed(true);
   }
 
   update() {
@@ -368,7 +352,7 @@ export class CoppiceSession extends CoppiceElement {
     render(
       this,
       html`${this.#error && problem("These figures may be old", this.#error)}
-        ${header(session, location.origin)}
+        ${header(session, this.#parent, location.origin)}
         ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
         <div class="figures" data-key="figures">${bars(session, this.#cost)}
         <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed unseen="${unseenOf(session)}"` : ""}></token-chart></section></div>
@@ -385,7 +369,10 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {Session} session */
   #feedPanels(session) {
     const panel = this.#planPanel;
-    if (panel) panel.session = session;
+    if (panel) {
+      panel.choices = this.#choices;
+      panel.session = session;
+    }
     const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (
       this.querySelector("heavy-panel")
     );

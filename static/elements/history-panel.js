@@ -8,6 +8,7 @@ import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
+import { tookWords } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toastError } from "../lib/toast.js";
@@ -23,6 +24,9 @@ const ACTORS = /** @type {Record<string, string>} */ ({
   emergency: "in an emergency",
 });
 const SHOWN_ITEMS = 60;
+
+/** What an operation did to how many messages. @param {Operation} o */
+const took = (o) => (o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message"));
 
 export class HistoryPanel extends CoppiceElement {
   /** @type {Operation[] | null} */
@@ -133,7 +137,7 @@ export class HistoryPanel extends CoppiceElement {
         <div><b>${operationName(o.kind)}</b> <span class="muted">${o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor)} ${agoTime(o.at)}${o.undone_at && " · undone"}</span></div>
         <div class="op-acts">${o.messages > 0 && html`<button class="small quiet" data-act="inside" data-n="${o.n}" aria-expanded="${open ? "true" : "false"}">${open ? "Close" : "Look inside"}</button>`}
           ${o.undoable && !o.undone_at && html`<button class="small" data-act="undo" data-n="${o.n}">Undo</button>`}</div>
-        <p class="small muted op-figures">${o.messages > 0 && counted(o.messages, "message")}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
+        <p class="small muted op-figures">${took(o)}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
       ${
         this.#asking === o.n &&
         html`<div class="note-box" role="alert"><span>This also undoes ${counted(o.undoes_also.length, "later operation")}: ${o.undoes_also.map((n) => this.#nameOf(n)).join(", ")}.</span>

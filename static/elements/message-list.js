@@ -4,7 +4,7 @@
 // Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
 // elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
 // once a second; `setFilter(name)` chooses a chip. What is chosen stands in the address.
-import { ApiError, api } from "../lib/api.js";
+import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
@@ -13,12 +13,14 @@ import { shortcutsFor } from "../lib/keys.js";
 import { EVERYTHING, keepQuery, listHead, queryOf } from "../lib/list-head.js";
 import { messageDetail, messageRow } from "../lib/message-row.js";
 import { element, patch, render } from "../lib/render.js";
-import { arrive, brackets, merge, signalNames } from "../lib/rows.js";
+import { arrive, brackets, merge, signalNames, withFates } from "../lib/rows.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 /** @typedef {import("../lib/types.js").MessageFull} MessageFull */
 
 const PAGE = 100;
+/** The filters that a plan decides on. */
+const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
 /** At most this many rows are read again at once. */
 const REFRESHED = 500;
 const CALM_MS = 1000;
@@ -164,14 +166,22 @@ export class MessageList extends CoppiceElement {
     const { fate, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
     this.#reading ??= new AbortController();
-    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit };
-    const signal = this.#reading.signal;
-    return api.messages(this.#session, { ...query, plan_id }, signal).catch((error) => {
-      // The plan is stale: its fates hold no longer, those of a plan made now do.
-      if (plan_id && error instanceof ApiError && error.status === 409)
-        return api.messages(this.#session, query, signal);
-      throw error;
-    });
+    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id };
+    return api.messages(this.#session, query, this.#reading.signal);
+  }
+
+  /**
+   * A page as it is shown: where the session has outgrown the plan on the page, another plan is on its way, and until
+   * it is there the rows keep what the old one said of them. Null where not even the choice of rows would hold.
+   * @param {import("../lib/types.js").Page} page
+   */
+  #settled(page) {
+    const asked = this.getAttribute("plan-id");
+    if (!asked || page.plan_id === asked || !this.#page) return page;
+    if (OF_A_PLAN.has(this.#query.fate)) return null;
+    const { all, out, errors } = page.counts;
+    const counts = { ...this.#page.counts, all, out, errors };
+    return { ...page, counts, messages: withFates(this.#rows, page.messages) };
   }
 
   async #read() {
@@ -181,8 +191,8 @@ export class MessageList extends CoppiceElement {
     this.#refreshedAt = Date.now();
     const shown = this.#rows.length;
     try {
-      const page = await this.#fetch(this.#from, Math.min(REFRESHED, Math.max(PAGE, shown)));
-      if (mine.signal.aborted) return;
+      const page = this.#settled(await this.#fetch(this.#from, Math.min(REFRESHED, Math.max(PAGE, shown))));
+      if (mine.signal.aborted || !page) return;
       const complete = page.messages.length >= shown || page.next === null;
       const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
       this.#page = page;

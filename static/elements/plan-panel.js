@@ -1,27 +1,26 @@
 // <plan-panel></plan-panel>
 //
 // A prune before it happens: bars before and after, what goes grouped by reason, what it costs and saves, a what-if.
-// Property `session` (a Session). Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once it
-// was applied. `plan()` makes a plan, `apply()` carries out the one that is shown, and only that one.
+// Properties: `session` (a Session), `choices` (what the reader chose; kept by the page, so that it outlives the panel).
+// Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once it was applied. `plan()` makes a
+// plan, `apply()` carries out the one that is shown, and only that one. Once the session has outgrown its plan it makes
+// another, at most every CALM_MS, and until then shows the old one.
 import { ApiError, api } from "../lib/api.js";
+import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";
-import { counted, money, number, percent, percentSet, sentence } from "../lib/format.js";
-import { regionsAfter } from "../lib/gauge.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
-import { panelText } from "../lib/message-row.js";
-import { doesSomething, groupsOf, planVerb, rowsByCause, SHORTENED, sinceSentence } from "../lib/plan.js";
+import { doesSomething, planRequest, planVerb, sinceSentence } from "../lib/plan.js";
+import { planBody, planTitle } from "../lib/plan-view.js";
 import { render } from "../lib/render.js";
-import { limitsOf } from "../lib/session-row.js";
-import { strategyName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
 /** @typedef {import("../lib/types.js").Session} Session */
-/** @typedef {import("../lib/types.js").Message} Message */
 
-const SHOWN_ROWS = 40;
 const TYPING_MS = 250;
 const CALM_MS = 700;
+const OUTGROWN =
+  "The session had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.";
 
 export class PlanPanel extends CoppiceElement {
   /** @type {Session | null} */
@@ -29,11 +28,12 @@ export class PlanPanel extends CoppiceElement {
   /** @type {Plan | null} */
   #plan = null;
   #plannedMessages = 0;
-  /** @type {Map<string, number>} spared messages and their numbers */
-  #spared = new Map();
-  /** @type {{ max_tokens?: number, strategy?: string }} */
+  #choices = new Choices();
+  /** @type {import("../lib/plan.js").Wish} */
   #wish = {};
   #busy = false;
+  /** Whether the plan is outgrown and stays while the reader is at it. */
+  #held = false;
   /** @type {string | null} */
   #note = null;
   /** @type {string | null} */
@@ -46,6 +46,8 @@ export class PlanPanel extends CoppiceElement {
   #allOf = new Set();
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #follow = null;
   /** @type {AbortController | null} */
   #asking = null;
 
@@ -56,8 +58,20 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  get current() {
-    return this.#plan;
+  /** @param {Choices} choices */
+  set choices(choices) {
+    this.#choices = choices;
+  }
+
+  /** Whether the session has changed since the plan was made. */
+  get #outgrown() {
+    return this.#plan !== null && this.#session !== null && this.#session.version > this.#plan.version;
+  }
+
+  /** Moves the focus to the panel's heading. */
+  focusHeading() {
+    this.update();
+    this.querySelector("h2")?.focus({ preventScroll: true });
   }
 
   start() {
@@ -66,25 +80,32 @@ export class PlanPanel extends CoppiceElement {
       "plan-again": () => this.plan(),
       group: (target) => this.#flip(this.#openGroups, target.dataset.cause ?? ""),
       "all-of": (target) => this.#flip(this.#allOf, target.dataset.cause ?? ""),
-      spare: (target) => this.#spare(target.dataset.id ?? "", Number(target.dataset.number)),
-      "spare-not": (target) => {
-        this.#spared.delete(target.dataset.id ?? "");
-        this.plan();
-      },
-      "wish-reset": () => {
-        this.#wish = {};
-        this.plan();
-      },
+      spare: ({ dataset }) =>
+        this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
+      forget: ({ dataset }) => this.#choose(() => this.#choices.forget(dataset.id ?? "")),
+      "forget-all": ({ dataset }) =>
+        this.#choose(() =>
+          this.#choices.forgetAll(/** @type {import("../lib/choices.js").Kind} */ (dataset.kind)),
+        ),
+      "also-prune": () =>
+        this.#choose(() => {
+          this.#wish.max_tokens = this.#session?.aim_tokens;
+        }),
+      "wish-reset": () =>
+        this.#choose(() => {
+          this.#wish = {};
+        }),
     });
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
-    this.listen(this, "pointerleave", () => this.#followChanges());
+    for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
     this.#readStrategies();
   }
 
   stop() {
     if (this.#timer) clearTimeout(this.#timer);
+    if (this.#follow) clearTimeout(this.#follow);
     this.#asking?.abort();
   }
 
@@ -103,9 +124,9 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** @param {string} id @param {number} messageNumber */
-  #spare(id, messageNumber) {
-    this.#spared.set(id, messageNumber);
+  /** @param {() => void} change of what is wanted */
+  #choose(change) {
+    change();
     this.plan();
   }
 
@@ -123,13 +144,19 @@ export class PlanPanel extends CoppiceElement {
     this.#timer = setTimeout(() => this.plan(), TYPING_MS);
   }
 
-  /** Plans again when the session has changed, but moves no row under the reader's pointer and no slider in the hand. */
+  /**
+   * Plans again when the session has changed, but moves no row under the reader's pointer and no slider in the hand.
+   * Further changes do not put it off, or a busy session would never be planned for.
+   */
   #followChanges() {
-    if (!this.#plan || !this.#session || this.#busy || this.#session.version === this.#plan.version) return;
+    if (!this.#outgrown || this.#busy || this.#follow) return;
     const reading = this.#openGroups.size > 0 && this.matches(":hover");
-    if (reading || this.querySelector(":is(input, select):focus")) return this.requestUpdate();
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.plan(this.#note), CALM_MS);
+    this.#held = reading || this.querySelector(":is(input, select):focus") !== null;
+    if (this.#held) return this.requestUpdate();
+    this.#follow = setTimeout(() => {
+      this.#follow = null;
+      if (this.#outgrown) this.plan(this.#note);
+    }, CALM_MS);
   }
 
   /** Makes a plan for the session as it is now. @param {string | null} [note] */
@@ -141,19 +168,17 @@ export class PlanPanel extends CoppiceElement {
     const mine = new AbortController();
     this.#asking = mine;
     this.#note = note;
+    this.#held = false;
     this.requestUpdate();
     try {
-      const spare = [...this.#spared.keys()];
-      const plan = await api.plan(
-        session.id,
-        { ...this.#wish, ...(spare.length ? { spare } : {}) },
-        mine.signal,
-      );
+      const request = planRequest(this.#wish, this.#choices, session);
+      const plan = await api.plan(session.id, request, mine.signal);
       if (mine.signal.aborted) return;
       this.#plan = plan;
       this.#plannedMessages = session.messages;
       this.#error = null;
       this.emit("plan-changed", { plan });
+      this.#followChanges();
     } catch (error) {
       if (mine.signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);
@@ -164,22 +189,20 @@ export class PlanPanel extends CoppiceElement {
   async apply() {
     const plan = this.#plan;
     if (!plan || this.#busy || !doesSomething(plan)) return;
+    if (this.#outgrown) return this.plan(OUTGROWN);
     this.#busy = true;
     this.requestUpdate();
     try {
       const applied = await api.prune(plan.session_id, { plan_id: plan.plan_id });
       this.#note = null;
-      this.#spared.clear();
+      this.#choices.clear();
       this.#wish = {};
       this.#plan = null;
       this.#busy = false;
-      this.emit("pruned", { applied, plan });
+      this.emit("pruned", { applied });
     } catch (error) {
       this.#busy = false;
-      if (error instanceof ApiError && error.status === 409)
-        await this.plan(
-          "The session had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.",
-        );
+      if (error instanceof ApiError && error.status === 409) await this.plan(OUTGROWN);
       else this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
@@ -188,14 +211,15 @@ export class PlanPanel extends CoppiceElement {
   update() {
     const [plan, session] = [this.#plan, this.#session];
     if (!session) return;
-    const stale = plan !== null && session.version !== plan.version && !this.#busy;
+    const alone = this.#choices.takes && this.#wish.max_tokens === undefined;
     render(
       this,
       html`<div class="panel-body" data-key="body">
+        <h2 class="plan-title" data-key="title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>No plan: ${this.#error}</span><button class="small" data-act="plan-again">Try again</button></div>`}
         ${this.#note && html`<p class="note-box" data-key="note" role="status">${this.#note}</p>`}
-        ${stale && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages)} <button class="small" data-act="plan-again">Plan again</button></p>`}
-        ${plan ? this.#body(plan, session) : !this.#error && html`<p class="muted pad" data-key="busy">Planning…</p>`}
+        ${this.#held && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages)} <button class="small" data-act="plan-again">Plan again</button></p>`}
+        ${plan ? planBody({ plan, session, choices: this.#choices, wish: this.#wish, open: this.#openGroups, all: this.#allOf, strategies: this.#strategies }) : !this.#error && html`<p class="muted pad" data-key="busy">Planning…</p>`}
       </div>
       ${
         plan &&
@@ -203,82 +227,6 @@ export class PlanPanel extends CoppiceElement {
         <span class="small muted nowrap">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`
       }`,
     );
-  }
-
-  /** @param {Plan} plan @param {Session} session */
-  #body(plan, session) {
-    return html`<div class="plan-bars" data-key="bars">${this.#bar("Now", session, plan.before.tokens, plan.before.utilization, session.pruned.regions)}
-        ${this.#bar("After", session, plan.after.tokens, plan.after.utilization, regionsAfter(session.pruned, plan.removed, plan.after.tokens) ?? [{ name: "rest", tokens: plan.after.tokens }])}</div>
-      ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message) || html`What is protected takes ${number(plan.over_budget.protected_tokens)} tokens, more than the ${number(plan.over_budget.max_tokens)} aimed at.`}</span></p>`}
-      ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${sentence(plan.nothing_to_do)}</p>`}
-      ${this.#sparedList()}
-      ${this.#groups(plan)}
-      ${this.#cache(plan)}
-      ${this.#whatIf(plan, session)}`;
-  }
-
-  /** @param {string} label @param {Session} session @param {number} tokens @param {number} utilization @param {{ name: string, tokens: number }[]} regions */
-  #bar(label, session, tokens, utilization, regions) {
-    const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
-    return html`<span class="muted">${label}</span><context-gauge label="${label}" data="${JSON.stringify({ gauge, limits: limitsOf(session) })}"></context-gauge><span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
-  }
-
-  /** @param {Plan} plan */
-  #groups(plan) {
-    const groups = groupsOf(plan);
-    if (groups.length === 0) return html``;
-    const rows = rowsByCause(plan);
-    return html`<div class="groups" data-key="groups">${groups.map((group) => {
-      const open = this.#openGroups.has(group.cause);
-      const list = rows.get(group.cause) ?? [];
-      const shortened = group.cause === SHORTENED;
-      return html`<section data-key="${group.cause}"><button class="bare group" data-act="group" data-cause="${group.cause}" aria-expanded="${open ? "true" : "false"}">${icon(open ? "down" : "right")}<span>${shortened && icon("torn")} ${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, shortened ? "output" : "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
-        ${
-          open &&
-          html`<ul class="group-rows" data-fate="${shortened ? "shortened" : "goes"}">${(this.#allOf.has(group.cause) ? list : list.slice(0, SHOWN_ROWS)).map((m) => this.#row(m))}
-          ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${group.cause}">${this.#allOf.has(group.cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}
-          ${list.length < group.messages && html`<li class="muted small">the first ${number(list.length)} of ${number(group.messages)}; the list shows all of them under ${shortened ? "Shortened" : "Goes"}</li>`}</ul>`
-        }</section>`;
-    })}<p class="total"><span>Freed</span><b class="num">−${number(plan.freed)}</b></p></div>`;
-  }
-
-  /** @param {Message} message */
-  #row(message) {
-    return html`<li data-key="${message.id}"><span class="num muted">${number(message.number)}</span>${panelText(message)}<span class="num">${number(message.tokens)}</span><button class="small" data-act="spare" data-id="${message.id}" data-number="${message.number}" aria-label="Spare message ${message.number}">Spare</button></li>`;
-  }
-
-  #sparedList() {
-    if (this.#spared.size === 0) return html``;
-    return html`<div class="spared" data-key="spared"><span class="muted">Spared by you</span><ul class="chips">${[
-      ...this.#spared,
-    ].map(
-      ([id, n]) =>
-        html`<li data-key="${id}"><button class="chip" data-act="spare-not" data-id="${id}" aria-label="No longer spare message ${n}">#${number(n)}${icon("close")}</button></li>`,
-    )}</ul></div>`;
-  }
-
-  /** @param {Plan} plan */
-  #cache({ cache, removed_count, shortened_count }) {
-    if (!cache || removed_count + shortened_count === 0) return html``;
-    /** @param {number} tokens @param {number | null} cost */
-    const both = (tokens, cost) =>
-      html`${number(tokens)}${cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`}`;
-    const back = cache.break_even_calls;
-    return html`<dl class="kv" data-key="cache"><dt>Saved on every next call</dt><dd>${both(cache.saved_per_call, cache.saved_cost)}</dd><dt>Cache rewritten once</dt><dd>${both(cache.rewritten_once, cache.rewrite_cost)}</dd>
-      ${back !== null && html`<dt>Pays back after</dt><dd>${counted(Math.max(1, Math.ceil(back)), "call")}</dd>`}
-      ${cache.saved_cost !== null && html`<dt class="small wide-dt">Tokens, and money at list price.</dt>`}</dl>`;
-  }
-
-  /** @param {Plan} plan @param {Session} session */
-  #whatIf(plan, session) {
-    const aim = Math.round(((this.#wish.max_tokens ?? plan.max_tokens) / session.limit) * 1000) / 10;
-    const strategy = this.#wish.strategy ?? plan.strategy;
-    const names = this.#strategies.includes(strategy) ? this.#strategies : [...this.#strategies, strategy];
-    const changed = this.#wish.max_tokens !== undefined || this.#wish.strategy !== undefined;
-    return html`<fieldset class="what-if" data-key="whatif"><legend>What if</legend>
-      <label for="plan-aim">Cut to</label><input id="plan-aim" type="range" name="aim" min="5" max="100" step="1" value="${Math.round(aim)}" aria-valuetext="${percentSet(aim)}"><output class="num">${percentSet(aim)}</output>
-      <label for="plan-strategy">Choose</label><select id="plan-strategy" name="strategy">${names.map((name) => html`<option value="${name}" ${name === strategy ? html`selected` : ""}>${strategyName(name)}</option>`)}</select>${changed && html`<button class="small" data-act="wish-reset">Reset</button>`}
-    </fieldset>`;
   }
 }
 

@@ -62,7 +62,7 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 /** What stands for messages. @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }} Summary */
 /** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string }} PageQuery */
-/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], compare?: boolean }} PlanRequest */
+/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], shorten?: string[], compare?: boolean }} PlanRequest */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
 export function apiAt(base = "") {

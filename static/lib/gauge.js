@@ -39,26 +39,3 @@ export function levelOf(tokens, limits) {
   if (tokens > limits.target_tokens) return "over";
   return tokens > limits.target_tokens - limits.limit * 0.05 ? "near" : "fine";
 }
-
-/** What is missing between a region's loss and the plan's figure may be at most this share of the whole. */
-const ROUNDING = 0.06;
-
-/**
- * The bar as it would be after a plan: what goes is taken from the regions of its roles, the rest of what is freed from
- * tool results, which is where outputs are shortened. Null where the figures do not add up, so that nobody is shown an
- * invented split.
- *
- * @param {Gauge} before @param {{ role: string, kind?: string, tokens: number }[]} removed @param {number} after tokens
- */
-export function regionsAfter(before, removed, after) {
-  const left = new Map(before.regions.map((region) => [String(region.name), region.tokens]));
-  /** @param {string} name @param {number} tokens */
-  const take = (name, tokens) => left.set(name, (left.get(name) ?? 0) - tokens);
-  for (const { role, kind, tokens } of removed)
-    take(kind === "compaction_summary" ? "summary" : role, tokens);
-  const sum = () => [...left.values()].reduce((total, tokens) => total + tokens, 0);
-  take("tool", sum() - after);
-  const missing = [...left.values()].reduce((total, tokens) => total + Math.min(0, tokens), 0);
-  if (-missing > before.tokens * ROUNDING) return null;
-  return before.regions.map(({ name }) => ({ name, tokens: Math.max(0, left.get(name) ?? 0) }));
-}

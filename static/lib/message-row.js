@@ -51,6 +51,12 @@ export function panelText(message) {
   return html`<span class="group-text" title="${reason}"><button class="bare" data-act="show-message" data-number="${message.number}">${previewLine(message)}</button><small class="muted">${reason || message.role}</small></span>`;
 }
 
+/** What a message will take once it is shortened, where the plan says so. @param {Message} message */
+export function shortenedTo({ tokens_after }) {
+  if (tokens_after === null || tokens_after === undefined) return "";
+  return html`<small class="muted"><span class="sr">, shortened to</span><span aria-hidden="true">→</span> ${number(tokens_after)}</small>`;
+}
+
 /** @param {Message} message @param {{ open: boolean, bracket: string, signals: string[] }} view */
 export function messageRow(message, view) {
   return html`<div class="msg" role="row" data-key="${message.id}" data-id="${message.id}" data-role="${message.role}" data-fate="${message.fate}" data-bracket="${view.bracket}" data-open="${view.open}">
@@ -58,7 +64,7 @@ export function messageRow(message, view) {
     <div class="m-role" role="cell"><span class="role" data-role="${message.role}">${message.kind === "compaction_summary" ? "summary" : message.role}</span>${message.is_error && icon("error", "error")}${message.pinned && icon("pin", "pinned")}${message.drop_first && icon("first", "drops first")}${message.shortened && icon("torn", "shortened")}</div>
     <div class="m-text" role="cell"><button class="bare m-open" data-act="open" data-id="${message.id}" aria-expanded="${view.open ? "true" : "false"}">${previewLine(message)}</button>${fateLine(message)}</div>
     <div class="m-score" role="cell">${scoreBar(message, view.signals)}</div>
-    <div class="m-tokens num" role="cell">${number(message.tokens)}</div>
+    <div class="m-tokens num" role="cell">${number(message.tokens)}${shortenedTo(message)}</div>
   </div>`;
 }
 

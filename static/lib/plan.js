@@ -1,8 +1,10 @@
-// What a plan says in words and figures. Pure.
+// What a plan asks for, and what it and its prune say in words and figures. Pure.
 import { about, counted, number, percentSet } from "./format.js";
 
 /** @typedef {import("./types.js").Plan} Plan */
 /** @typedef {import("./types.js").Session} Session */
+/** @typedef {import("./types.js").Operation} Operation */
+/** @typedef {{ max_tokens?: number, strategy?: string }} Wish what the reader set otherwise than the settings */
 
 /** The cause that shortened outputs stand under. */
 export const SHORTENED = "shortened";
@@ -20,15 +22,34 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** What has been done, for the toast. @param {Plan} plan that was applied @param {number} freed tokens */
-export function prunedSentence(plan, freed) {
+/** What an operation took: "12 removed, 3 shortened"; how many messages it changed where that is all that is known.
+ * @param {Pick<Operation, "messages" | "removed" | "shortened">} operation */
+export function tookWords({ messages, removed, shortened }) {
+  const words = [
+    removed ? `${number(removed)} removed` : "",
+    shortened ? `${number(shortened)} shortened` : "",
+  ].filter(Boolean);
+  if (words.length > 0) return words.join(", ");
+  return messages > 0 ? counted(messages, "message") : "";
+}
+
+/** What has been done, for the toast. @param {Operation} operation a prune */
+export function prunedSentence({ messages, removed, shortened, freed }) {
+  const gone = removed ?? messages;
   const what = [
-    plan.removed_count > 0 || plan.shortened_count === 0
-      ? `${counted(plan.removed_count, "message")} pruned`
-      : "",
-    plan.shortened_count > 0 ? `${counted(plan.shortened_count, "output")} shortened` : "",
+    gone > 0 || !shortened ? `${counted(gone, "message")} pruned` : "",
+    shortened ? `${counted(shortened, "output")} shortened` : "",
   ];
   return [...what, `${counted(freed, "token")} freed.`].filter(Boolean).join(", ");
+}
+
+/** What is asked for: the wish, and what was chosen. Where things were chosen and no aim was set, they alone are to go,
+ * however much there is by the time that the server looks.
+ * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Session} session */
+export function planRequest(wish, choices, session) {
+  const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
+  const alone = choices.takes && wish.max_tokens === undefined;
+  return { ...wish, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
 }
 
 /** What pruning would bring, for the banner. @param {Plan} plan @param {Session} session */
@@ -39,7 +60,8 @@ export function promise(plan, session) {
     back === null || back === undefined
       ? ""
       : ` and pays back after ${counted(Math.max(1, Math.ceil(back)), "call")}`;
-  return `Pruning to ${aim} frees about ${about(plan.freed)} tokens${pays}.`;
+  const what = plan.max_tokens >= session.limit ? "What you chose" : `Pruning to ${aim}`;
+  return `${what} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
 /** What a plan takes, in groups, the heaviest first: what goes by its reason, and what is shortened. Together they are

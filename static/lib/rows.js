@@ -63,12 +63,43 @@ export function signalNames(messages) {
   return [...names];
 }
 
+/** Fewer characters than an output keeps when it is shortened by hand: beginning, end and a mark. */
+const SHORT_CHARS = 1_600;
+
+/** Whether shortening a message by hand can gain something. @param {Message} message */
+export function canShorten(message) {
+  const stands = message.in_context && !message.shortened;
+  return stands && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
+}
+
+/** Whether a message may be dropped by hand. @param {Message} message */
+export function canDrop(message) {
+  return message.in_context && message.role !== "system";
+}
+
+/**
+ * A fresh reading while the plan on the page is made anew: its rows keep what the plan said of them, so that no fate
+ * changes twice.
+ * @param {Message[]} shown @param {Message[]} fresh @returns {Message[]}
+ */
+export function withFates(shown, fresh) {
+  const known = new Map(shown.map((m) => [m.id, m]));
+  return fresh.map((now) => {
+    const was = known.get(now.id);
+    if (!was || was.in_context !== now.in_context) return now;
+    const { fate, reason, cause, tokens_after } = was;
+    return { ...now, fate, reason, cause, tokens_after };
+  });
+}
+
+/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Message[] }} Group */
+
 /**
  * Heaviest groups among messages: by tool where there is one, else by role.
- * @param {Message[]} messages @returns {{ name: string, mono: boolean, count: number, tokens: number, going: number, ids: string[] }[]}
+ * @param {Message[]} messages @returns {Group[]}
  */
 export function heaviest(messages) {
-  /** @type {Map<string, { name: string, mono: boolean, count: number, tokens: number, going: number, ids: string[] }>} */
+  /** @type {Map<string, Group>} */
   const groups = new Map();
   for (const message of messages) {
     if (!message.in_context) continue;
@@ -81,12 +112,12 @@ export function heaviest(messages) {
       count: 0,
       tokens: 0,
       going: 0,
-      ids: [],
+      messages: [],
     };
     group.count += 1;
     group.tokens += message.tokens;
     group.going += message.fate === "goes" || message.fate === "shortened" ? 1 : 0;
-    group.ids.push(message.id);
+    group.messages.push(message);
     groups.set(name, group);
   }
   return [...groups.values()].sort((a, b) => b.tokens - a.tokens);

@@ -14,12 +14,12 @@ import { certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.j
 /** @typedef {import("./types.js").Plan} Plan */
 /** @typedef {import("./types.js").Gauge} Gauge */
 
-/** @param {Session} session @param {string} [origin] of this server */
-export function header(session, origin = "") {
+/** @param {Session} session @param {import("./types.js").Parent | null} [parent] the session that a sub-agent belongs to @param {string} [origin] of this server */
+export function header(session, parent = null, origin = "") {
   const followed = session.kind === "followed";
   return html`<header class="session-head" data-key="head">
     <div class="session-name"><h1>${stateIcon(session)}<span title="${titleOf(session)}">${titleOf(session)}</span></h1>
-      <p class="muted meta">${session.parent_id && html`<a class="link" href="/sessions/${encodeURIComponent(session.parent_id)}">sub-agent</a> · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
+      <p class="muted meta">${session.parent_id && html`sub-agent${parent && html` of <a class="link" href="/sessions/${encodeURIComponent(parent.id)}">${parent.title}</a>`} · `}${session.model || "unknown model"} · ${sourceName(session.source)}${followed && session.file && html` · following <span class="mono" title="${session.file}">${fileName(session.file)}</span>`} · ${counted(session.messages, "message")} · ${counted(session.turns, "turn")}${session.automatic && html` · <b>prunes by itself</b>`}</p></div>
     <div class="session-acts">
       ${exportMenu(session, origin)}
       <details class="menu more"><summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary><div class="menu-list">

@@ -68,6 +68,7 @@ export interface Message {
   text: string;
   chars: number;
   tokens: number;
+  tokens_after: number | null;
   score: number | null;
   signals: Record<string, number>;
   contributions: Record<string, number>;
@@ -122,6 +123,7 @@ export interface Page {
   total: number;
   next: string | number | null;
   version: number;
+  plan_id: string | null;
   counts: Record<FilterName, number>;
 }
 
@@ -141,6 +143,7 @@ export interface Plan {
   limit: number;
   before: Amount;
   after: Amount;
+  regions_after: Region[];
   removed_count: number;
   removed_units: number;
   shortened_count: number;
@@ -171,6 +174,8 @@ export interface Operation {
   tokens_before: number | null;
   tokens_after: number | null;
   messages: number;
+  removed: number | null;
+  shortened: number | null;
   freed: number;
   undone_at: string | null;
   undoable: boolean;
@@ -193,6 +198,11 @@ export interface Cost {
   currency: string;
 }
 
+export interface Parent {
+  id: string;
+  title: string;
+}
+
 export interface Stats {
   session: Session;
   items: number;
@@ -202,6 +212,7 @@ export interface Stats {
   needsPruning: boolean;
   regions: Region[];
   cost: Cost | null;
+  parent: Parent | null;
   as_of: string;
 }
 

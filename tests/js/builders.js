@@ -60,6 +60,7 @@ export function message(given = {}) {
     text: "hello",
     chars: 5,
     tokens: 10,
+    tokens_after: null,
     score: 50,
     signals: {},
     contributions: {},
@@ -95,6 +96,7 @@ export function plan(given = {}) {
     limit: 200_000,
     before: { tokens: 176_000, utilization: 88, messages: 200 },
     after: { tokens: 100_000, utilization: 50, messages: 158 },
+    regions_after: [],
     removed_count: 42,
     removed_units: 38,
     shortened_count: 0,
@@ -107,6 +109,30 @@ export function plan(given = {}) {
     kept: [],
     cache: null,
     changed: null,
+    ...given,
+  };
+}
+
+/** @param {Partial<import("../../static/lib/types.js").Operation>} [given] @returns {import("../../static/lib/types.js").Operation} */
+export function operation(given = {}) {
+  return {
+    n: 1,
+    kind: "prune",
+    actor: "user",
+    reason: "manual",
+    at: "2026-11-20T10:00:00Z",
+    tokens_before: 100,
+    tokens_after: 60,
+    messages: 0,
+    removed: 0,
+    shortened: 0,
+    freed: 40,
+    undone_at: null,
+    undoable: true,
+    undoes_also: [],
+    preset: null,
+    strategy: null,
+    max_tokens: null,
     ...given,
   };
 }

@@ -1,8 +1,7 @@
 // static/lib/gauge.js: where everything stands in a utilization bar.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { layOut, levelOf, regionsAfter, reserveShare } from "../../../static/lib/gauge.js";
-import { gauge } from "../builders.js";
+import { layOut, levelOf, reserveShare } from "../../../static/lib/gauge.js";
 
 const LIMITS = { limit: 200, window: 200, output_reserve: 20, target_tokens: 160 };
 
@@ -54,35 +53,5 @@ describe("the level", () => {
       [100, 151, 160, 161].map((tokens) => levelOf(tokens, LIMITS)),
       ["fine", "near", "near", "over"],
     );
-  });
-});
-
-describe("a bar after a plan", () => {
-  const before = gauge({
-    tokens: 100,
-    regions: [
-      { name: "user", tokens: 20, certainty: "exact" },
-      { name: "tool", tokens: 80, certainty: "exact" },
-    ],
-  });
-
-  it("loses what goes from the region of its role, and what shortening frees from tool results", () => {
-    assert.deepEqual(
-      regionsAfter(
-        before,
-        [
-          { role: "user", tokens: 5 },
-          { role: "tool", tokens: 30 },
-        ],
-        55,
-      ),
-      [
-        { name: "user", tokens: 15 },
-        { name: "tool", tokens: 40 },
-      ],
-    );
-  });
-  it("is not invented where the figures do not add up", () => {
-    assert.equal(regionsAfter(before, [{ role: "user", tokens: 50 }], 50), null);
   });
 });

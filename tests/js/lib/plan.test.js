@@ -1,16 +1,19 @@
 // static/lib/plan.js: what a plan says in words.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Choices } from "../../../static/lib/choices.js";
 import {
   doesSomething,
   groupsOf,
+  planRequest,
   planVerb,
   promise,
   prunedSentence,
   rowsByCause,
   sinceSentence,
+  tookWords,
 } from "../../../static/lib/plan.js";
-import { message, plan, session } from "../builders.js";
+import { gauge, message, operation, plan, session } from "../builders.js";
 
 describe("the plan's button", () => {
   it("says what it does", () => {
@@ -42,20 +45,33 @@ describe("what a plan promises", () => {
       promise(plan({ cache }), session()),
       "Pruning to 60\u202f% frees about 76,000 tokens and pays back after 2 calls.",
     );
+    assert.equal(
+      promise(plan({ max_tokens: 200_000 }), session()),
+      "What you chose frees about 76,000 tokens.",
+    );
   });
 });
 
+/** @param {number} removed @param {number} shortened */
+const prune = (removed, shortened) => ({ messages: removed + shortened, removed, shortened, freed: 38_120 });
+
 describe("what has been done", () => {
   it("is said with its figures", () => {
-    assert.equal(prunedSentence(plan(), 38_120), "42 messages pruned, 38,120 tokens freed.");
+    assert.equal(prunedSentence(operation(prune(42, 0))), "42 messages pruned, 38,120 tokens freed.");
     assert.equal(
-      prunedSentence(plan({ shortened_count: 3 }), 38_120),
+      prunedSentence(operation(prune(42, 3))),
       "42 messages pruned, 3 outputs shortened, 38,120 tokens freed.",
     );
     assert.equal(
-      prunedSentence(plan({ removed_count: 0, shortened_count: 1 }), 90),
+      prunedSentence(operation({ ...prune(0, 1), freed: 90 })),
       "1 output shortened, 90 tokens freed.",
     );
+  });
+  it("says what was removed apart from what was shortened", () => {
+    assert.equal(tookWords(prune(12, 3)), "12 removed, 3 shortened");
+    assert.equal(tookWords(prune(0, 3)), "3 shortened");
+    assert.equal(tookWords({ messages: 15, removed: null, shortened: null }), "15 messages");
+    assert.equal(tookWords(prune(0, 0)), "");
   });
   it("since a plan is counted", () => {
     assert.equal(sinceSentence(10, 13), "3 messages came since this plan was made.");
@@ -102,4 +118,21 @@ describe("the groups of a plan", () => {
   });
   it("are those of what goes where nothing is shortened", () =>
     assert.deepEqual(groupsOf(plan({ groups })), groups));
+});
+
+describe("what is asked for", () => {
+  const choices = new Choices();
+  choices.put("drop", [{ id: "m3", number: 3 }]);
+
+  it("is what was chosen alone, with room for all the rest, where no aim was set", () => {
+    const full = session({ limit: 200_000, pruned: gauge({ tokens: 190_000 }) });
+    assert.deepEqual(planRequest({}, choices, full), { max_tokens: 380_000, drop: ["m3"] });
+    assert.deepEqual(planRequest({}, choices, session()), { max_tokens: 200_000, drop: ["m3"] });
+  });
+  it("is what was chosen beside a prune, where one was", () => {
+    const wish = { max_tokens: 120_000 };
+    assert.deepEqual(planRequest(wish, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
+    assert.deepEqual(planRequest(wish, new Choices(), session()), wish);
+    assert.deepEqual(planRequest({}, new Choices(), session()), {});
+  });
 });

@@ -1,7 +1,16 @@
 // static/lib/rows.js: what the message list does with its rows.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { arrive, brackets, heaviest, merge, signalNames } from "../../../static/lib/rows.js";
+import {
+  arrive,
+  brackets,
+  canDrop,
+  canShorten,
+  heaviest,
+  merge,
+  signalNames,
+  withFates,
+} from "../../../static/lib/rows.js";
 import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
@@ -89,5 +98,43 @@ describe("rows that were just appended", () => {
     const made = arrive(rows(2, 1), [{ ...grown, text: "more of it" }], true);
     assert.deepEqual(numbers(made.rows), [2, 1]);
     assert.equal(made.rows[1]?.text, "more of it");
+  });
+});
+
+describe("what can be done by hand", () => {
+  it("is shortening long outputs that stand whole", () => {
+    const long = { role: /** @type {const} */ ("tool"), tool: "Bash", chars: 9_000 };
+    assert.equal(canShorten(message(long)), true);
+    assert.equal(canShorten(message({ ...long, shortened: true })), false);
+    assert.equal(canShorten(message({ ...long, in_context: false })), false);
+    assert.equal(canShorten(message({ ...long, chars: 900 })), false);
+    assert.equal(canShorten(message({ chars: 9_000 })), false);
+  });
+  it("is dropping anything but the system's words", () => {
+    assert.equal(canDrop(message()), true);
+    assert.equal(canDrop(message({ role: "system" })), false);
+    assert.equal(canDrop(message({ in_context: false })), false);
+  });
+});
+
+describe("rows while another plan is made", () => {
+  it("keep the fates of the plan before; new ones have their own, and so has what left", () => {
+    const shown = [
+      message({ number: 2, fate: "goes", cause: "older" }),
+      message({ number: 1, fate: "goes" }),
+    ];
+    const fresh = [
+      message({ number: 3 }),
+      message({ number: 2, tokens: 99 }),
+      message({ number: 1, fate: "out", in_context: false }),
+    ];
+    assert.deepEqual(
+      withFates(shown, fresh).map((m) => [m.number, m.fate, m.tokens]),
+      [
+        [3, "kept", 10],
+        [2, "goes", 99],
+        [1, "out", 10],
+      ],
+    );
   });
 });

@@ -67,6 +67,15 @@ describe("the header", () => {
     assert.match(header(session()).toString(), /format=claude-code/);
     assert.doesNotMatch(header(session({ source: "api" })).toString(), /format=(claude-code|codex)/);
   });
+  it("leads from a sub-agent to its parent, where there is one to look at", () => {
+    const child = session({ parent_id: "p 1" });
+    assert.match(
+      header(child, { id: "p 1", title: "The parent" }).toString(),
+      /sub-agent of <a class="link" href="\/sessions\/p%201">The parent<\/a>/,
+    );
+    assert.match(header(child, null).toString(), />sub-agent · /);
+    assert.doesNotMatch(header(child, null).toString(), /href="\/sessions\/p/);
+  });
   it("says what has to be known before the figures are believed", () => {
     // X10
     const notes = ["the model novel-1 is not in the table"];

@@ -1,0 +1,61 @@
+// What the reader chose for the next prune: messages to drop, to shorten, to spare. Pure.
+// The law: a message is chosen for one of them at most; what was chosen last counts.
+
+/** @typedef {"drop" | "shorten" | "spare"} Kind */
+/** @typedef {{ id: string, number: number }} Chosen */
+
+/** @type {[Kind, string][]} */
+export const KINDS = [
+  ["drop", "Dropped by you"],
+  ["shorten", "Shortened by you"],
+  ["spare", "Spared by you"],
+];
+
+export class Choices {
+  /** @type {Map<string, { kind: Kind, number: number }>} */
+  #chosen = new Map();
+
+  /** @param {Kind} kind @param {Chosen[]} messages */
+  put(kind, messages) {
+    for (const { id, number } of messages) this.#chosen.set(id, { kind, number });
+  }
+
+  /** Spares a message: one that was to be dropped or shortened by choice is chosen no longer. @param {Chosen} message */
+  spare(message) {
+    if (!this.#chosen.delete(message.id)) this.put("spare", [message]);
+  }
+
+  /** @param {string} id */
+  forget(id) {
+    this.#chosen.delete(id);
+  }
+
+  /** @param {Kind} kind */
+  forgetAll(kind) {
+    for (const { id } of this.of(kind)) this.#chosen.delete(id);
+  }
+
+  clear() {
+    this.#chosen.clear();
+  }
+
+  /** Those of one kind, by number. @param {Kind} kind @returns {Chosen[]} */
+  of(kind) {
+    return [...this.#chosen]
+      .filter(([, chosen]) => chosen.kind === kind)
+      .map(([id, { number }]) => ({ id, number }))
+      .sort((a, b) => a.number - b.number);
+  }
+
+  /** Whether something is to go or to get shorter because it was chosen. */
+  get takes() {
+    return this.of("drop").length + this.of("shorten").length > 0;
+  }
+
+  /** As the API takes them. @returns {{ drop?: string[], shorten?: string[], spare?: string[] }} */
+  request() {
+    return Object.fromEntries(
+      KINDS.map(([kind]) => [kind, this.of(kind).map(({ id }) => id)]).filter(([, ids]) => ids?.length),
+    );
+  }
+}

@@ -1,0 +1,214 @@
+"""The plan on the session page: opened in view, made from what was chosen, kept up with a session that grows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_session import open_session, row, tokens_shown
+from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
+from tests.servers import Server
+
+APPLY = re.compile(r"^(Prune \d+ messages?|Shorten \d+ outputs?)")
+# Lines of which none says the same: an output that is worth keeping, and long enough to be shortened.
+OUTPUT = "".join(f"src/module_{n}.py:{n}: something or other\n" for n in range(400)) + "ERROR: it broke\n"
+
+
+def followed(folder: ClaudeFolder, calls: int = 30) -> Transcript:
+    """A followed session far above its target, with long outputs."""
+    transcript = folder.transcript()
+    transcript.user("Fix the login race")
+    for i in range(calls):
+        transcript.call("Bash", {"command": f"step {i}"}, OUTPUT, tokens=6_000 * (i + 1))
+    transcript.assistant("Done.", tokens=180_000)
+    return transcript
+
+
+def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
+    """Opens its page once all of it is there."""
+    page.goto(server.url)
+    expect(page.locator(".session-row .c-full")).to_contain_text("90.0")
+    open_session(page, server, transcript.session)
+
+
+def is_in_view(page: Page, selector: str) -> bool:
+    """Whether an element lies within the window and nothing lies over it."""
+    return bool(
+        page.evaluate(
+            """selector => {
+                const one = document.querySelector(selector);
+                const at = one.getBoundingClientRect();
+                const top = document.elementFromPoint(at.left + 4, at.top + at.height / 2);
+                return at.top >= 0 && at.bottom <= innerHeight && (one === top || one.contains(top));
+            }""",
+            selector,
+        )
+    )
+
+
+class TestOpening:
+    """Where the plan is once it was asked for."""
+
+    @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (1920, 1080)])
+    def test_brings_it_into_view_and_under_the_keys(
+        self, page: Page, server: Server, folder: ClaudeFolder, width: int, height: int
+    ) -> None:
+        """Its heading is seen and has the focus, and its button is seen, however high the page above it is."""
+        page.set_viewport_size({"width": width, "height": height})
+        open_followed(page, server, followed(folder))
+        page.get_by_role("button", name="Prune…").first.click()
+        heading = page.get_by_role("heading", name="Prune to 60")
+        expect(heading).to_be_focused()
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        assert is_in_view(page, ".plan-title")
+        assert is_in_view(page, ".panel-foot button")
+
+    def test_gives_the_focus_back_where_it_was_a_sheet(self, page: Page, server: Server) -> None:
+        """Escape leads back to the button that opened it."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        open_session(page, server, managed(server, 60))
+        opener = page.get_by_role("button", name="Prune…")
+        opener.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="Prune to 60")).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(opener).to_be_focused()
+
+
+class TestChoosing:
+    """What is heaviest can be taken from where it stands."""
+
+    def test_drops_a_message_after_a_preview(self, page: Page, server: Server) -> None:  # X1, X2
+        """The plan holds that message alone, can be widened, is applied and undone."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        before = tokens_shown(page)
+        page.get_by_role("tab", name="Heaviest").click()
+        page.get_by_role("button", name="Drop message 1…").click()
+        expect(page.get_by_role("heading", name="Only what you chose")).to_be_focused()
+        expect(page.get_by_role("button", name="Prune 1 message ")).to_be_visible()
+        expect(page.get_by_role("button", name="Goes 1", exact=True)).to_be_visible()
+        expect(page.locator(".banner")).to_contain_text("What you chose frees")
+        assert server.app.operations.list(session) == []
+        page.get_by_role("button", name=re.compile("^Prune to 60.* as well")).click()
+        expect(page.get_by_role("heading", name="Prune to 60")).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile(r"^Prune \d\d messages"))).to_be_visible()
+        page.get_by_role("button", name="Reset").click()
+        page.get_by_role("button", name="Prune 1 message ").click()
+        toast = page.get_by_role("status").filter(has_text="1 message pruned")
+        expect(toast).to_be_visible()
+        assert tokens_shown(page) < before
+        toast.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status").filter(has_text="1 message back")).to_be_visible()
+        assert tokens_shown(page) == before
+
+    def test_shortens_the_outputs_of_a_tool(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X7
+        """Each says what it took and what it will take; the history counts them apart."""
+        open_followed(page, server, followed(folder, calls=8))
+        page.get_by_role("tab", name="Heaviest").click()
+        expect(page.get_by_role("button", name=re.compile("Shorten the outputs of calls"))).to_have_count(0)
+        page.get_by_role("button", name="Shorten the outputs of Bash…").click()
+        expect(page.get_by_role("button", name=re.compile("^Shorten 8 outputs"))).to_be_visible()
+        page.locator("button.group").first.click()
+        expect(page.locator(".group-rows .num").nth(1)).to_have_text(
+            re.compile(r"^[\d,]+, shortened to→ [\d,]+$")
+        )
+        page.get_by_role("button", name="Spare message 3", exact=True).click()
+        page.get_by_role("button", name=re.compile("^Shorten 7 outputs")).click()
+        expect(page.get_by_role("status").filter(has_text="7 outputs shortened")).to_be_visible()
+        expect(page.locator(".op-figures").first).to_contain_text(re.compile(r"^7 shortened, [\d,]+ → "))
+
+    def test_outlives_a_look_at_another_panel(self, page: Page, server: Server) -> None:
+        """What was spared stays spared while one looks at the history."""
+        open_session(page, server, managed(server, 60))
+        page.get_by_role("button", name="See the plan").click()
+        page.locator("button.group").first.click()
+        page.locator(".group-rows").get_by_role("button", name="Spare").first.click()
+        chip = page.get_by_role("button", name=re.compile("No longer spare message"))
+        expect(chip).to_be_visible()
+        page.get_by_role("tab", name="History").click()
+        page.get_by_role("tab", name="Plan").click()
+        expect(chip).to_be_visible()
+
+
+class TestGrowing:
+    """A plan that is open while the agent goes on."""
+
+    def test_keeps_up_without_a_word_in_the_console(self, page: Page, server: Server) -> None:  # X1, X4
+        """Another plan comes by itself; no request fails, the choices stay, and no fate flips on the way."""
+        session = managed(server, 60)
+        failed: list[str] = []
+        page.on("response", lambda r: failed.append(f"{r.status} {r.url}") if r.status >= 400 else None)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        page.get_by_label("Cut to").fill("40")
+        page.locator("button.group").first.click()
+        page.locator(".group-rows").get_by_role("button", name="Spare").first.click()
+        chip = page.get_by_role("button", name=re.compile("No longer spare message"))
+        expect(chip).to_be_visible()
+        page.mouse.move(600, 10)
+        page.locator("h1").click()
+        page.evaluate(
+            """() => {
+                window.fates = new Set();
+                const look = () => document.querySelectorAll('.msg[data-id]').forEach(row =>
+                    window.fates.add(row.dataset.id + ' ' + row.dataset.fate));
+                look();
+                new MutationObserver(look).observe(document.querySelector('message-list'),
+                    {subtree: true, attributes: true, childList: true});
+            }"""
+        )
+        fate = row(page, 20).get_attribute("data-fate")
+        for start in range(60, 68):
+            feed(server, session, 1, tokens=5, start=start)
+            page.wait_for_timeout(250)
+        expect(row(page, 68)).to_be_visible()
+        with page.expect_response("**/plan") as planned:
+            feed(server, session, 1, tokens=5, start=68)
+        assert planned.value.json()["version"] >= server.app.sessions.get(session)["version"] - 1
+        expect(chip).to_be_visible()
+        expect(page.get_by_label("Cut to")).to_have_value("40")
+        expect(page.locator(".note-box")).to_have_count(0)
+        seen = page.evaluate("[...window.fates]")
+        one = row(page, 20).get_attribute("data-id")
+        assert {entry for entry in seen if entry.startswith(f"{one} ")} == {f"{one} {fate}"}
+        assert failed == []
+
+    def test_waits_while_the_reader_is_at_it(self, page: Page, server: Server) -> None:
+        """No row moves under the pointer: the page says what came, and plans once the pointer leaves."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        page.locator("button.group").first.click()
+        page.locator(".group-rows li").nth(2).hover()
+        feed(server, session, 2, start=60)
+        expect(page.locator(".note-box")).to_contain_text("2 messages came since this plan was made")
+        with page.expect_response("**/plan"):
+            page.mouse.move(300, 300)
+        expect(page.locator(".note-box")).to_have_count(0)
+
+
+class TestSubAgents:
+    """A session that belongs to another."""
+
+    def test_lead_to_their_parent_where_something_was_said_in_it(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X12
+        """By its title; of an empty one there is only the word."""
+        told, silent = folder.transcript(), folder.transcript()
+        told.user("Fix the login race")
+        told.sub_agent("look around")
+        silent.path.touch()
+        silent.sub_agent("all alone")
+        page.goto(server.url)
+        page.get_by_role("link", name="look around").click()
+        page.locator(".meta").get_by_role("link", name="Fix the login race").click()
+        expect(page.locator("h1")).to_contain_text("Fix the login race")
+        page.goto(server.url)
+        page.get_by_role("link", name="all alone").click()
+        expect(page.locator(".meta")).to_contain_text("sub-agent ·")
+        expect(page.locator(".meta").get_by_role("link")).to_have_count(0)
