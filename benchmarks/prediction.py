@@ -43,6 +43,7 @@ from webapp.transcripts.records import (
     Usage,
     UsageReport,
 )
+from webapp.transcripts.unwritten import Unwritten
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
 CHARS_PER_TOKEN = 2.8
@@ -54,10 +55,14 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 class Said:
     """One call: its real input, what we and the simple predictor said before it, and what the context grew by.
 
-    `kind` is "first", "compacted" (the first call after a compaction), "cut" (after a rewind) or "next".
+    `kind` is "first", "compacted" (the first call after a compaction), "cut" (after a rewind) or "next". `by_factors`
+    is what would be said of the growth without any reported usage, `foretold` (a part of it) what the agent's own rules
+    say comes besides the messages. `agent` and `project` say whose session it is.
     """
 
     session: str
+    agent: str
+    project: str
     model: str
     kind: str
     real: int
@@ -65,6 +70,7 @@ class Said:
     simple: int
     last_real: int
     by_factors: int
+    foretold: int
 
 
 @dataclass(slots=True)
@@ -79,8 +85,10 @@ class Held:
 class Replay:
     """One conversation, record by record; `calls` holds what was said before each call."""
 
-    def __init__(self, name: str, traits: Traits, tokenizers: Tokenizers, earlier: Earlier) -> None:
-        self.name, self.traits, self.calls = name, traits, list[Said]()
+    def __init__(
+        self, name: str, project: str, traits: Traits, tokenizers: Tokenizers, earlier: Earlier
+    ) -> None:
+        self.name, self.project, self.traits, self.calls = name, project, traits, list[Said]()
         self._tokenizers, self._earlier = tokenizers, earlier
         self._log: dict[str, Held] = {}
         self._context: dict[str, Held] = {}
@@ -91,6 +99,7 @@ class Replay:
         self._absorbing = self._cut = False
         self._model: str | None = None
         self._counter = self._counter_for(earlier.model(traits.source))
+        self._unwritten = Unwritten()
 
     def _counter_for(self, model: str | None) -> TokenCounter:
         limits = find_model(model)
@@ -127,6 +136,8 @@ class Replay:
             self._counter = self._counter_for(meta.model)
             for held in self._log.values() if first else ():
                 self._count(held)
+        if meta.version:
+            self._unwritten.version(meta.version)
         if meta.cwd or meta.agent_type:
             t = self.traits
             self.traits = Traits(
@@ -138,7 +149,10 @@ class Replay:
         key = entry.source_id or str(len(self._log))
         held = self._groups.get(entry.group or "")
         before, chars = self._size()
+        if self.traits.source == claude_code.SOURCE:
+            self._unwritten.take(entry, self._counter, self.traits.factor)
         if first and entry.usage:
+            self._expect(self._unwritten.asked)
             self._said(entry.usage, entry.model, before, chars)
         if held is None:
             held = Held()
@@ -158,6 +172,11 @@ class Replay:
         elif self._absorbing:
             self._known = calibration.absorbed(self._calibration(), held.tokens - old)
         self._ends[key] = self._size()
+        self._expect(self._unwritten.waiting(self.traits.factor))
+
+    def _expect(self, tokens: int) -> None:
+        if self._known is not None:
+            self._known = calibration.expecting(self._known, tokens)
 
     def _put(self, held: Held, key: str, message: Message) -> None:
         held.parts[key] = message
@@ -183,6 +202,7 @@ class Replay:
 
     def _compacted(self, record: Compaction) -> None:
         kept = record.kept
+        self._unwritten.compacted()
         self._context = {i: self._log[i] for i in kept if i in self._log}
         self._known = calibration.after_compaction(self._calibration())
         for entry in record.replacement or ():
@@ -216,8 +236,11 @@ class Replay:
         simple = carried + chars / CHARS_PER_TOKEN
         if last and not known.compacted:
             simple = last[0] + (chars - last[2]) / CHARS_PER_TOKEN
-        before_it, grown = (last[0], before - last[1]) if last else (0, before)
-        self.calls.append(Said(self.name, model or "", kind, real, said, round(simple), before_it, grown))
+        before_it, more = (last[0], before - last[1]) if last else (0, before)
+        self.calls.append(Said(
+            self.name, self.traits.source, self.project, model or "", kind, real, said, round(simple), before_it,
+            more + known.waiting, known.waiting,
+        ))  # fmt: skip
         self._last, self._cut = (real, before, chars), False
 
     @property
@@ -288,22 +311,36 @@ def _records(decoder: claude_code.Decoder | codex.Decoder, file: TranscriptFile)
             yield from decoder.feed(number, line)
 
 
+Read = Sequence[tuple[TranscriptFile, str, list[Record]]]
+
+
+def replay(read: Read, tokenizers: Tokenizers) -> list[Said]:
+    """What was said before every call of these conversations, each knowing those before it."""
+    earlier, said = Earlier(), list[Said]()
+    for file, stream, records in read:
+        child = file.parent_id is not None or bool(stream)
+        name = f"{file.path.stem}{stream and ' ' + stream}"
+        one = Replay(name, _project(file), Traits(file.source, child, file.agent_type), tokenizers, earlier)
+        for record in records:
+            one.take(record)
+        earlier.add(one)
+        said += one.calls
+    return said
+
+
+def _project(file: TranscriptFile) -> str:
+    """Claude Code's folder of the project; Codex keeps none apart."""
+    parts = file.path.parts
+    return parts[parts.index("projects") + 1] if "projects" in parts else file.source
+
+
 @lru_cache(maxsize=2)
 def replayed(root: Path) -> tuple[Said, ...]:
     """What was said before every call of every session under a folder."""
-    earlier, said = Earlier(), list[Said]()
     with tempfile.TemporaryDirectory() as cache:
         tokenizers = Tokenizers(Path(cache))
         tokenizers.counter()
-        for file, stream, records in sessions(root):
-            child = file.parent_id is not None or bool(stream)
-            traits = Traits(file.source, child, file.agent_type)
-            replay = Replay(f"{file.path.stem}{stream and ' ' + stream}", traits, tokenizers, earlier)
-            for record in records:
-                replay.take(record)
-            earlier.add(replay)
-            said += replay.calls
-    return tuple(said)
+        return tuple(replay(sessions(root), tokenizers))
 
 
 # -- figures
@@ -313,11 +350,13 @@ def _total(call: Said, said: int) -> float:
     return abs(said - call.real) / call.real
 
 
-def _grown(calls: Iterable[Said]) -> list[Said]:
+def grown(calls: Iterable[Said]) -> list[Said]:
+    """The calls by which a context grew enough to speak of a growth."""
     return [c for c in calls if c.kind == "next" and c.real - c.last_real >= GROWTH_FROM]
 
 
-def _growth(call: Said, said: int) -> float:
+def growth_error(call: Said, said: int) -> float:
+    """The error of what was said, as a share of what the context really grew by."""
     real = call.real - call.last_real
     return abs(said - call.last_real - real) / real
 
@@ -325,7 +364,7 @@ def _growth(call: Said, said: int) -> float:
 def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, float, float | None]]:
     """(name, percent, goal) of every figure; of the simple predictor if asked."""
     following = [c for c in calls if c.kind in ("next", "cut")]
-    grown = _grown(calls)
+    steps = grown(calls)
     rows: list[tuple[str, list[float], float, float | None]] = []
 
     def add(name: str, errors: list[float], percent: float, goal: float | None) -> None:
@@ -335,10 +374,10 @@ def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, floa
         return call.simple if simple else call.said
 
     totals = [_total(c, value(c)) for c in following]
-    growths = [_growth(c, value(c)) for c in grown]
+    growths = [growth_error(c, value(c)) for c in steps]
     firsts = [_total(c, value(c)) for c in calls if c.kind == "first"]
     compacted = [_total(c, value(c)) for c in calls if c.kind == "compacted"]
-    bare = [_growth(c, c.simple if simple else c.last_real + c.by_factors) for c in grown]
+    bare = [growth_error(c, c.simple if simple else c.last_real + c.by_factors) for c in steps]
     add("total, median", totals, 50, 0.15)
     add("total, p90", totals, 90, 1)
     add("growth from 200 tokens, median", growths, 50, 10)
@@ -393,12 +432,12 @@ def _line(name: str, calls: Sequence[Said]) -> list[str]:
         return f"{100 * percentile(errors, percent):.{digits}f}" if errors else ""
 
     totals = [_total(c, c.said) for c in calls if c.kind in ("next", "cut")]
-    grown = _grown(calls)
-    growths = [_growth(c, c.said) for c in grown]
-    bare = [_growth(c, c.last_real + c.by_factors) for c in grown]
+    steps = grown(calls)
+    growths = [growth_error(c, c.said) for c in steps]
+    bare = [growth_error(c, c.last_real + c.by_factors) for c in steps]
     firsts, compacted = ([_total(c, c.said) for c in calls if c.kind == k] for k in ("first", "compacted"))
     return [
-        name[:28], calls[0].model[:24], str(len(calls)), show(totals, 50, 2), show(totals, 90, 2), str(len(grown)),
+        name[:28], calls[0].model[:24], str(len(calls)), show(totals, 50, 2), show(totals, 90, 2), str(len(steps)),
         show(growths, 50), show(growths, 90), show(bare, 50), show(bare, 90), show(firsts, 50), show(compacted, 50),
     ]  # fmt: skip
 

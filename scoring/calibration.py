@@ -2,9 +2,9 @@
 
 A context's real size is `unseen + factor x estimate`: the estimate covers the messages we see, `unseen` what every
 call carries besides (system prompt, tool definitions). An anchor is a call whose real size was reported: right behind
-it the total is exact; what came after is added as `factor x estimate + extra`, `extra` being what agents slip in
-between two calls without writing it down. The answer of a call counts as reported, unless that is less than its own
-text can be: writers often keep a first, partial figure.
+it the total is exact; what came after is added as `factor x estimate + waiting + extra`, `waiting` being what the
+agent's own rules say it slips in, `extra` what was left over in the calls before. The answer of a call counts as
+reported, unless that is less than its own text can be: writers often keep a first, partial figure.
 
 Learning is by medians over the last calls, so that a turn with an image, a hidden page or a resumed call moves
 nothing. All functions are pure; the state is bounded and JSON-able. A compaction takes the anchor away, what was
@@ -48,7 +48,8 @@ class Calibration:
     the first after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
     `anchor_estimate` those of the context right behind its answer, all None or 0 before the first call here.
     `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`: input of a
-    call that was not believed to be one of this conversation.
+    call that was not believed to be one of this conversation. `waiting`: what is known to come with the next call
+    besides the messages, by the agent's own rules (`expecting`).
     """
 
     factor: float = 1.0
@@ -69,6 +70,7 @@ class Calibration:
     believed: bool = False
     broken: bool = False
     aside: int | None = None
+    waiting: int = 0
     samples: tuple[Sample, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +121,7 @@ def observe(
         input_estimate=estimate_before,
         broken=False,
         aside=None,
+        waiting=0,
     )
     return _anchored(here, output, estimate_own)
 
@@ -155,17 +158,18 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
     if known.broken or (model and known.model and model != known.model):
         return known
     if known.believed:
-        sample = (estimate_before - known.anchor_estimate, real_input - known.anchor_real)
+        sample = (estimate_before - known.anchor_estimate, real_input - known.anchor_real - known.waiting)
     else:
-        sample = (estimate_before - known.input_estimate, real_input - known.input_real)
+        sample = (estimate_before - known.input_estimate, real_input - known.input_real - known.waiting)
     if sample[0] < 0 or sample[1] < 0:
         return known
+    if known.calls == 1:  # what the agent begins with is not a matter of the factor
+        return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
     samples = (*known.samples, sample)[-SAMPLES:]
     factor = _factor(samples)
-    second = max(0, round(sample[1] - factor * sample[0])) if known.calls == 1 else known.second
     rest = [y - factor * x for x, y in samples] + [0.0] * PRIOR_CALLS
     extra = min(MOST_EXTRA, max(0, round(median(rest))))
-    return replace(known, factor=factor, extra=extra, second=second, samples=samples)
+    return replace(known, factor=factor, extra=extra, samples=samples)
 
 
 def _factor(samples: tuple[Sample, ...]) -> float:
@@ -192,7 +196,7 @@ def after_compaction(known: Calibration) -> Calibration:
     """The context was replaced: nothing is anchored any more; what was learned is still true."""
     return replace(
         known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
-        anchor_estimate=0, believed=False, broken=False, aside=None,
+        anchor_estimate=0, believed=False, broken=False, aside=None, waiting=0,
     )  # fmt: skip
 
 
@@ -205,14 +209,25 @@ def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
     """The size of a context of which we estimate `estimate` tokens, and how sure that is."""
     if known.anchor_real is not None:
         grown = estimate - known.anchor_estimate
-        hidden = known.second if known.calls == 1 else known.extra
+        hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
         more = known.factor * grown + (hidden if grown > 0 else 0)
         certain = grown == 0 and known.believed and not known.broken
         return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
-    tokens = (
-        known.unseen + known.factor * estimate + (known.restored if known.compacted and known.known else 0)
-    )
+    back = known.restored if known.compacted and known.known else 0
+    tokens = known.unseen + known.factor * estimate + back + known.waiting
     return max(0, round(tokens)), "calibrated" if known.known else "estimated"
+
+
+def expecting(known: Calibration, tokens: int) -> Calibration:
+    """`tokens` that are in no message come with the next call (less than 0: stand in one and do not come)."""
+    return known if known.waiting == tokens else replace(known, waiting=tokens)
+
+
+def slipped(known: Calibration, tokens: int) -> Calibration:
+    """`tokens` that are in no message came with a call whose usage nobody reports: they are in the context now."""
+    if known.anchor_real is not None:
+        return replace(known, anchor_real=known.anchor_real + tokens, waiting=0)
+    return known if known.known else replace(known, unseen=known.unseen + tokens, waiting=0)
 
 
 def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:

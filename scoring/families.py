@@ -34,6 +34,7 @@ class Family:
     definition: int = 200
     seal_chars: int = 1_040
     sealed_chars: float = 5.95
+    ids: bool = True
 
     def sealed(self, chars: int) -> int:
         """The tokens of reasoning of which only an encrypted copy or a signature of so many characters is left."""
@@ -99,7 +100,9 @@ def _by_area(width: int, height: int) -> int:
     return _patches(ceil(width * shrink), ceil(height * shrink), 28)
 
 
-# Measured on 340 calls of Claude 4.5 to 4.7: calls 17-30 tokens beside their text, an argument 11-24; a tool that
+# Measured on 340 calls of Claude 4.5 to 4.7: calls 17-30 tokens beside their text, an argument 11-24. Their ids take
+# none: a call of 1 to 4 arguments is 51, 57, 70 and 92 tokens longer than its text on 4.6 (70 calls; with the id, 22
+# tokens, it would be 70 to 112), a short result 10 to 18 (83 of them). A tool that
 # tool search loads 720-1,470 on 4.7, most often 730; a signature 300 characters and 5.4 for each token thought. Images:
 # platform.claude.com on vision, checked against measured figures (a patch of 28 pixels a token; up to 1,568 pixels
 # and some 1,600 tokens, 2,000 pixels from 4.7 on).
@@ -107,6 +110,7 @@ _ON_CLAUDE = "measured on Claude 4.5 to 4.7; images: platform.claude.com, vision
 CLAUDE = Family(
     "Claude up to 4.6", _ON_CLAUDE, _by_patches(28, 1_568, 1_600), 1_600,
     calls=24, argument=12, definition=500, seal_chars=300, sealed_chars=5.4,
+    ids=False,
 )  # fmt: skip
 NEW_CLAUDE = replace(CLAUDE, name="Claude from 4.7", image=_by_patches(28, 2_000, 4_784), image_unknown=2_500)
 

@@ -64,7 +64,11 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
         return Overheads(0, 0, round(restored))
     best = max(_alike(like, traits) for traits, _ in same)
     nearest = [(t, o) for t, o in same if _alike(like, t) == best][:SESSIONS]
-    seconds = [_carried(o.second, t, like) for t, o in nearest if o.second is not None]
+    seconds = _seconds(nearest, like)
+    if (
+        len(seconds) < LEAST_SECONDS
+    ):  # what comes with a second call belongs to the agent more than to the folder
+        seconds = _seconds(same[:SESSIONS], like)
     again = [_carried(o.restored, t, like) for t, o in same if o.restored is not None][:SESSIONS]
     return Overheads(
         round(median(_carried(o.unseen, t, like) for t, o in nearest)),
@@ -72,6 +76,10 @@ def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overh
         round(median(again) if again else restored),
         len(nearest),
     )
+
+
+def _seconds(sessions: Iterable[tuple[Traits, Overheads]], like: Traits) -> list[float]:
+    return [_carried(o.second, t, like) for t, o in sessions if o.second is not None]
 
 
 def _alike(like: Traits, other: Traits) -> tuple[bool, bool, bool]:

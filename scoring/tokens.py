@@ -76,6 +76,7 @@ class ModelCounter:
         self.message_overhead = round(factor * family.message)
         self.calls_overhead = round(factor * family.calls)
         self.call_overhead = round(factor * CALL_OVERHEAD)
+        self.counts_ids = family.ids
         self.argument_overhead = round(factor * family.argument)
         self.result_overhead = round(factor * RESULT_OVERHEAD)
 
@@ -128,17 +129,22 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
         return counter.count(part.text)
     if isinstance(part, ToolResult):
         overhead: int = getattr(counter, "result_overhead", RESULT_OVERHEAD)
-        names = counter.count(part.call_id) + counter.count(part.name)
+        names = _id(part.call_id, counter) + counter.count(part.name)
         return overhead + names + counter.count(part.text) + sum(_media(m, counter) for m in part.media)
     if isinstance(part, ToolCall):
         overhead = getattr(counter, "call_overhead", CALL_OVERHEAD)
-        said = counter.count(part.id) + counter.count(part.name) + counter.count(part.arguments)
+        said = _id(part.id, counter) + counter.count(part.name) + counter.count(part.arguments)
         return overhead + _arguments(part, counter) + said
     if isinstance(part, Reasoning):
         return _reasoning(part, counter)
     if isinstance(part, FileReference):
         return counter.count(part.block)  # what stands there, not the file
     return _media(part, counter)
+
+
+def _id(text: str, counter: TokenCounter) -> int:
+    """The id of a call; some families are not shown it."""
+    return counter.count(text) if getattr(counter, "counts_ids", True) else 0
 
 
 def _arguments(call: ToolCall, counter: TokenCounter) -> int:

@@ -15,7 +15,9 @@ from scoring.calibration import (
     absorbed,
     after_compaction,
     after_rewind,
+    expecting,
     observe,
+    slipped,
     split,
     started,
     total,
@@ -181,6 +183,49 @@ class TestLearning:
         known = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
         assert known.second == 2_400
         assert total(known, 600)[0] == UNSEEN + 50 + 200 + 2_400 + 50 + 200
+
+    def test_takes_nothing_from_the_second_call_for_the_factor(self) -> None:
+        """What the agent begins with is its own figure, however large."""
+        known = observe(started(UNSEEN), UNSEEN, 50, 100, 50, call="1")
+        after = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
+        assert (after.second, after.factor, after.samples) == (2_400, 1.0, ())
+
+
+class TestWhatIsForetold:
+    """By the agent's own rules."""
+
+    def test_comes_with_the_next_message(self) -> None:  # X11
+        """Right behind a call the total is exact; with what comes next it is there."""
+        known, estimate = followed(8, 1.0)
+        waiting = expecting(known, 130)
+        assert total(waiting, estimate) == total(known, estimate)
+        assert total(waiting, estimate + 40)[0] == total(known, estimate + 40)[0] + 130
+
+    def test_teaches_nothing_and_is_gone_once_it_came(self) -> None:
+        """A call that has it is no larger than was said; the next is expected without."""
+        known, estimate = followed(8, 1.0)
+        after, behind = called(expecting(known, 130), estimate, 1_000, 1.0, hidden=130, name="next")
+        assert after.waiting == 0
+        assert after.samples[-1] == (1_000, 1_000)
+        assert total(after, behind + 500)[0] == (after.anchor_real or 0) + 500
+
+    def test_may_be_less_than_nothing(self) -> None:
+        """What is written twice is sent once."""
+        known, estimate = followed(8, 1.0)
+        assert total(expecting(known, -400), estimate + 900)[0] == total(known, estimate + 500)[0]
+
+    def test_leaves_with_a_compaction(self) -> None:
+        """The new context has none of it."""
+        known, _ = followed(8, 1.0)
+        assert after_compaction(expecting(known, 130)) == after_compaction(known)
+
+    def test_stays_where_the_call_reports_no_usage(self) -> None:
+        """It is in the context, whether the last real total is known or none is."""
+        known, estimate = followed(8, 1.0)
+        for state in (known, started(500)):
+            there = slipped(expecting(state, 130), 130)
+            assert total(there, estimate)[0] == total(state, estimate)[0] + 130
+            assert there.waiting == 0
 
 
 class TestAnAside:

@@ -62,6 +62,13 @@ class TestExpected:
         assert expected(MAIN, with_lists).second == 0
         assert expected(MAIN, with_lists * 2).second == 2_500
 
+    def test_expects_it_of_the_agent_where_too_few_sessions_are_alike(self) -> None:
+        """Lists come with the agent, whatever the folder; two that are alike outweigh the others."""
+        elsewhere = [(replace(MAIN, cwd="/other"), Overheads(20_000, second=2_400, calls=9))]
+        here = [(MAIN, Overheads(20_000, second=2_600, calls=9))]
+        assert expected(MAIN, here + elsewhere).second == 2_500
+        assert expected(MAIN, here * 2 + elsewhere * 5).second == 2_600
+
     def test_expects_after_a_compaction_what_others_had_there(self) -> None:
         """Whichever folder they were in; without one, what the agent is known for."""
         before = [(replace(MAIN, cwd="/other"), Overheads(20_000, restored=4_000, calls=90))]

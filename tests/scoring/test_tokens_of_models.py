@@ -35,10 +35,20 @@ class TestACounterOfAModel:
 
     def test_adds_what_its_family_adds(self) -> None:  # P8
         """Claude's calls and arguments take more than GPT's."""
-        call = Message("assistant", (ToolCall("1", "read", '{"path": "a.py", "from": 1}'),))
+        call = Message("assistant", (ToolCall("", "read", '{"path": "a.py", "from": 1}'),))
         more = cost(call, CLAUDES) - cost(call, ModelCounter(Words(), GPT))
         assert more == CLAUDE.calls - GPT.calls + 2 * CLAUDE.argument
         assert cost(message("user", "a"), CLAUDES) == MESSAGE_OVERHEAD + 1
+
+    def test_counts_ids_where_the_family_is_shown_them(self) -> None:  # P8
+        """GPT is; Claude's calls and results take nothing for theirs."""
+        for part, same in (
+            (ToolCall("a b c", "read", "{}"), ToolCall("", "read", "{}")),
+            (ToolResult("a b c", "done"), ToolResult("", "done")),
+        ):
+            longer, shorter = Message("assistant", (part,)), Message("assistant", (same,))
+            assert cost(longer, CLAUDES) == cost(shorter, CLAUDES)
+            assert cost(longer, PLAIN) == cost(shorter, PLAIN) + 3
 
     def test_bears_arguments_that_are_no_json(self) -> None:
         """They count as one."""

@@ -26,6 +26,7 @@ from webapp.store.context import AGENT, PRUNED
 from webapp.store.figures import CallRow, Sample
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
 from webapp.store.sessions import SessionRow
+from webapp.transcripts import unwritten
 from webapp.transcripts.records import Entry, Usage
 
 # How far back a message may still get entries of its group, in messages.
@@ -124,6 +125,8 @@ class Draft:
 
     def _take(self, entry: Entry) -> None:
         message, parts = storable(entry.message)
+        if self.row.source == unwritten.SOURCE:
+            self.carried.take(entry, self._measure.counter, self._measure.factor)
         target = self._target(entry)
         seq = self.row.next_seq
         raw, wire_format = (entry.raw, None) if entry.raw else wire_bytes(entry.message)
@@ -261,6 +264,7 @@ class Draft:
         )  # fmt: skip
         self._place(opened, features)
         self._learn(opened, features.tokens)
+        self._expect(self.carried.unwritten.waiting(self._measure.factor))
         self.carried.last_role, self.carried.tools_open = opened.role, bool(message.calls)
         self.carried.remember_end(opened.last_source, self.estimate())
         self._sample(opened)
@@ -320,6 +324,9 @@ class Draft:
         elif carried.absorbing:
             self._absorb(tokens - (opened.old.tokens if opened.old else 0))
 
+    def _expect(self, tokens: int) -> None:
+        self.carried.calibration = calibration.expecting(self.carried.calibration, tokens)
+
     def _absorb(self, tokens: int) -> None:
         known = self.carried.calibration
         self.carried.calibration = calibration.absorbed(known, tokens)
@@ -328,6 +335,7 @@ class Draft:
         self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int
     ) -> None:
         """Real usage of a call that was made with a context of `before` estimated tokens and answered with `own`."""
+        self._expect(self.carried.unwritten.asked)
         said, _ = calibration.total(self.carried.calibration, before)
         if call_key not in self.calls:
             self.calls[call_key] = CallRow(

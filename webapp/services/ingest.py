@@ -273,6 +273,9 @@ class Ingest:
             records = batch(row) if callable(batch) else batch
             apply_meta(row, records)  # the model decides how tokens are counted
             draft = self.draft(row)
+            for version in (r.version for r in records if isinstance(r, Meta) and r.version):
+                draft.carried.unwritten.version(version)
+                row.state = draft.carried.to_dict()
             if unnamed and row.model is not None:
                 draft.recount()
         turns = row.turns
@@ -353,6 +356,6 @@ class Ingest:
 
 
 def _write_meta(store: Any, row: SessionRow, current: SessionRow) -> None:
-    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format", "state")
     changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
     store.sessions.update(row.key, **changed)

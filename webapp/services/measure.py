@@ -51,6 +51,7 @@ class Measure:
         limits: ModelLimits | None = None,
     ) -> None:
         self.counter, self.begun, self.limits = counter, begun, limits
+        self.factor = limits.token_factor if limits is not None else 1.0
         self._lexicon = lexicon
 
     def __call__(self, message: Message, tool_names: dict[str, str]) -> Measured:

@@ -8,9 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scoring import calibration
 from scoring.calibration import Calibration
+from scoring.tokens import TokenCounter
 from webapp.store import Store
 from webapp.store.sessions import SessionRow
+from webapp.transcripts.records import Entry
+from webapp.transcripts.unwritten import Unwritten
 
 TRAIL_POINTS = 24
 TURNS_KEPT = 6
@@ -41,11 +45,31 @@ class Carried:
     backed_off: int = 0
     last_role: str = ""
     tools_open: bool = False
+    unwritten: Unwritten = field(default_factory=Unwritten)
 
     def begin(self, begun: Calibration | None) -> None:
         """Before the session's first reported call: what other sessions have taught."""
         if begun is not None and not self.calibration.known:
-            self.calibration = replace(begun, compacted=self.calibration.compacted)
+            unseen = begun.unseen + self.unwritten.unreported
+            self.calibration = replace(begun, compacted=self.calibration.compacted, unseen=unseen)
+
+    def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
+        """Follows what the agent adds unwritten; where a call reports no usage, what came with it stays."""
+        before = self.unwritten.call
+        self.unwritten.take(entry, counter, factor)
+        came = self.unwritten.asked
+        if came > 0 and self.unwritten.call != before and entry.usage is None:
+            if not self.calibration.known:
+                self.unwritten.unreported += came
+            self.calibration = calibration.slipped(self.calibration, came)
+
+    def compacted(self) -> None:
+        """What came unwritten leaves with the rest of the context."""
+        self.calibration = calibration.after_compaction(self.calibration)
+        if not self.calibration.known:
+            unseen = max(0, self.calibration.unseen - self.unwritten.unreported)
+            self.calibration = replace(self.calibration, unseen=unseen)
+        self.unwritten.compacted()
 
     def remember_gauge(self, tokens: int) -> None:
         """Adds a point to the trail."""
@@ -81,7 +105,7 @@ class Carried:
     def to_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
         out = {name: getattr(self, name) for name in self.__slots__}
-        out["calibration"] = self.calibration.to_dict()
+        out["calibration"], out["unwritten"] = self.calibration.to_dict(), self.unwritten.to_dict()
         return out
 
     @classmethod
@@ -89,6 +113,7 @@ class Carried:
         """What `to_dict` wrote."""
         known = {k: v for k, v in data.items() if k in cls.__slots__}
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
+        known["unwritten"] = Unwritten.from_dict(known.get("unwritten"))
         return cls(**known)
 
 

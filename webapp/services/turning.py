@@ -42,8 +42,10 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
     gone = [item.ref for item in leaving[PRUNED]]
     store.log.set_flag(row.key, gone, "out_operation", row.next_operation)
     carried = draft.carried
-    left = calibration.after_rewind if isinstance(record, Rewind) else calibration.after_compaction
-    carried.calibration = left(carried.calibration)
+    if isinstance(record, Compaction):
+        carried.compacted()
+    else:
+        carried.calibration = calibration.after_rewind(carried.calibration)
     carried.turn_tokens, carried.absorbing, carried.fired, carried.backed_off = [], False, False, 0
     kind, reason = _words(record)
     draft.notice(turn_id(record), reason, to_ms(record.at))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.webapp.building import conversation, entries, entry, followed, said, user
+from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
+from webapp.transcripts.records import Usage
+from webapp.transcripts.unwritten import WORDS
 
 
 class TestDraft:
@@ -54,3 +56,25 @@ class TestDraft:
         """Unless it has a title."""
         followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
         assert app.sessions.get("s")["title"] == "Fix the parser, please"
+
+
+class TestWhatTheAgentDoesNotWrite:
+    """The reminder of the task list, which comes behind the tenth row of answers."""
+
+    def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: Any) -> None:  # X11
+        """The call's record has it, as does the gauge behind the last result; the rest of the calls have not."""
+        app.ingest.ensure("s", "claude-code", model="claude-opus-4-6")
+        size, said_before = 20_000, []
+        for n in range(12):
+            size += 100
+            key, at = f"c{n}", 10 * n
+            records = [
+                entry(at, call(f"call-{n}"), usage=Usage(size, 50), call_key=key, group=key),
+                entry(at + 1, result(f"call-{n}", "done")),
+            ]
+            app.ingest.append_records("s", records)
+            said_before.append(app.sessions.get("s")["agent"]["tokens"] - size)
+        calls = app.store.figures.calls(app.store.sessions.get("s").key)
+        assert said_before[9] - said_before[8] == round(1.15 * WORDS)
+        assert said_before[10] == said_before[8]
+        assert calls[10].estimated - calls[10].input_tokens == said_before[9] - 100

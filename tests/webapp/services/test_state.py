@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import orjson
 
-from scoring.calibration import Calibration
+from scoring.calibration import Calibration, started
+from scoring.tokens import Estimator
+from tests.webapp.building import entry, said
 from webapp.services.state import TRAIL_POINTS, Carried
+from webapp.transcripts.unwritten import STEPS, WORDS
 
 
 class TestCarried:
@@ -36,6 +39,17 @@ class TestCarried:
         for tokens in (100, 200, 50, 80):
             carried.remember_turn(tokens)
         assert carried.turn_tokens == [50, 80]
+
+    def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
+        """A session that reports no usage: the reminder is in its context, and goes with it."""
+        carried, counter = Carried(), Estimator()
+        for n in range(STEPS[0] + 1):
+            carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
+        assert carried.calibration.unseen == WORDS
+        carried.begin(started(20_000))
+        assert carried.calibration.unseen == 20_000 + WORDS
+        carried.compacted()
+        assert carried.calibration.unseen == 20_000
 
     def test_come_back_from_json(self) -> None:
         """As they were; what another version wrote is passed over."""

@@ -1,0 +1,213 @@
+"""Do the constants hold on sessions they were not chosen on? `python -m benchmarks.held_out [FOLDER]` says.
+
+Every constant that was chosen on real transcripts (of `scoring.calibration`, `families`, `overheads`, `tokens`,
+`webapp.transcripts.unwritten` and the factors of the models) is moved to a half, three quarters, four thirds and twice
+its value, one at a time. The best values of all, taken together, are the fit; without a session (a project, an agent)
+the best values of the others are taken, and what is said of that session with them is what was held out. A constant
+that is a fit to noise shows as a gap between both.
+
+It takes some two minutes, so that it is no part of `python -m benchmarks`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import prediction
+from benchmarks.prediction import Said, figures, grown, growth_error, root_of, sessions
+from scoring import calibration, families, overheads, tokens
+from webapp.tokenizers import Tokenizers
+from webapp.transcripts import unwritten
+
+TIMES = (0.5, 0.75, 4 / 3, 2.0)
+# Factors of models are known to some percent, not to their half.
+FACTOR_TIMES = (0.85, 0.93, 1.07, 1.15)
+Choice = tuple[tuple[str, float], ...]  # (constant, times its value) of those that were moved
+KINDS: Mapping[str, Callable[[Said], str]] = {
+    "session": lambda call: call.session,
+    "project": lambda call: call.project,
+    "agent": lambda call: call.agent,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A figure of a module; `put` sets it to so many times its value."""
+
+    name: str
+    put: Callable[[float], None]
+    times: Sequence[float] = TIMES
+
+
+def constants() -> list[Constant]:
+    """Those that were chosen on transcripts."""
+    found = [
+        *_of(
+            calibration,
+            "SAMPLES",
+            "PRIOR_TOKENS",
+            "PRIOR_CALLS",
+            "LEAST_SAMPLE",
+            "MOST_EXTRA",
+            "SMALL_ANSWER",
+        ),
+        *_of(calibration, "BELIEVED_OUTPUT_SHARE", "ASIDE_SHARE"),
+        *_of(overheads, "SESSIONS", "LEAST_SECONDS", "ASSUMED_RESTORED"),
+        *_of(unwritten, "STEPS", "OLDER_STEPS", "WORDS", "OLDER_WORDS"),
+        *_of(tokens, "CALL_OVERHEAD", "RESULT_OVERHEAD"),
+    ]
+    fields = ("message", "calls", "argument", "definition", "seal_chars", "sealed_chars")
+    for start in ("claude", "gpt"):
+        found += [Constant(f"{start}: {field}", _family_setter(start, field)) for field in fields]
+        found.append(Constant(f"{start}: factor", _factor_setter(start), FACTOR_TIMES))
+    return found
+
+
+def _of(module: ModuleType, *names: str) -> Iterator[Constant]:
+    for name in names:
+        yield Constant(f"{module.__name__.rsplit('.', 1)[-1]}.{name}", _module_setter(module, name))
+
+
+def _module_setter(module: ModuleType, name: str) -> Callable[[float], None]:
+    usual = getattr(module, name)
+    return lambda times: setattr(module, name, _times(usual, times))
+
+
+def _times(value: Any, times: float) -> Any:
+    """So many times a number, or each of several; whole numbers stay whole and above 0."""
+    if isinstance(value, tuple):
+        return tuple(_times(one, times) for one in value)
+    if isinstance(value, dict):
+        return {key: _times(one, times) for key, one in value.items()}
+    return max(1, round(value * times)) if isinstance(value, int) and value else value * times
+
+
+def _family_setter(start: str, field: str) -> Callable[[float], None]:
+    usual = {name: family for name, family in families.FAMILIES.items() if name.startswith(start)}
+
+    def put(times: float) -> None:
+        for name, family in usual.items():
+            moved = replace(families.FAMILIES[name], **{field: _times(getattr(family, field), times)})
+            families.FAMILIES[name] = moved  # type: ignore[index]
+        families._family.cache_clear()  # noqa: SLF001 - made anew from the table
+
+    return put
+
+
+def _factor_setter(start: str) -> Callable[[float], None]:
+    usual = prediction.find_model
+
+    def put(times: float) -> None:
+        before = prediction.find_model
+
+        def found(name: str | None) -> Any:
+            limits = before(name)
+            ours = (name or "").startswith(start)
+            return replace(limits, token_factor=limits.token_factor * times) if ours else limits
+
+        prediction.find_model = found if times != 1 else usual  # type: ignore[assignment]
+
+    return put
+
+
+@contextmanager
+def moved(choice: Choice) -> Iterator[None]:
+    """The constants of a choice at their moved values, for as long as it lasts."""
+    setters = {constant.name: constant.put for constant in constants()}
+    for name, times in choice:
+        setters[name](times)
+    try:
+        yield
+    finally:
+        for name, _ in choice:
+            setters[name](1)
+
+
+class Trial:
+    """The replays of one folder's sessions under moved constants, each made once."""
+
+    def __init__(self, root: Path, tokenizers: Tokenizers) -> None:
+        self._read, self._tokenizers = sessions(root), tokenizers
+        self._made: dict[Choice, list[Said]] = {}
+        self._constants = constants()
+
+    def under(self, choice: Choice) -> list[Said]:
+        """What is said of every call with these constants moved."""
+        if choice not in self._made:
+            with moved(choice):
+                self._made[choice] = prediction.replay(self._read, self._tokenizers)
+        return self._made[choice]
+
+    @cached_property
+    def shipped(self) -> list[Said]:
+        """What is said with the constants as they are."""
+        return self.under(())
+
+    def best(self, wanted: Callable[[Said], bool]) -> Choice:
+        """The moves, one of each constant, that help the wanted calls; as it is where none does."""
+        found = []
+        for constant in self._constants:
+            scores = {1.0: _mean(filter(wanted, self.shipped))}
+            for times in constant.times:
+                scores[times] = _mean(filter(wanted, self.under(((constant.name, times),))))
+            times = min(scores, key=lambda t: (round(scores[t], 6), t != 1.0))
+            found += [(constant.name, times)] if times != 1.0 else []
+        return tuple(found)
+
+    def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
+        """What is said of each group's calls with the constants chosen on the others, and these choices."""
+        group_of = KINDS[kind]
+        said, choices = list[Said](), list[Choice]()
+        for group in dict.fromkeys(map(group_of, self.shipped)):
+            choice = self.best(lambda call, group=group: group_of(call) != group)  # type: ignore[misc]
+            said += [call for call in self.under(choice) if group_of(call) == group]
+            choices.append(choice)
+        return said, choices
+
+
+def _mean(calls: Iterator[Said]) -> float:
+    """The mean error of the growths, each at most 100 %: what a choice is made by."""
+    errors = [min(1.0, growth_error(c, c.said)) for c in grown(calls)]
+    return sum(errors) / len(errors) if errors else 0.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Prints the figures as shipped, fitted to all, and held out by session, project and agent."""
+    arguments = sys.argv[1:] if argv is None else argv
+    console = Console(width=130)
+    with tempfile.TemporaryDirectory() as cache:
+        trial = Trial(root_of(arguments[0] if arguments else None), Tokenizers(Path(cache)))
+        fit = trial.best(lambda _: True)
+        columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}
+        choices = list[Choice]()
+        for kind in KINDS:
+            columns[f"{kind} held out"], chosen = trial.held_out(kind)
+            choices += chosen if kind == "session" else []
+    table = Table("figure", *columns, box=None)
+    measured = [{name: value for name, value, _ in figures(calls)} for calls in columns.values()]
+    for name in measured[0]:
+        table.add_row(name, *(f"{one[name]:.2f}" for one in measured))
+    console.print(table)
+    console.print("fitted to all:", ", ".join(f"{name} x{times:.3g}" for name, times in fit))
+    for constant in trial._constants:  # noqa: SLF001 - the same module's
+        often = [times for choice in choices for name, times in choice if name == constant.name]
+        if often:
+            console.print(
+                f"{constant.name}: moved without {len(often)} of {len(choices)} sessions, to {sorted(set(often))}"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
