@@ -42,6 +42,7 @@ def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings
     history = History.of_features(
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
     )
+    history.rate(typed, settings)
     plan: PrunePlan = plan_prune(history, settings, budget)
     settled = settle(plan, history, typed.__getitem__, lambda m: count(_wire(m)))
     return [(i, _wire(settled.stand_ins[i])) if i in settled.stand_ins else i for i in settled.kept]

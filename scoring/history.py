@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scoring.features import Features, analyse
+from scoring.features import Features, analyse, needs_rating, rated_again
 from scoring.lexicon import lexicon_of
 from scoring.marks import Marks
 from scoring.messages import Message
+from scoring.recognition import Facts, settings_for
 from scoring.settings import FORESIGHT, Settings
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
 from scoring.units import Units
@@ -28,10 +29,16 @@ def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
 
 
+def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
+    """Whether a plan with these settings looks at keyword ratings: *Foresight* alone does not."""
+    return (strategy or settings.strategy) != "foresight"
+
+
 class History:
     """Columns over the messages of one context.
 
     `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
+    `facts` are what a task type is recognised by; whoever keeps a longer log than the context puts in those of the log.
     `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
     many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
     summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).
@@ -40,6 +47,7 @@ class History:
     __slots__ = (
         "chars",
         "drop_first",
+        "facts",
         "features",
         "keywords",
         "marks",
@@ -67,6 +75,7 @@ class History:
         self.drop_first: set[int] = set()
         self.units = Units()
         self.marks = Marks()
+        self.facts = Facts()
         self.unit_tokens: list[int] = []
         self.summarised = 0
         self.summary_tokens = 0
@@ -83,9 +92,11 @@ class History:
         counter = counter_of(settings, counter)
         lexicon = lexicon_of(settings.keywords)
         content = reads_content(settings)
-        return cls.of_features(
+        history = cls.of_features(
             analyse(m, estimate_message_tokens(m, counter), lexicon, content=content) for m in messages
         )
+        history.rate(messages, settings)
+        return history
 
     @classmethod
     def of_features(cls, features: Iterable[Features]) -> History:
@@ -108,6 +119,7 @@ class History:
         self.keywords.append(features.keywords)
         self.unit_tokens.append(features.tokens)
         self.marks.append(features.content, features.role)
+        self.facts.add(features)
         if features.role == "system":
             self.systems.append(position)
         if features.own_words:
@@ -124,6 +136,16 @@ class History:
     def number(self, position: int) -> int:
         """What a message is called in a reason."""
         return self.numbers[position] if self.numbers else position + 1
+
+    def rate(self, messages: Sequence[Message], settings: Settings) -> None:
+        """Rate the keywords of its messages again where their task type has other ones, which shows at their end."""
+        if not reads_keywords(settings):
+            return
+        lexicon = lexicon_of(settings_for(settings, self.facts).keywords)
+        for position, features in enumerate(self.features):
+            if needs_rating(features, lexicon):
+                again = rated_again(features, messages[position], lexicon)
+                self.features[position], self.keywords[position] = again, again.keywords
 
     def unit(self, position: int) -> Sequence[int]:
         """The positions of the unit that a position belongs to."""

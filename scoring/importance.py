@@ -18,6 +18,7 @@ from scoring.history import History, counter_of
 from scoring.messages import Message
 from scoring.models import find_model
 from scoring.plan import OverBudget, PrunePlan, plan_prune
+from scoring.recognition import settings_for
 from scoring.score import score
 from scoring.settings import BLUEPRINT, Settings
 from scoring.summary.planned import written
@@ -78,7 +79,8 @@ def score_context_importance(
         UnknownFormat: nobody knows the list's format.
         MalformedMessage: a message of it cannot be read.
     """
-    return score(_read(history, settings, counter).columns, settings).scores
+    columns = _read(history, settings, counter).columns
+    return score(columns, settings_for(settings, columns.facts)).scores
 
 
 def prune_context(

@@ -17,6 +17,7 @@ from scoring.errors import Fault, InvalidList, InvalidSettings
 from scoring.history import History
 from scoring.messages import Message
 from scoring.protection import REASONS, protect
+from scoring.recognition import settings_for
 from scoring.score import Scores, score
 from scoring.selection import RATES, STRATEGIES, Shortening, Why
 from scoring.settings import Settings
@@ -156,7 +157,8 @@ def plan_prune(
 ) -> PrunePlan:
     """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
 
-    Bare messages are counted and analysed first; who plans more than once keeps a `History`.
+    Bare messages are counted and analysed first; who plans more than once keeps a `History`. Weights and keywords are
+    those of the task type in force.
 
     `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
     plan, units whole; where both name a unit it is spared. `wire_format` is the format that what stays is
@@ -170,6 +172,7 @@ def plan_prune(
     if not isinstance(history, History):
         history = History.of(history, settings=settings)
     _check_arguments(max_tokens, name)
+    settings = settings_for(settings, history.facts)
     protection = protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
     mend(decision, wire_format)

@@ -18,6 +18,7 @@ from scoring.context_settings import CONTEXT_PRESETS
 from scoring.errors import InvalidSettings
 from scoring.lexicon import KeywordGroup
 from scoring.tables import Table
+from scoring.task_types import ANY, AUTO, DEFAULT_TASK_TYPES, TaskTypes
 from scoring.validation import check_settings
 
 Windows = Literal["current", "blueprint"]
@@ -70,15 +71,18 @@ class Settings:
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
     `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
-    prune has to gain. The `stage_*` say what is tried before anything is dropped (`scoring.stages`). `windows` picks
-    the model table, `counting` how tokens are counted. What `auto_summarize` and the fields behind it mean,
-    `scoring.context_settings` says.
+    prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
+    weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
+    before anything is dropped (`scoring.stages`). `windows` picks the model table, `counting` how tokens are counted.
+    What `auto_summarize` and the fields behind it mean, `scoring.context_settings` says.
     """
 
     weights: Table = SIGNAL_WEIGHTS
     roles: Table = ROLE_RATINGS
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
     length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
+    task_type: str = AUTO
+    task_types: TaskTypes = DEFAULT_TASK_TYPES
     strategy: str = "foresight"
     target_percent: float = 80.0
     aim_percent: float = 60.0
@@ -117,7 +121,8 @@ class Settings:
     def from_dict(cls, data: Mapping[str, Any], base: Settings | None = None) -> Settings:
         """The settings that `data` describes on top of `base` (the defaults if None).
 
-        `weights` and `roles` may name some of their keys only; every other field is replaced as a whole.
+        `weights` and `roles` may name some of their keys only, `task_types` some types and of these some of what they
+        have; every other field is replaced as a whole.
 
         Raises:
             InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.
@@ -135,6 +140,7 @@ class Settings:
         out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["weights"] = dict(self.weights)
         out["roles"] = dict(self.roles)
+        out["task_types"] = self.task_types.to_dict()
         out["keywords"] = [group.to_dict() for group in self.keywords]
         out["length_steps"] = [list(step) for step in self.length_steps]
         out["tool_outputs_exempt"] = list(self.tool_outputs_exempt)
@@ -144,6 +150,7 @@ class Settings:
 FORESIGHT = Settings()
 BLUEPRINT = Settings(
     weights=BLUEPRINT_WEIGHTS,
+    task_type=ANY,
     strategy="score",
     aim_percent=80.0,
     fresh_tail=0,
@@ -158,8 +165,9 @@ BLUEPRINT = Settings(
 )
 # What was the default before *Foresight*: the four signals as a sum, and a fresh tail.
 BALANCED = replace(
-    FORESIGHT, weights=BLUEPRINT_WEIGHTS, strategy="score", fresh_tail=16, user_words_messages_percent=100.0
-)
+    FORESIGHT, weights=BLUEPRINT_WEIGHTS, task_type=ANY, strategy="score", fresh_tail=16,
+    user_words_messages_percent=100.0,
+)  # fmt: skip
 PRESETS: Mapping[str, Settings] = MappingProxyType(
     {
         "Foresight": FORESIGHT,

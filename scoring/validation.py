@@ -6,6 +6,7 @@ A number is an int or a float that is finite; a bool or a numeral in a string is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -14,11 +15,13 @@ from scoring.errors import Fault
 from scoring.lexicon import KeywordGroup
 from scoring.limits import LIMITS, Limit
 from scoring.tables import Table
+from scoring.task_types import TASK_TYPE_CHOICES, Own, TaskTypes
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "windows": ("current", "blueprint"),
     "counting": ("tokenizer", "four_characters"),
     "stage_outputs": ("off", "shorten", "clear"),
+    "task_type": TASK_TYPE_CHOICES,
 }
 # More than this is a mistake or an attack, not a list that somebody edits.
 _MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20
@@ -39,10 +42,15 @@ def check_settings(
     for name, value in data.items():
         if name not in base:
             faults.append(Fault(str(name), f"unknown setting; expected one of {', '.join(base)}"))
+        elif name == "task_types":
+            continue  # at the end, because what a type does not say of its weights the common ones say
         elif name in choices:
             values[name] = _choice(name, value, choices[name], faults)
         else:
             values[name] = _check_field(name, value, base[name], faults)
+    if "task_types" in data:
+        common = values.get("weights", base["weights"])
+        values["task_types"] = _task_types(data["task_types"], base["task_types"], common, faults)
     if not faults:
         _check_together(values, base, faults)
     return values, faults
@@ -52,7 +60,7 @@ def _check_field(name: str, value: object, before: Any, faults: list[Fault]) -> 
     if isinstance(before, Table):
         return _table(name, value, before, faults)
     if name == "keywords":
-        return _keywords(value, faults)
+        return _keywords(name, value, faults)
     if name == "length_steps":
         return _steps(value, faults)
     if isinstance(before, tuple):
@@ -115,18 +123,47 @@ def _table(name: str, value: object, base: Table, faults: list[Fault]) -> Table:
         if key not in base:
             faults.append(Fault(f"{name}.{key}", f"unknown; expected one of {', '.join(base)}"))
             continue
-        checked = number(f"{name}.{key}", one, LIMITS[name], faults)
+        checked = number(f"{name}.{key}", one, LIMITS[name.rpartition(".")[2]], faults)
         out[key] = out[key] if checked is None else checked
     return Table(out)
 
 
-def _keywords(value: object, faults: list[Fault]) -> tuple[KeywordGroup, ...]:
+def _keywords(name: str, value: object, faults: list[Fault]) -> tuple[KeywordGroup, ...]:
     if not isinstance(value, list | tuple) or len(value) > _MOST_GROUPS:
-        faults.append(
-            Fault("keywords", f"expected a list of at most {_MOST_GROUPS} groups, got {_size(value)}")
-        )
+        faults.append(Fault(name, f"expected a list of at most {_MOST_GROUPS} groups, got {_size(value)}"))
         return ()
-    return tuple(g for i, one in enumerate(value) if (g := _group(f"keywords.{i}", one, faults)) is not None)
+    return tuple(g for i, one in enumerate(value) if (g := _group(f"{name}.{i}", one, faults)) is not None)
+
+
+def _task_types(value: object, base: TaskTypes, common: Table, faults: list[Fault]) -> TaskTypes:
+    if not isinstance(value, Mapping):
+        faults.append(Fault("task_types", f"expected an object of task types, got {shown(value)}"))
+        return base
+    out: dict[str, Own] = {}
+    for name, own in value.items():
+        if name not in tuple(base):
+            faults.append(Fault(f"task_types.{name}", f"unknown; expected one of {', '.join(base)}"))
+        else:
+            out[name] = _own(f"task_types.{name}", own, base.of(name), common, faults)
+    return replace(base, **out)
+
+
+def _own(name: str, value: object, base: Own, common: Table, faults: list[Fault]) -> Own:
+    if not isinstance(value, Mapping):
+        faults.append(Fault(name, f"expected an object with weights and keywords, got {shown(value)}"))
+        return base
+    out: dict[str, Any] = {}
+    for key, one in value.items():
+        path = f"{name}.{key}"
+        if key not in ("weights", "keywords"):
+            faults.append(Fault(path, "unknown; expected one of weights, keywords"))
+        elif one is None:  # it follows the common settings
+            out[key] = None
+        elif key == "weights":
+            out[key] = _table(path, one, common if base.weights is None else base.weights, faults)
+        else:
+            out[key] = _keywords(path, one, faults)
+    return replace(base, **out)
 
 
 def _group(name: str, value: object, faults: list[Fault]) -> KeywordGroup | None:

@@ -25,6 +25,9 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "roles": "How much each role counts, 0 to 1.",
         "keywords": "Groups of words and the share of the signal each is worth; whole words, in any case.",
         "length_steps": "From how many characters a message rates how high, 0 to 1.",
+        "task_type": "Whose weights and keywords hold: `any` for the ones above in all sessions, `auto` for those of "
+        "what a session looks like, or `coding`, `support`, `research`, `chat`.",
+        "task_types": "What each type has of its own, weights, keywords or both; null follows the ones above.",
         "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}.",
     },
     "When, and how far": {
@@ -100,7 +103,10 @@ def _introduction() -> Iterator[str]:
     yield "Every threshold and weight can be changed on the settings page, over `PUT /api/settings`,"
     yield "and for one session over `PATCH /api/sessions/<id>`."
     yield "A change is checked as a whole: either all of it holds, or each wrong field is named.\n"
-    yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}."
+    yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}.\n"
+    yield "Strategy `foresight` reads the weights, those of the task type first; it rates names and lines instead of"
+    yield "messages. `roles`, `keywords` and `length_steps` are read by strategy `score` only; where a strategy"
+    yield "does not score, the list shows the score that they make."
 
 
 def _range(name: str) -> str:
@@ -109,6 +115,8 @@ def _range(name: str) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict) and all(isinstance(own, dict) for own in value.values()):
+        return "; ".join(f"{name}: {_owned(own)}" for name, own in value.items())
     if isinstance(value, dict):
         return ", ".join(f"{key} {number:.3g}" for key, number in value.items())
     if isinstance(value, bool):
@@ -122,6 +130,12 @@ def _shown(value: Any) -> str:
         )
         return ", ".join(named)
     return f"{value:,g}" if isinstance(value, int | float) else f"`{value}`"
+
+
+def _owned(own: Mapping[str, Any]) -> str:
+    """What a task type has of its own."""
+    said = [f"{key} {_shown(value)}" for key, value in own.items() if value is not None]
+    return ", ".join(said) or "nothing"
 
 
 def main() -> int:

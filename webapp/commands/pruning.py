@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from scoring.plan import PrunePlan, plan_prune
 from scoring.settings import DEFAULT_PRESET, PRESETS
 from scoring.summary.levels import Judged
 from scoring.summary.planned import written
+from scoring.task_types import AUTO, TASK_TYPE_CHOICES
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.tokenizers import Tokenizers
@@ -42,7 +43,14 @@ class Pruned:
     metavar="N",
     help="What to cut to; by default 60 % of the model's input limit.",
 )
-@click.option("--strategy", metavar="NAME", help="How to choose what stays, by default by score.")
+@click.option("--strategy", metavar="NAME", help="How to choose what stays, by default foresight.")
+@click.option(
+    "--task-type",
+    type=click.Choice(TASK_TYPE_CHOICES),
+    default=AUTO,
+    show_default=True,
+    help="Whose weights and keywords count; auto for what the list looks like, any for the common ones.",
+)
 @click.option(
     "--format",
     "wire_format",
@@ -63,6 +71,7 @@ def prune(
     model: str,
     max_tokens: int | None,
     strategy: str | None,
+    task_type: str,
     wire_format: str,
     dry_run: bool,
     output: Path | None,
@@ -73,7 +82,8 @@ def prune(
     format; messages that stay are unchanged.
     """
     value, lines = read_list(file)
-    done = prune_value(value, model, max_tokens, strategy, None if wire_format == "auto" else wire_format)
+    known = None if wire_format == "auto" else wire_format
+    done = prune_value(value, model, max_tokens, strategy, known, task_type)
     for line in report(done):
         click.echo(line, err=True)
     if not dry_run:
@@ -106,7 +116,12 @@ def read_line(file: Path, number: int, line: bytes) -> Any:
 
 
 def prune_value(
-    value: Any, model: str, max_tokens: int | None, strategy: str | None, wire_format: str | None
+    value: Any,
+    model: str,
+    max_tokens: int | None,
+    strategy: str | None,
+    wire_format: str | None,
+    task_type: str = AUTO,
 ) -> Pruned:
     """Prunes a list or request body.
 
@@ -117,14 +132,16 @@ def prune_value(
     decoded = decode(value, wire_format)
     if not decoded.messages:
         raise Invalid("there are no messages in the list")
-    settings = PRESETS[DEFAULT_PRESET]
+    settings = replace(
+        PRESETS[DEFAULT_PRESET], task_type=task_type, strategy=strategy or PRESETS[DEFAULT_PRESET].strategy
+    )
     limits = find_model(model)
     counter = Tokenizers(enabled=Config.load().tokenizer).counter(limits.encoding)
     history = History.of(decoded.messages, counter, settings)
     budget = max_tokens
     if budget is None:
         budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
-    plan = plan_prune(history, settings, budget, strategy=strategy, wire_format=decoded.format)
+    plan = plan_prune(history, settings, budget, wire_format=decoded.format)
     summary = None
     if plan.summary is not None:
         covered = [decoded.messages[i] for i in plan.summary.covers]

@@ -105,7 +105,7 @@ class Context:
         self, row: SessionRow, totals: Totals, items: Sequence[Standing], name: str
     ) -> tuple[BuiltContext, Sequence[Message]]:
         """The assembled context, and its messages behind their system prompt."""
-        settings = self._desk.settings_of(row)
+        settings = self._desk.settled(row)
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
         memories, learnings = self._memory.relevant(asked)
         prompt, rest = _prompt(items) if memories or learnings else ("", items)

@@ -17,6 +17,7 @@ from scoring.families import family_of
 from scoring.lexicon import lexicon_of
 from scoring.models import ModelLimits, find_model
 from scoring.overheads import AGENTS, Overheads, Traits, expected
+from scoring.recognition import Facts, settings_for
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from scoring.tokens import ModelCounter
 from webapp.bus import Bus
@@ -83,6 +84,14 @@ class Desk:
         except InvalidSettings:
             return self.settings()
 
+    def settled(self, row: SessionRow) -> Settings:
+        """The settings that hold for one session, with the weights and keywords of its task type."""
+        return settings_for(self.settings_of(row), self.facts(row))
+
+    def facts(self, row: SessionRow) -> Facts:
+        """What the session's task type is recognised by."""
+        return Facts.from_dict((row.state or {}).get("facts"))
+
     def forget(self) -> None:
         """Reads settings and models anew at the next look."""
         self._settings = self._models = None
@@ -119,7 +128,7 @@ class Desk:
         name = row.model or self._usual_model(row.source)
         limits = find_model(name, self.overrides())
         counter = ModelCounter(self.tokenizers.counter(limits.encoding), family_of(name), limits.token_factor)
-        lexicon = lexicon_of(self.settings_of(row).keywords)
+        lexicon = lexicon_of(self.settled(row).keywords)
         own = find_model(row.model, self.overrides())
         return Measure(counter, lexicon, self._begun(row, name, limits), own)
 

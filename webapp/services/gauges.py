@@ -9,6 +9,7 @@ from scoring import calibration
 from webapp.services.clock import iso
 from webapp.services.desk import Desk, Limits
 from webapp.services.state import TRAIL_POINTS, Carried
+from webapp.services.task_type import task_type_json
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.sessions import SessionRow
 
@@ -121,6 +122,7 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
         "created_at": iso(row.created_at),
         "last_activity": iso(row.last_activity_at or None),
         "automatic": desk.automatic(row),
+        "task_type": task_type_json(desk, row),
         "growth_per_turn": growth,
         "turns_left": turns_left(main["tokens"], limits, growth),
         "trend": [percent(t, limits.limit) for t in carried.trail[-TRAIL_POINTS:]],

@@ -18,7 +18,8 @@ from webapp.services.gauges import session_json
 from webapp.services.history import operation_json
 from webapp.services.messages import Messages
 from webapp.services.rows import message_json
-from webapp.services.views import Views, read_features
+from webapp.services.stored import read_features
+from webapp.services.views import Views
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, Left, OperationRow
 from webapp.store.summaries import SummaryRow

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from scoring.by_hand import shortening, with_shortened
 from scoring.features import text_of
-from scoring.history import History
+from scoring.history import History, reads_keywords
 from scoring.lexicon import Lexicon, lexicon_of
 from scoring.messages import Message
 from scoring.plan import PrunePlan, plan_prune
+from scoring.recognition import settings_for
 from scoring.selection import Shortening
-from scoring.settings import Settings
+from scoring.settings import Settings, preset_of
 from webapp.errors import StalePlan
 from webapp.services.desk import Desk, Limits
 from webapp.services.gauges import Scale, Totals
@@ -33,8 +34,9 @@ PLANS_KEPT = 64
 
 @dataclass(slots=True)
 class Made:
-    """A plan and what it was made from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how many
-    messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
+    """A plan and what it was made from. `settings` are those that hold, with what the task type has of its own;
+    `preset` is the name of what they come from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how
+    many messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
     what should go.
     """
 
@@ -44,6 +46,7 @@ class Made:
     view: View
     plan: PrunePlan
     settings: Settings
+    preset: str
     limits: Limits
     scale: Scale
     max_tokens: int
@@ -87,13 +90,16 @@ class Planning:
         budget = max(0, scale.estimated(shown) - others)
         view = self._views.of(row)
         with view.lock:
+            preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
             plain = not spare and not drop
             name = (settings, budget, strategy)
             known = view.memo.get(name) if plain else None
             if isinstance(known, PrunePlan):
                 plan = known
             else:
-                history = self._rated(view, row, lexicon_of(settings.keywords))
+                history = view.history
+                if reads_keywords(settings, strategy):
+                    history = self._rated(view, row, lexicon_of(settings.keywords))
                 plan = plan_prune(
                     history, settings, budget, strategy=strategy,
                     spare=view.positions(spare), drop=view.positions(drop),
@@ -107,8 +113,8 @@ class Planning:
             if shorten:
                 plan = with_shortened(plan, self._by_hand(row, view, plan, shorten), view.history.tokens)
         return Made(
-            secrets.token_hex(8), row.id, row.version, view, plan, settings, limits, scale, shown, size, base,
-            bool(drop or shorten),
+            secrets.token_hex(8), row.id, row.version, view, plan, settings, preset, limits, scale, shown, size,
+            base, bool(drop or shorten),
         )  # fmt: skip
 
     def _by_hand(
@@ -162,16 +168,20 @@ class Planning:
         if not stale:
             return view.history
         known = view.ratings.setdefault(lexicon.digest, {})
-        missing = [i for i in stale if view.nos[i] not in known]
+        names = {i: (view.nos[i], view.history.chars[i]) for i in stale}
+        missing = [i for i in stale if names[i] not in known]
         for start in range(0, len(missing), 200):
-            some = [view.nos[i] for i in missing[start : start + 200]]
-            for no, message in self._store.log.rows_of(row.key, some).items():
-                known[no] = lexicon.rate("\n".join(text_of(e.message) for e in message))
+            some = missing[start : start + 200]
+            found = self._store.log.rows_of(row.key, [view.nos[i] for i in some])
+            for i in some:
+                if view.nos[i] in found:
+                    said = (text_of(entry.message) for entry in found[view.nos[i]])
+                    known[names[i]] = lexicon.rate("\n".join(said))
         history = History()
         for name in History.__slots__:
             setattr(history, name, getattr(view.history, name))
         keywords = list(view.history.keywords)
         for i in stale:
-            keywords[i] = known.get(view.nos[i], keywords[i])
+            keywords[i] = known.get(names[i], keywords[i])
         history.keywords = keywords
         return history

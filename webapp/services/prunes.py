@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.messages import Message
-from scoring.settings import Settings, preset_of
+from scoring.settings import Settings
 from scoring.settling import settle
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
@@ -115,7 +115,7 @@ class Prunes:
             "session_id": row.id,
             "version": made.version,
             "strategy": plan.strategy,
-            "preset": preset_of(made.settings),
+            "preset": made.preset,
             "max_tokens": made.max_tokens,
             "limit": limits.limit,
             "before": _fill(scale.tokens, limits.limit, made.size),
@@ -219,7 +219,7 @@ class Prunes:
             change.stand(
                 list(self._store.log.messages(row.key, list(standing)).values()), dict(standing), details
             )
-        kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": preset_of(made.settings)}
+        kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset}
         weights = {"weights": dict(made.settings.weights)}
         operation = change.record(
             "prune", actor, reason, len(plan.removed) + len(standing), {**kept, **weights}

@@ -152,7 +152,7 @@ class Sessions:
                         row.key, ((e.seq, searchable(e.message)) for e in some if e.message_no > 0)
                     )
                 self._store.sessions.remove(row, self._desk.clock() if row.followed else None)
-            self._views.drop(row.key)
+            self._views.forget(row.key)
         self._desk.bus.publish(SessionDeleted(session_id))
 
     def stats(self, session_id: str) -> dict[str, Any]:

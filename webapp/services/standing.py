@@ -21,7 +21,7 @@ from scoring.snapshot import Item as ScoringItem
 from scoring.summary.value import Summary
 from webapp.services.clock import iso
 from webapp.services.plain import json_value
-from webapp.services.views import read_features
+from webapp.services.stored import read_features
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
 from webapp.store.log import EntryRow, MessageRow

@@ -10,6 +10,7 @@ from typing import Any
 
 from scoring import calibration
 from scoring.calibration import Calibration
+from scoring.recognition import Facts
 from scoring.tokens import TokenCounter
 from webapp.store import Store
 from webapp.store.sessions import SessionRow
@@ -24,7 +25,7 @@ GROUPS_KEPT = 6
 
 @dataclass(slots=True)
 class Carried:
-    """The running facts of one session.
+    """The running facts of one session; `facts` is what its task type is recognised by.
 
     `trail` holds main-gauge tokens, every `stride`-th message's, thinned out as it fills. `turn_tokens` are the
     gauge at the last starts of a turn. `ends` maps the source ids of the last messages to the estimate behind them,
@@ -46,6 +47,7 @@ class Carried:
     last_role: str = ""
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)
+    facts: Facts = field(default_factory=Facts)
 
     def begin(self, begun: Calibration | None) -> None:
         """Before the session's first reported call: what other sessions have taught."""
@@ -106,6 +108,7 @@ class Carried:
         """As JSON-ready data."""
         out = {name: getattr(self, name) for name in self.__slots__}
         out["calibration"], out["unwritten"] = self.calibration.to_dict(), self.unwritten.to_dict()
+        out["facts"] = self.facts.to_dict()
         return out
 
     @classmethod
@@ -114,6 +117,7 @@ class Carried:
         known = {k: v for k, v in data.items() if k in cls.__slots__}
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
         known["unwritten"] = Unwritten.from_dict(known.get("unwritten"))
+        known["facts"] = Facts.from_dict(known.get("facts"))
         return cls(**known)
 
 

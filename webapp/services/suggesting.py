@@ -16,11 +16,12 @@ from scoring.learning import Case, case_at, cuts_of, judged, suggest
 from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message
+from scoring.recognition import settings_for, task_type_of
 from scoring.settings import Settings
 from webapp.errors import Conflict
 from webapp.services.bulk import no_collection
 from webapp.services.desk import Desk
-from webapp.services.views import read_features
+from webapp.services.stored import read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -85,7 +86,14 @@ class Suggesting:
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
-        """The cases of one session; a sub-agent's count as those of the session that it works for (`root`)."""
+        """The cases of one session; a sub-agent's count as those of the session that it works for (`root`).
+
+        None of a session whose task type has weights of its own: the common ones do not touch it.
+        """
+        facts = self._desk.facts(row)
+        if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
+            return []
+        settings = settings_for(settings, facts)
         with self._store.read():
             operations = self._store.operations.all(row.key)
             rewound = {no for o in operations if o.kind == "rewind" for no in self._changed(row, o, "out")}
@@ -93,7 +101,10 @@ class Suggesting:
             features = self._features(row, rows, settings)
         found = [case_at(root, features, cut) for cut in cuts_of(features, CUTS)]
         found.append(self._judged(row, root, operations, settings))
-        return [case for case in found if case is not None]
+        cases = [case for case in found if case is not None]
+        for case in cases:  # what the session looks like, not what a part of it would
+            case.history.facts = facts
+        return cases
 
     def _judged(
         self, row: SessionRow, root: str, operations: Sequence[OperationRow], settings: Settings

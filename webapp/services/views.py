@@ -15,18 +15,25 @@ from typing import Any
 
 import orjson
 
-from scoring.content import Content, content_of
+from scoring.content import content_of
 from scoring.features import Features, needs_content, with_content
 from scoring.history import History
 from scoring.messages import Message, part_from_dict
+from scoring.recognition import Facts
 from webapp.services.bulk import no_collection
 from webapp.services.draft import Draft
+from webapp.services.stored import read_features
 from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 
 # About 4 kB a message, most of it what it says: 250 MB.
 MESSAGES_KEPT = 60_000
+# Of so many sessions keyword ratings by other lists than the stored ones are kept, through prunes and undos.
+RATED_KEPT = 8
+
+# Lexicon -> message number and its characters -> rating. A message that has other words by now has other characters.
+Ratings = dict[str, dict[tuple[int, int], float]]
 
 
 @dataclass(slots=True)
@@ -41,7 +48,7 @@ class View:
     stand_ins: dict[int, str] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
     memo: dict[object, object] = field(default_factory=dict)
-    ratings: dict[str, dict[int, float]] = field(default_factory=dict)
+    ratings: Ratings = field(default_factory=dict)
 
     def append(self, no: int, features: Features, pinned: bool = False, drop_first: bool = False) -> None:
         """Adds the next message."""
@@ -59,6 +66,7 @@ class Views:
     def __init__(self, store: Store, messages_kept: int = MESSAGES_KEPT) -> None:
         self._store, self._kept = store, messages_kept
         self._views: OrderedDict[int, View] = OrderedDict()
+        self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
 
     def of(self, row: SessionRow) -> View:
@@ -97,7 +105,18 @@ class Views:
         view.index = {no: i for i, no in enumerate(gathered.nos)}
         view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         view.history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)
+        if "facts" in row.state:  # of the log: a session keeps its looks when messages leave its context
+            view.history.facts = Facts.from_dict(row.state["facts"])
+        view.ratings = self._ratings_of(row.key)
         return view
+
+    def _ratings_of(self, session: int) -> Ratings:
+        with self._lock:
+            found = self._ratings.setdefault(session, {})
+            self._ratings.move_to_end(session)
+            while len(self._ratings) > RATED_KEPT:
+                self._ratings.popitem(last=False)
+            return found
 
     def _complete(self, row: SessionRow, nos: list[int], features: list[Features]) -> None:
         """Finds the contents of messages that came in before contents were kept, or under another version."""
@@ -121,6 +140,7 @@ class Views:
                 return
             for no, features in draft.fresh:
                 view.append(no, features)
+            view.history.facts = draft.carried.facts.copy()
             view.memo.clear()
             view.version = draft.row.version
 
@@ -128,6 +148,12 @@ class Views:
         """Forgets a session's view."""
         with self._lock:
             self._views.pop(session, None)
+
+    def forget(self, session: int) -> None:
+        """Forgets all that is kept of a session that is deleted: its number may be another's soon."""
+        with self._lock:
+            self._views.pop(session, None)
+            self._ratings.pop(session, None)
 
 
 def _standing(features: Features, standing: Mapping[str, Any]) -> Features:
@@ -151,24 +177,3 @@ def standing_message(message: Message, stand_in: str | None) -> Message:
     for call_id, text in standing["results"].items():
         message = message.with_result_text(call_id, text)
     return message
-
-
-# What a stored message mostly has; anything else goes the long way.
-_KNOWN = frozenset(
-    {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
-    | {"calls", "results", "content", "tool", "traces"}
-)
-
-
-def read_features(texts: list[str]) -> Iterable[Features]:
-    """Features from their stored texts, all parsed in one go."""
-    for data in orjson.loads("[" + ",".join(texts) + "]"):
-        if not data.keys() <= _KNOWN:
-            yield Features.from_dict(data)
-            continue
-        for name in ("calls", "results"):
-            if name in data:
-                data[name] = tuple(data[name])
-        if "content" in data:
-            data["content"] = Content.from_dict(data["content"])
-        yield Features(**data)

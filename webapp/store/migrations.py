@@ -6,7 +6,12 @@ Times are INTEGER milliseconds since 1970 UTC. `session` is the session's own nu
 
 from __future__ import annotations
 
+import orjson
 from sqlite_utils import Database, Migrations
+
+from scoring.features import Features
+from scoring.recognition import Facts
+from webapp.store.keys import bounds
 
 migrations = Migrations("coppice")
 
@@ -290,3 +295,15 @@ def m002_summaries_and_memory(db: Database) -> None:
     """Summaries that stand for messages; memories and learnings with their index."""
     for statement in SUMMARIES_AND_MEMORY:
         db.execute(statement)
+
+
+@migrations()
+def m003_facts_for_task_types(db: Database) -> None:
+    """What a task type is recognised by, counted for the sessions that are there already."""
+    for key, text in db.execute("SELECT key, state FROM sessions").fetchall():
+        facts, state = Facts(), orjson.loads(text)
+        for (features,) in db.execute("SELECT features FROM messages WHERE key BETWEEN ? AND ?", bounds(key)):
+            facts.add(Features.from_dict(orjson.loads(features)))
+        if "facts" not in state and facts != Facts():
+            state["facts"] = facts.to_dict()
+            db.execute("UPDATE sessions SET state = ? WHERE key = ?", (orjson.dumps(state).decode(), key))

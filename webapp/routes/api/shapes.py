@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 Json = dict[str, Any]
+TaskType = Literal["any", "coding", "support", "research", "chat"]
 Fate = Literal["kept", "protected", "goes", "shortened", "out"]
 
 
@@ -38,6 +39,25 @@ class Gauge(Shape):
     regions: list[Region]
 
 
+class Looks(Shape):
+    """What a session looks like, "any" for none of the task types, and by which facts."""
+
+    name: TaskType
+    reason: str
+
+
+class SessionType(Shape):
+    """The task type that a session is treated as (`name`), and why. `setting` is what the settings in force say, "auto"
+    for what it looks like; `own` says that these are the session's.
+    """
+
+    name: TaskType
+    setting: Literal["any", "auto", "coding", "support", "research", "chat"]
+    own: bool
+    reason: str
+    looks_like: Looks
+
+
 class Session(Shape):
     """One session with its figures. `limit` is what utilization divides by."""
 
@@ -63,6 +83,7 @@ class Session(Shape):
     created_at: str | None
     last_activity: str | None
     automatic: bool
+    task_type: SessionType
     trend: list[float]
     version: int
 

@@ -1,0 +1,26 @@
+"""Features as they are stored and read again in bulk."""
+
+from __future__ import annotations
+
+import orjson
+
+from scoring.features import Features, analyse
+from scoring.lexicon import lexicon_of
+from tests.webapp.building import call, result, user
+from webapp.services.stored import read_features
+
+
+class TestReadFeatures:
+    """What was stored of messages."""
+
+    def test_is_read_as_it_was_found(self) -> None:
+        """Calls, results, content and all."""
+        lexicon = lexicon_of(())
+        messages = (user("see a/b.py"), call("c"), result("c", "x = 1\ny = 2"))
+        found = [analyse(message, 7, lexicon, content=True) for message in messages]
+        texts = [orjson.dumps(one.to_dict()).decode() for one in found]
+        assert list(read_features(texts)) == found
+
+    def test_passes_over_what_another_version_wrote(self) -> None:
+        """An unknown field is no reason to stop."""
+        assert list(read_features(['{"role": "user", "tokens": 3, "mood": "fine"}'])) == [Features("user", 3)]
