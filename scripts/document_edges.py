@@ -40,6 +40,7 @@ EXAMPLES: tuple[Event, ...] = (
     events.SettingsChanged(),
     events.ModelsChanged(),
     events.ProblemReported("s1", "line 212 is not JSON"),
+    events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
 
 # What a page may say, with the model of what it sends along.

@@ -120,6 +120,17 @@ class ModelsChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ImportProgressed(Event):
+    """A file that somebody sent is being read: `done` of its `size` bytes so far; told a few times a second, and only
+    of files that take longer than that.
+    """
+
+    name: str
+    done: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemReported(Event):
     """Something could not be read or done, and the rest went on. `session_id` is None where it belongs to none."""
 

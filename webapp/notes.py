@@ -15,6 +15,7 @@ from webapp.events import (
     ContextRestored,
     ContextSummarized,
     Event,
+    ImportProgressed,
     MessagesAppended,
     ModelsChanged,
     OperationUndone,
@@ -117,6 +118,10 @@ def _problem(event: ProblemReported) -> tuple[Note, ...]:
     return (Note(room, event.session_id or "", events=(toast,)),)
 
 
+def _importing(event: ImportProgressed) -> tuple[Note, ...]:
+    return (Note(OVERVIEW, "", events=(("import:progress", asdict(event)),)),)
+
+
 NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     SessionCreated: _created,
     SessionUpdated: _updated,
@@ -129,4 +134,5 @@ NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
     SettingsChanged: _settings,
     ModelsChanged: _models,
     ProblemReported: _problem,
+    ImportProgressed: _importing,
 }

@@ -1,18 +1,20 @@
 // <file-drop></file-drop>
 //
-// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other; a dialog reports what
-// each became, with its problems. Emits `imported` with the results.
+// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other. Meanwhile the page can
+// be used; a notice says how far the file is read, as the server tells it. In the end a toast or, where there is more to
+// say, a dialog reports what each became, with its problems. Emits `imported` with the results.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
-import { counted, sentence } from "../lib/format.js";
+import { counted, number, sentence, size } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
+import { live } from "../lib/socket.js";
 import { toast } from "../lib/toast.js";
 import { sourceName } from "../lib/words.js";
 
 /** @typedef {import("../lib/types.js").ImportResult["imported"][number]} Imported */
-/** @typedef {{ name: string, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }} Entry */
+/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }} Entry */
 
 /** @param {Imported["problems"][number]} problem */
 function problemText(problem) {
@@ -21,10 +23,15 @@ function problemText(problem) {
   return sentence(problem.line ? `Line ${problem.line}: ${text}` : text);
 }
 
+/** @param {File} file @returns {Entry} */
+const waiting = (file) => ({ name: file.name, size: file.size, read: 0, state: "waiting" });
+
 export class FileDrop extends CoppiceElement {
   #over = false;
   /** @type {Entry[]} */
   #entries = [];
+  /** @type {(readonly [File, Entry])[]} */
+  #queue = [];
 
   start() {
     this.listen(window, "dragover", (/** @type {DragEvent} */ event) => this.#drag(event, true));
@@ -40,6 +47,10 @@ export class FileDrop extends CoppiceElement {
       const input = /** @type {HTMLInputElement} */ (event.target);
       if (input.files?.length) this.#read([...input.files]);
       input.value = "";
+    });
+    this.listen(live, "import:progress", (/** @type {CustomEvent} */ { detail }) => this.#progress(detail));
+    this.listen(window, "beforeunload", (/** @type {Event} */ event) => {
+      if (this.#current) event.preventDefault();
     });
     this.actions({ "close-report": () => this.querySelector("dialog")?.close() });
   }
@@ -58,11 +69,32 @@ export class FileDrop extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** @param {File[]} files */
+  /** The file that is being read. */
+  get #current() {
+    return this.#entries.find((entry) => entry.state === "reading");
+  }
+
+  /** @param {{ name: string, done: number }} told */
+  #progress({ name, done }) {
+    const current = this.#current;
+    if (current?.name !== name) return;
+    current.read = done;
+    this.requestUpdate();
+  }
+
+  /** Files that come while others are read wait for their turn. @param {File[]} files */
   async #read(files) {
-    this.#entries = files.map((file) => ({ name: file.name, state: "waiting" }));
-    for (const [i, file] of files.entries()) {
-      const entry = /** @type {Entry} */ (this.#entries[i]);
+    const more = files.map((file) => /** @type {const} */ ([file, waiting(file)]));
+    const busy = this.#queue.length > 0 || this.#current;
+    if (!busy) this.#entries = [];
+    this.#entries.push(...more.map(([, entry]) => entry));
+    this.#queue.push(...more);
+    if (!busy) await this.#readAll();
+  }
+
+  async #readAll() {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      const [file, entry] = next;
       entry.state = "reading";
       this.requestUpdate();
       try {
@@ -98,20 +130,30 @@ export class FileDrop extends CoppiceElement {
   }
 
   update() {
-    const reading = this.#entries.find((entry) => entry.state === "reading");
+    const current = this.#current;
     render(
       this,
       html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
         ${
-          (this.#over || reading) &&
-          html`<div class="drop-veil" data-key="veil" role="status"><p>${reading ? `Reading ${reading.name}` : "Drop to import"}</p>
+          this.#over &&
+          html`<div class="drop-veil" data-key="veil" role="status"><p>Drop to import</p>
             <p class="small muted">Claude Code and Codex transcripts, OpenAI, Anthropic and Gemini message lists, Coppice exports. Recognised by content.</p></div>`
         }
+        ${current && this.#notice(current)}
         <dialog data-key="report" aria-labelledby="import-title">
           <header><h2 id="import-title">Import</h2><button class="quiet iconic small" data-act="close-report" aria-label="Close">${icon("close")}</button></header>
           <div class="body">${this.#entries.map((entry) => this.#entry(entry))}</div>
         </dialog>`,
     );
+  }
+
+  /** @param {Entry} entry */
+  #notice(entry) {
+    const all = this.#entries.length;
+    const place = all > 1 ? `, file ${number(this.#entries.indexOf(entry) + 1)} of ${number(all)}` : "";
+    return html`<div class="importing" data-key="importing"><p class="one-line" role="status" title="${entry.name}">Importing <b>${entry.name}</b></p>
+      <progress aria-label="Reading ${entry.name}" max="${entry.size}" ${entry.read > 0 ? html`value="${entry.read}"` : ""}></progress>
+      <p class="small muted num">${entry.read > 0 && `${size(entry.read)} of `}${size(entry.size)}${place}</p></div>`;
   }
 
   /** @param {Entry} entry */

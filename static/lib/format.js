@@ -41,6 +41,12 @@ export function tokens(value, certainty) {
   return (certainty === "estimated" ? "~" : "") + whole.format(value);
 }
 
+/** Bytes as files are told: 62,700,000 as "62.7 MB". @param {number} bytes */
+export function size(bytes) {
+  if (bytes < 1_000_000) return `${whole.format(Math.ceil(bytes / 1000))} kB`;
+  return bytes < 1_000_000_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
+}
+
 /** A figure rounded to two leading digits, for sentences that say "about". @param {number} value */
 export function about(value) {
   if (value < 100) return whole.format(value);

@@ -13,6 +13,7 @@ const EVENTS = [
   "context:restored",
   "settings:changed",
   "models:changed",
+  "import:progress",
   "toast:success",
   "toast:warning",
   "toast:error",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
+from webapp.events import ImportProgressed
 
 DROP = """([name, text]) => {
   const data = new DataTransfer();
@@ -193,6 +196,38 @@ class TestImporting:
         expect(page.locator("tr.session-row")).to_have_count(1)
         toast.get_by_role("button", name="Open").click()
         expect(page.locator(".msg")).to_have_count(2)
+
+    def test_leaves_the_page_usable_and_says_how_far_a_large_file_is(
+        self, page: Page, server: Server
+    ) -> None:
+        """No veil lies over the page; a second file waits for its turn, and both are reported."""
+        go_on = threading.Event()
+        read = server.app.importing.import_file
+
+        def slow(name: str, data: Any, **given: Any) -> Any:
+            server.app.bus.publish(ImportProgressed(name, 24_000_000, 60_000_000))
+            go_on.wait(20)
+            return read(name, data, **given)
+
+        server.app.importing.import_file = slow
+        managed(server, 2, tokens=20)
+        page.goto(server.url)
+        expect(page.locator(".live")).to_have_text("live")
+        page.evaluate(DROP, ["first.json", json.dumps([{"role": "user", "content": "Hello"}])])
+        notice = page.locator(".importing")
+        expect(notice).to_contain_text("Importing first.json")
+        expect(notice).to_contain_text("24.0 MB of")
+        expect(notice.get_by_role("progressbar")).to_have_attribute("value", "24000000")
+        page.evaluate(DROP, ["second.json", json.dumps([{"role": "user", "content": "Other"}])])
+        expect(notice).to_contain_text("file 1 of 2")
+        page.get_by_label("Filter sessions").fill("managed")
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        page.get_by_label("Filter sessions").fill("")
+        go_on.set()
+        report = page.get_by_role("dialog", name="Import")
+        expect(report.get_by_role("link")).to_have_count(2)
+        expect(notice).to_have_count(0)
+        expect(page.locator("tr.session-row")).to_have_count(3)
 
     def test_reports_what_could_not_be_read(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
         """A broken line is named with its number; the rest is imported. A file that is nothing at all says so."""

@@ -12,6 +12,7 @@ from webapp.events import (
     ContextRestored,
     ContextSummarized,
     Event,
+    ImportProgressed,
     MessagesAppended,
     ProblemReported,
     SessionCreated,
@@ -81,6 +82,12 @@ class TestMessages:
         """Into the session's room, or the overview when it belongs to none."""
         assert [n.room for n in notes_of(ProblemReported("a", "x"))] == ["session:a"]
         assert [n.room for n in notes_of(ProblemReported(None, "x"))] == ["overview"]
+
+    def test_of_an_import_say_how_far_it_is(self) -> None:
+        """To whoever looks at the overview, where it was dropped."""
+        [note] = notes_of(ImportProgressed("a.jsonl", 3, 10))
+        assert note.room == "overview"
+        assert note.events == (("import:progress", {"name": "a.jsonl", "done": 3, "size": 10}),)
 
     def test_of_an_append_change_row_figures_and_list(self) -> None:
         """The overview learns the row, the session's own room the messages and the figures."""

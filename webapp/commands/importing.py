@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,27 +57,38 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 click.echo(f"coppice: {home}: no sessions of OpenCode can be read in it", err=True)
         for file in files:
             bar.update(task, description=file.name[:40])
-            failure = import_one(app, file, file_format, model)
+            start = bar.tasks[task].completed
+
+            def progress_to(done: int, _size: int, start: float = start) -> None:
+                bar.update(task, completed=start + done)
+
+            failure = import_one(app, file, file_format, model, progress_to)
             if failure is not None:
                 click.echo(failure, err=True)
                 if file in named or size_of(file):  # agents leave empty files behind where nothing was said
                     failed.append(file)
-            bar.advance(task, size_of(file))
+            bar.update(task, completed=start + size_of(file))
     tried = len(files) + len(homes)
     if failed and tried > 1:
         click.echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
     return 0 if not failed else 2 if len(failed) == tried else 1
 
 
-def import_one(app: Any, file: Path, file_format: str, model: str | None) -> str | None:
+def import_one(
+    app: Any, file: Path, file_format: str, model: str | None, progress: Callable[[int, int], None]
+) -> str | None:
     """Imports one file and says what came of it; the reason when nothing of it could be read.
+
+    `progress` is told how many of its bytes have been used, and how many there are.
 
     Raises:
         StoreError: it is not the file's fault.
     """
     try:
         with file.open("rb") as opened_file:
-            answer = app.importing.import_file(str(file), opened_file, format=file_format, model=model)
+            answer = app.importing.import_file(
+                str(file), opened_file, format=file_format, model=model, progress=progress
+            )
     except StoreError:
         raise
     except (CoppiceError, ScoringError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
@@ -50,9 +50,16 @@ class Importing:
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
     def import_file(
-        self, name: str, data: bytes | BinaryIO, format: str = "auto", model: str | None = None
+        self,
+        name: str,
+        data: bytes | BinaryIO,
+        format: str = "auto",
+        model: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
+
+        `progress` is told now and then how many of its bytes have been used, and how many there are.
 
         Raises:
             Malformed: nothing of it can be read.
@@ -61,7 +68,7 @@ class Importing:
         if format not in NAMES:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         base = PurePath(name).name or "upload"
-        content = Content(data)
+        content = Content(data, progress)
         if content.empty:
             raise Malformed(f"{base} is empty; there is nothing to import")
         source = {"jsonl": COPPICE}.get(format, format)

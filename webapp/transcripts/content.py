@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 BLOCK = 1 << 20
@@ -23,12 +23,16 @@ _WIDE = ((b"[\0", "utf-16-le"), (b"{\0", "utf-16-le"), (b"\0[", "utf-16-be"), (b
 
 
 class Content:
-    """The content of a file: bytes, or an open binary file that can be sought in."""
+    """The content of a file: bytes, or an open binary file that can be sought in.
 
-    def __init__(self, data: bytes | BinaryIO) -> None:
+    `progress` is told how many of its bytes have been used, and how many there are.
+    """
+
+    def __init__(self, data: bytes | BinaryIO, progress: Callable[[int, int], None] | None = None) -> None:
         self._file = io.BytesIO(data) if isinstance(data, bytes) else data
         self._file.seek(0, io.SEEK_END)
         self.size = self._file.tell()
+        self._progress = progress
         start = self._read(0, 4)
         self.encoding = next((name for bom, name in _BOMS if start.startswith(bom)), None) or next(
             (name for sign, name in _WIDE if start.startswith(sign)), "utf-8"
@@ -46,6 +50,8 @@ class Content:
             if decoder is not None:
                 block = decoder.decode(block, at + size >= self.size).encode("utf-8", "replace")
             yield block
+            if self._progress is not None:
+                self._progress(min(at + size, self.size), self.size)
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The beginning as sound UTF-8, about `size` bytes of it, without a byte order mark."""

@@ -11,6 +11,7 @@ import {
   percent,
   percentSet,
   sentence,
+  size,
   tokens,
 } from "../../../static/lib/format.js";
 
@@ -39,6 +40,9 @@ describe("numbers", () => {
       "1M",
       "12.3M",
     ]);
+  });
+  it("of bytes are told as those of files are", () => {
+    assert.deepEqual([1, 62_700_000, 1_250_000_000].map(size), ["1 kB", "62.7 MB", "1.3 GB"]);
   });
   it("are rounded to two digits where a sentence says about", () => {
     assert.deepEqual([42, 76_312, 1_949].map(about), ["42", "76,000", "1,900"]);

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 
 from tests.webapp.transcripts.test_opencode import TREE, as_database
 
@@ -89,6 +90,24 @@ class TestCodes:
         empty = tmp_path / "empty"
         empty.mkdir()
         assert run("import", empty).code == 2
+
+    def test_moves_the_bar_within_a_file(self, run: Any, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A large one does not stand still until it is done."""
+        seen: list[float] = []
+        update = Progress.update
+
+        def watched(self: Progress, task: Any, **given: Any) -> None:
+            update(self, task, **given)
+            seen.append(self.tasks[task].completed)
+
+        monkeypatch.setattr(Progress, "update", watched)
+        rows = [{"role": "user", "content": f"{n} " + "words " * 300} for n in range(3_000)]
+        (chat.parent / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        run("import", chat.parent)
+        total = sum(file.stat().st_size for file in chat.parent.iterdir())
+        assert seen == sorted(seen)
+        assert seen[-1] == total
+        assert len({done for done in seen if done > chat.stat().st_size}) > 1
 
     def test_of_an_unknown_format_are_of_use(self, run: Any, chat: Path) -> None:
         """With those that are known."""

@@ -312,3 +312,28 @@ class TestRealFiles:
         second = app.sessions.get(grown)
         for name in ("messages", "turns", "agent", "pruned", "operations"):
             assert first[name] == second[name]
+
+
+class TestProgress:
+    """How far a file is read."""
+
+    def test_is_told_while_messages_come_in(self, app: Any) -> None:
+        """Up to all of its bytes; by then most of its messages are there already."""
+        rows = [
+            {
+                "type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "big",
+                "timestamp": "2026-01-01T00:00:00Z", "message": {"role": "user", "content": "words " * 300},
+            }
+            for n in range(3_000)
+        ]  # fmt: skip
+        data = lines(*rows)
+        told: list[tuple[int, int, int]] = []
+
+        def progress(done: int, size: int) -> None:
+            found = app.store.sessions.find("big")
+            told.append((done, size, found.next_no - 1 if found is not None else 0))
+
+        app.importing.import_file("big.jsonl", data, progress=progress)
+        assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+        assert told[-1][:2] == (len(data), len(data))
+        assert 0 < told[-1][2] < 3_000

@@ -24,6 +24,16 @@ class TestContent:
         assert b"".join(content.blocks(size)).decode().removeprefix("\ufeff") == TEXT
         assert content.whole().decode() == content.head().decode() == TEXT
 
+    def test_tells_how_much_of_it_is_used(self) -> None:
+        """As blocks are asked for, up to all of it; looking at its beginning uses nothing."""
+        told: list[tuple[int, int]] = []
+        content = Content(b"x" * 10, lambda done, size: told.append((done, size)))
+        assert content.head()
+        assert not content.empty
+        assert told == []
+        list(content.blocks(4))
+        assert told == [(4, 10), (8, 10), (10, 10)]
+
     @pytest.mark.parametrize("data", [b"", b"  \n", b"\xef\xbb\xbf", b"\xff\xfe", "\n".encode("utf-16")])
     def test_is_empty_where_there_are_blanks_only(self, data: bytes) -> None:
         """A byte order mark is a blank."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from time import monotonic
 from typing import Any
 from urllib.parse import quote
 
@@ -11,12 +12,16 @@ from flask import Response, request
 
 from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
 from webapp.errors import status_of
+from webapp.events import ImportProgressed
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
 from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
 
 table = Table("files")
+
+# How often pages are told how far a file is read.
+TOLD_SECONDS = 0.25
 
 
 @table.get("/sessions/<session_id>/export", query=FormatQuery, errors=(404,))
@@ -58,7 +63,8 @@ def import_uploads(app: Any) -> dict[str, Any]:
     for file in files:
         name = file.filename or "upload"
         try:
-            imported += app.importing.import_file(name, file.stream, **choices)["imported"]
+            progress = Telling(app.bus, name)
+            imported += app.importing.import_file(name, file.stream, **choices, progress=progress)["imported"]
         except Exception as error:
             if status_of(error) >= 500:  # not the file's fault
                 raise
@@ -67,6 +73,20 @@ def import_uploads(app: Any) -> dict[str, Any]:
     if len(failures) == len(files):
         raise failures[0]
     return {"imported": imported}
+
+
+class Telling:
+    """Tells the pages how far a file is read, a few times a second; of one that is done sooner nothing."""
+
+    def __init__(self, bus: Any, name: str, clock: Callable[[], float] = monotonic) -> None:
+        self._bus, self._name, self._clock = bus, name, clock
+        self._last = clock()
+
+    def __call__(self, done: int, size: int) -> None:
+        """So many bytes have been used."""
+        if self._clock() - self._last >= TOLD_SECONDS:
+            self._last = self._clock()
+            self._bus.publish(ImportProgressed(self._name, done, size))
 
 
 def unreadable(name: str, error: Exception) -> dict[str, Any]:

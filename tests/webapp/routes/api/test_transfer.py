@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from webapp.routes.api.transfer import disposition
+from webapp.bus import Bus
+from webapp.events import ImportProgressed
+from webapp.routes.api.transfer import Telling, disposition
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -139,3 +141,19 @@ class TestTheDemo:
         first, second = (client.post("/api/demo") for _ in range(2))
         assert first.status_code == 201
         assert first.json["id"] == second.json["id"]
+
+
+class TestTelling:
+    """How often the pages hear of an import."""
+
+    def test_is_a_few_times_a_second(self) -> None:
+        """However many blocks are read; nothing of a file that is done at once."""
+        events: list[Any] = []
+        now = [0.0]
+        bus = Bus()
+        bus.subscribe(events.append)
+        telling = Telling(bus, "a.jsonl", lambda: now[0])
+        for n in range(100):
+            now[0] = n * 0.01
+            telling(n, 100)
+        assert events == [ImportProgressed("a.jsonl", n, 100) for n in (25, 50, 75)]
