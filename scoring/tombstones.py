@@ -27,14 +27,12 @@ _ERROR = re.compile(
 
 
 def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
-    """The line that stands for an output: the tool's name, when it was cleared, `why`, and what it took."""
+    """The line that stands for an output: the tool's name, when it was cleared, and why or what it took."""
     facts = [f"output of {tool or 'a tool'} cleared"]
     if at:
         facts.append(f"at {at}")
-    if why:
-        facts[-1] += f": {why}"
     size = f"; it took {tokens:,} tokens" if tokens else ""
-    return f"[{' '.join(facts)}{size}]"
+    return f"[{' '.join(facts)}{f': {why}' if why else size}]"
 
 
 def cleared(

@@ -67,7 +67,10 @@ _ADDED = re.compile(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 
 
 class Touch(NamedTuple):
-    """A file that a call reads, or writes as a whole; `first` and `last` are lines, a `last` of 0 is the end."""
+    """A file that a call reads, or writes as a whole; `first` and `last` are lines, a `last` of 0 is the end.
+
+    A `first` of 0 says that the whole was asked for by a means that may leave out its middle, as shells do.
+    """
 
     kind: str
     path: str
@@ -75,12 +78,13 @@ class Touch(NamedTuple):
     last: int = 0
 
     def covers(self, other: Touch) -> bool:
-        """Whether this says all of the file that the other says."""
-        if self.kind == WRITE or (self.first, self.last) == (other.first, other.last):
+        """Whether this says all of the file that the other says.
+
+        A part never does, not even of itself: where a file was edited in between, its lines have moved.
+        """
+        if self.kind == WRITE:
             return True
-        if self.first > other.first or not other.last:
-            return False
-        return other.last <= (self.last or READ_LINES)
+        return not self.last and (other.last <= READ_LINES if self.first else not other.last)
 
     @property
     def name(self) -> str:
@@ -221,6 +225,7 @@ def _in_shell(command: str, folder: str) -> Iterator[str]:
     for pattern in _SHELL_READS:
         if found := pattern.fullmatch(command):
             said = found.groupdict()
-            path = _plain(said["path"].strip(_QUOTES), folder)
-            yield f"{READ}{said.get('a') or 1}:{said.get('b') or 0}:{path}"
+            last = said.get("b") or 0
+            first = said.get("a") or (1 if last else 0)
+            yield f"{READ}{first}:{last}:{_plain(said['path'].strip(_QUOTES), folder)}"
             return

@@ -17,7 +17,7 @@ from scoring.selection.task import Shortening, Why
 from scoring.settings import Settings
 from scoring.stages import duplicates, outputs, superseded
 from scoring.stages.ground import WHOLE, Cut, Ground, Stage
-from scoring.stages.standing import cost, made, standing
+from scoring.stages.standing import as_it_stands, cost, made
 
 STAGES: Mapping[str, Stage] = {
     "duplicates": Stage(duplicates.wanted, duplicates.find, duplicates.why, duplicates.told),
@@ -106,7 +106,7 @@ class _Work:
             return None
         shortened = {position: self._shortening(position) for position in self._cuts}
         emptied = [position for position, cuts in self._cuts.items() if self._is_emptied(position, cuts)]
-        return Staged(standing(self._history, shortened, emptied), shortened)
+        return Staged(as_it_stands(self._history, shortened, emptied), shortened)
 
     def _is_emptied(self, position: int, cuts: Mapping[int, tuple[Stage, Cut]]) -> bool:
         cleared = sum(not cut.shorten for _, cut in cuts.values())

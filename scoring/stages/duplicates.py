@@ -41,4 +41,4 @@ def why(cut: Cut, state: str, number: int) -> Why:
 
 def told(_: Cut) -> str:
     """What the line in its place says."""
-    return "the same output came again later"
+    return "the same came again later"

@@ -18,8 +18,8 @@ from scoring.selection.task import Shortening
 from scoring.stages.ground import Cut
 from scoring.tombstones import cleared_result, shortened_text
 
-# What a cleared output costs: its frame and the line in its place; names and ids by their length.
-CLEARED_TOKENS, NAME_CHARS_PER_TOKEN = 36, 2
+# What a cleared output costs: its frame and the line in its place, and its id by the length.
+CLEARED_TOKENS, ID_CHARS_PER_TOKEN = 30, 2
 # A head and a tail may be denser than the whole, and the line between them is added.
 SHORT_SHARE, SHORT_TOKENS = 1.1, 16
 
@@ -36,7 +36,7 @@ def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
             fixed += SHORT_TOKENS
         else:
             left -= output.chars
-            fixed += CLEARED_TOKENS + len(features.results[cut.result]) // NAME_CHARS_PER_TOKEN
+            fixed += CLEARED_TOKENS + len(features.results[cut.result]) // ID_CHARS_PER_TOKEN
     return fixed + ceil(history.tokens[position] * max(0, left) / max(1, features.chars))
 
 
@@ -59,7 +59,7 @@ def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapp
     return replace(message, parts=tuple(parts))
 
 
-def standing(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
+def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
     """The same history as it stands after the stages: with other costs, and without what the `emptied` messages say.
 
     What stands in place of an output is not cut any further, so it has no content.

@@ -1,7 +1,8 @@
 """Reads that a later read or write of the same file supersedes: the output of the earlier one is cleared.
 
-A later read counts where it shows every line of the earlier one, a write where it wrote the file as a whole. Those
-that failed count for nothing, and so do edits: what an agent knows of the rest of a file it knows from reading it.
+A later read counts where it shows the whole file, so that every line of the earlier one is in it, a write where it
+wrote the whole. Those that failed count for nothing, and so do edits: what an agent knows of the rest of a file it
+knows from reading it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,23 @@ from scoring.settings import Settings
 from scoring.stages.ground import GONE, LESS, Cut, Ground
 from scoring.traces import READ, WRITE, Touch
 
+# A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.
+LEAST_SHARE = 0.75
+
 
 class Seen(NamedTuple):
-    """A file that was read or written: the message that says what was in it, and the output of a read."""
+    """A file that was read or written: the message that says what was in it, and the output of a read with its length."""
 
     touch: Touch
     position: int
     result: int
+    chars: int
+
+    def supersedes(self, other: Seen) -> bool:
+        """Whether nothing of the other is said here no more, but for what has changed."""
+        if not self.touch.covers(other.touch):
+            return False
+        return self.touch.kind == WRITE or self.chars >= LEAST_SHARE * other.chars
 
 
 def wanted(settings: Settings) -> bool:
@@ -37,7 +48,7 @@ def find(ground: Ground) -> Iterator[Cut]:
         if not ground.may_stay(seen.position):
             continue
         after = later.setdefault(seen.touch.path, [])
-        by = next((one for one in after if one.touch.covers(seen.touch)), None)
+        by = next((one for one in after if one.supersedes(seen)), None)
         if by is None:
             after.append(seen)
         elif seen.touch.kind == READ and ground.may_change(seen.position):
@@ -80,7 +91,7 @@ def _seen(history: History) -> list[Seen]:
                     caller, touched = asked.pop(call_id)
                     whole = bool(outputs[index].digest)
                     out += [
-                        Seen(touch, caller if touch.kind == WRITE else position, index)
+                        Seen(touch, caller if touch.kind == WRITE else position, index, outputs[index].chars)
                         for touch in touched
                         if touch.kind == WRITE or whole
                     ]
