@@ -36,6 +36,7 @@ from scoring.tombstones import cleared, cut_message
 # The newest message is never cut to less than this, even where the tail has taken all the room.
 LEAST_NEWEST = 256
 LEAST_ROOM = 16  # with less there is nothing to cut to; the result says that it does not fit
+LEFT_OUT = "memories and learnings are left out: what is always kept takes their room"
 # Repairs after a choice (an opening, a placeholder) take tokens of their own; the choice is made again with less.
 MOST_TRIES = 4
 
@@ -90,8 +91,12 @@ def build(
     Raises:
         UnknownFormat, MalformedMessage: a list of wire objects cannot be read.
     """
-    snapshot = Snapshot.of(session)
-    built = _Assembly(snapshot, AssemblyConfig.of(config), model, system_prompt).built()
+    snapshot, rules = Snapshot.of(session), AssemblyConfig.of(config)
+    built = _Assembly(snapshot, rules, model, system_prompt).built()
+    if built.over_budget is not None and (built.memories or built.learnings):
+        bare = replace(snapshot, memories=(), learnings=())
+        without = _Assembly(bare, rules, model, system_prompt).built()
+        built = replace(without, notes=(*without.notes, LEFT_OUT))
     if not snapshot.format:
         return built
     return replace(built, messages=tuple(encode(built.messages, snapshot.format)))

@@ -13,7 +13,9 @@ from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.services.assembling import Context
+from webapp.services.automatic import Automatic
 from webapp.services.background import Background
+from webapp.services.covering import Covering
 from webapp.services.demo import Demo
 from webapp.services.desk import Desk
 from webapp.services.exporting import Exporting
@@ -61,6 +63,7 @@ class App:
     memory: Memory
     summarising: Summarising
     overflow: Overflow
+    automatic: Automatic
     background: Background
     status: Status
     importing: Importing
@@ -95,15 +98,17 @@ def build(config: Config) -> App:
     views = Views(store)
     planning = Planning(desk, views)
     ingest, sessions, messages = Ingest(desk, views), Sessions(desk, views), Messages(desk, planning)
-    prunes = Prunes(desk, views, planning, messages)
-    ingest.automatic = prunes.automatic
     memory = Memory(desk)
     context, own = Context(desk, memory), OwnFormat(desk, views)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
     summarising = Summarising(desk, views, asking(model, desk) if model is not None else None)
+    covering = Covering(desk, summarising)
+    prunes = Prunes(desk, views, planning, messages, covering)
     overflow = Overflow(desk, views, summarising)
-    background = Background(desk, summarising, overflow)
+    automatic = Automatic(desk, views, planning, prunes, covering, overflow)
+    ingest.automatic = automatic.after_append
+    background = Background(desk, summarising, automatic)
     return App(
         config=config,
         store=store,
@@ -123,6 +128,7 @@ def build(config: Config) -> App:
         memory=memory,
         summarising=summarising,
         overflow=overflow,
+        automatic=automatic,
         background=background,
         status=Status(desk, background),
         model=model,

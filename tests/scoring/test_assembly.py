@@ -98,6 +98,17 @@ class TestTheBudget:
         assert made.over_budget is not None
         assert "nothing of the window is usable" in made.notes[0]
 
+    def test_gives_the_room_of_memories_to_what_is_always_kept(self) -> None:  # M1, C5
+        """Nothing is above the budget for the sake of what would be good to know."""
+        said = [Item(str(n), user(words(10))) for n in range(4)]
+        memories = ["m"]
+        config = AssemblyConfig(replace(BALANCED, fresh_tail=4), usable=46, counter=Words())
+        with_room = build(Snapshot(said, memories), "default", "Be brief.", replace(config, usable=400))
+        without = build(Snapshot(said, memories), "default", "Be brief.", config)
+        assert (with_room.memories, without.memories) == (1, 0)
+        assert without.over_budget is None
+        assert "memories and learnings are left out" in without.notes[-1]
+
 
 class TestTheOrder:
     """Summaries and messages as they happened."""

@@ -1,4 +1,4 @@
-"""Summaries and emergencies that happen by themselves, and summaries that take a while: off the calling thread.
+"""Summaries that happen by themselves, and summaries that take a while: off the calling thread.
 
 One job a session at a time; asking again while one runs changes nothing. A job is given up cleanly: what it was about
 to do is not done. What goes wrong is reported as an event and never reaches whoever appended.
@@ -15,15 +15,17 @@ from scoring.context_settings import ContextSettings
 from scoring.triggers import Due, Fill, summary_due
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
+from webapp.services.automatic import Automatic
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale
-from webapp.services.overflow import Overflow, over_limit
 from webapp.services.state import Carried
 from webapp.services.summarising import Summarising
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 
 log = logging.getLogger(__name__)
+# What a job is for besides a summary by its triggers: a prune by a summary that a model writes.
+PRUNE = "prune"
 
 
 @dataclass(slots=True)
@@ -37,9 +39,9 @@ class Job:
 class Background:
     """Runs summaries for sessions, on wish or when one is due."""
 
-    def __init__(self, desk: Desk, summarising: Summarising, overflow: Overflow) -> None:
+    def __init__(self, desk: Desk, summarising: Summarising, automatic: Automatic) -> None:
         self._desk, self._store = desk, desk.store
-        self._summarising, self._overflow = summarising, overflow
+        self._summarising, self._automatic = summarising, automatic
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._closed = False
@@ -96,10 +98,10 @@ class Background:
         if row is None or row.deleted_at is not None:
             return
         settings = self._desk.settings_of(row)
-        if ContextSettings.of(settings).auto_summarize and self.due(row):
+        if self._automatic.wants_a_model(row):
+            self._start(event.session_id, PRUNE)
+        elif ContextSettings.of(settings).auto_summarize and self.due(row):
             self._start(event.session_id, "automatic")
-        elif self._desk.automatic(row) and over_limit(self._desk, row):
-            self._start(event.session_id, "emergency")
 
     def due(self, row: SessionRow) -> Due:
         """Whether a summary is due, and why."""
@@ -122,8 +124,8 @@ class Background:
         with self._lock:
             job = self._jobs[session_id]
         try:
-            if actor == "emergency":
-                self._overflow.relieve(session_id, overflow=False)
+            if actor == PRUNE:
+                self._automatic.summarise(session_id, job.cancelled)
             else:
                 self._summarising.summarise(session_id, actor, job.cancelled)
         except Conflict as error:

@@ -21,5 +21,6 @@ def cache_figures(made: Made) -> dict[str, Any]:
     if changed is not None:
         kept = sum(tokens[i] for i in plan.kept if i > changed)
         short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
-        rewritten = scale.part(kept + short)
+        summary = plan.summary.tokens if plan.summary is not None else 0
+        rewritten = scale.part(kept + short + summary)
     return asdict(prune_cost(scale.part(plan.freed), rewritten, made.limits.model))

@@ -25,6 +25,7 @@ def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dic
         "messages": operation.messages,
         "removed": operation.plan.get("removed"),
         "shortened": operation.plan.get("shortened"),
+        "summary": operation.plan.get("summary"),
         "freed": operation.tokens_before - operation.tokens_after,
         "undone_at": iso(operation.undone_at),
         "undoable": operation.undone_at is None and not barrier,
@@ -47,11 +48,12 @@ def applied_json(session: dict[str, Any], operation: OperationRow, event: Contex
 
 
 def pruned_words(operation: OperationRow) -> str:
-    """What a prune did: "12 messages pruned, 3 shortened"."""
-    removed, shortened = (operation.plan.get(name) or 0 for name in ("removed", "shortened"))
-    pruned = f"{removed:,} {'message' if removed == 1 else 'messages'} pruned"
-    if not shortened:
-        return pruned
-    if not removed:
-        return f"{shortened:,} {'message' if shortened == 1 else 'messages'} shortened"
-    return f"{pruned}, {shortened:,} shortened"
+    """What a prune did: "40 messages summarised in 1,204 tokens, 12 pruned, 3 shortened"."""
+    removed, shortened, summarised = (
+        operation.plan.get(name) or 0 for name in ("removed", "shortened", "summarised")
+    )
+    covered = f"summarised in {operation.plan.get('summary_tokens') or 0:,} tokens"
+    done = [(summarised, covered), (removed - summarised, "pruned"), (shortened, "shortened")]
+    said = [(count, what) for count, what in done if count] or [(0, "pruned")]
+    first = f"{said[0][0]:,} {'message' if said[0][0] == 1 else 'messages'} {said[0][1]}"
+    return ", ".join([first, *(f"{count:,} {what}" for count, what in said[1:])])

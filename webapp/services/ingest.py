@@ -224,9 +224,10 @@ class Ingest:
             row = self._store.sessions.get(session_id)
             rows = self._store.log.messages(row.key, added.nos)
             session = session_json(self._desk, row, self._store.contexts.totals(row.key))
-            operation = self._store.operations.all(row.key)[0] if added.automatic else None
+            done = [e for e in added.automatic if isinstance(e, ContextPruned)]
+            pruned = done[-1] if done else None
+            operation = self._store.operations.get(row.key, pruned.n) if pruned is not None else None
         gauge = session["pruned"]
-        pruned = next((e for e in added.automatic if isinstance(e, ContextPruned)), None)
         prune = None
         if operation is not None and pruned is not None:
             prune = applied_json(session, operation, pruned)

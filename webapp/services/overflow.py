@@ -7,6 +7,7 @@ in the log.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from scoring.context_settings import ContextSettings
@@ -21,18 +22,31 @@ from webapp.services.assembling import usable_estimate
 from webapp.services.changes import Change, stand_in
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.services.gauges import Scale, percent, session_json
+from webapp.services.gauges import Totals, percent, session_json
 from webapp.services.history import applied_json
 from webapp.services.standing import Standing, standing
-from webapp.services.state import Carried
 from webapp.services.summarising import Span, Summarising, Text, replace_span
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
+from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
 # What the summary with the note may take of the budget, and at most.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
+
+
+# With less than this beside the system prompt there is no context to speak of.
+LEAST_BESIDE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Relieved:
+    """What the emergency path has done: its operation, the event that tells of it, and figures to show."""
+
+    operation: OperationRow
+    event: ContextPruned
+    facts: dict[str, Any]
 
 
 class Overflow:
@@ -50,29 +64,53 @@ class Overflow:
         """
         with self._desk.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
-            items = standing(self._store, row)
             totals = self._store.contexts.totals(row.key)
-            available = usable_estimate(self._desk, row, totals)
-            room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
-            done = self._relieved(row, items, available, room, overflow)
-            if done.nothing_done:
-                raise Conflict("the context fits and has a single turn; there is nothing to take out")
-            change = Change(self._store, row, totals, self._desk.clock())
-            gone = [items[n] for n in done.dropped]
-            self._change(change, items, done)
-            self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
-            facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
-            count = len(done.dropped) + len(done.changed)
-            operation = change.record("prune", actor, "emergency", count, facts)
+            done = self.within(row, totals, overflow=overflow, actor=actor)
             self._views.drop(row.key)
+        self._desk.bus.publish(done.event, SessionUpdated(session_id))
+        session = session_json(self._desk, row, totals)
+        return applied_json(session, done.operation, done.event) | {"emergency": done.facts}
+
+    def within(
+        self,
+        row: SessionRow,
+        totals: Totals,
+        *,
+        overflow: bool,
+        actor: str = "emergency",
+        goal: int | None = None,
+        reason: str = "emergency",
+    ) -> Relieved:
+        """Does it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
+        that leaves room beside the system prompt.
+
+        Raises:
+            Conflict: as `relieve`.
+        """
+        items = standing(self._store, row)
+        available = max(0, usable_estimate(self._desk, row, totals) - _others(totals))
+        if goal is not None:
+            system = sum(one.tokens for one in items if one.message.role == "system")
+            if system + LEAST_BESIDE <= goal - _others(totals):
+                available = min(available, goal - _others(totals))
+        room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
+        done = self._relieved(row, items, available, room, overflow)
+        if done.nothing_done:
+            raise Conflict("the context fits and has a single turn; there is nothing to take out")
+        change = Change(self._store, row, totals, self._desk.clock())
+        gone = [items[n] for n in done.dropped]
+        self._change(change, items, done)
+        self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
+        facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
+        count = len(done.dropped) + len(done.changed)
+        operation = change.record("prune", actor, reason, count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
         limit = self._desk.limits(row).limit
         event = ContextPruned(
-            session_id, operation.n, "emergency", operation.tokens_before, operation.tokens_after, len(ids), ids,
+            row.id, operation.n, "emergency", operation.tokens_before, operation.tokens_after, len(ids), ids,
             percent(operation.tokens_after, limit),
         )  # fmt: skip
-        self._desk.bus.publish(event, SessionUpdated(session_id))
-        facts_shown = {
+        shown = {
             "dropped": len(ids),
             "images": len(done.images),
             "shortened": len(done.shortened),
@@ -80,9 +118,7 @@ class Overflow:
             "note": done.note,
             "available": available,
         }
-        return applied_json(session_json(self._desk, row, totals), operation, event) | {
-            "emergency": facts_shown
-        }
+        return Relieved(operation, event, shown)
 
     def _relieved(
         self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool
@@ -147,9 +183,6 @@ class Overflow:
         return judged if judged.accepted else None
 
 
-def over_limit(desk: Desk, row: SessionRow) -> bool:
-    """Whether the pruned view exceeds what the model takes at all."""
-    totals = desk.store.contexts.totals(row.key)
-    limits = desk.limits(row)
-    tokens = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).tokens
-    return tokens > limits.window - limits.output_reserve
+def _others(totals: Totals) -> int:
+    """What the context holds besides messages and summaries, in estimated tokens."""
+    return sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))

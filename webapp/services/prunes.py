@@ -1,7 +1,8 @@
-"""Pruning: the plan that is shown, the plan that is applied, and the prune that happens by itself.
+"""Pruning: the plan that is shown, and the plan that is applied.
 
-Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. An automatic prune
-runs inside the transaction of the append that crosses the target: once a crossing, and only for a gain worth it.
+Gathers through `planning`, lets `scoring` decide, applies in one transaction, publishes after it. Where a plan asks for
+a summary, it is written first: a model may take minutes, and nothing is locked meanwhile. What came in since is no
+reason to throw it away; anything else that changed is.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.bulk import no_collection
 from webapp.services.changes import Change, stand_in
+from webapp.services.covering import Covering, Prepared, summarised_event
 from webapp.services.desk import Desk
-from webapp.services.draft import Draft
 from webapp.services.figures import cache_figures
 from webapp.services.gauges import Totals, percent, regions, session_json
 from webapp.services.history import applied_json
@@ -36,8 +37,6 @@ from webapp.store.sessions import SessionRow
 
 # A plan shows at most so many rows of each kind; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
-# After an automatic prune that gained too little, the context has to grow by this share before the next attempt.
-BACK_OFF = 1.05
 
 LABELS = {
     "below_cut": "score below the cut",
@@ -45,6 +44,7 @@ LABELS = {
     "older": "older than what fits",
     "dropped": "taken out in this plan",
     "dropped_first": "marked to go first",
+    "summarised": "covered by the summary",
     "opening": "the list has to begin with a user message",
     "superseded": "read again later",
     "duplicate": "the same output again",
@@ -59,9 +59,11 @@ LABELS = {
 class Prunes:
     """The use cases of pruning."""
 
-    def __init__(self, desk: Desk, views: Views, planning: Planning, messages: Messages) -> None:
+    def __init__(
+        self, desk: Desk, views: Views, planning: Planning, messages: Messages, covering: Covering
+    ) -> None:
         self._desk, self._store, self._views = desk, desk.store, views
-        self._planning, self._messages = planning, messages
+        self._planning, self._messages, self._covering = planning, messages, covering
 
     # -- showing
 
@@ -124,6 +126,7 @@ class Prunes:
             "removed_count": len(plan.removed),
             "removed_units": len(units),
             "shortened_count": len(plan.shortened),
+            "summary": self._covering.shown(made),
             "freed": scale.tokens - after,
             "over_budget": over,
             "nothing_to_do": _nothing(made),
@@ -155,6 +158,8 @@ class Prunes:
             take(i, history.tokens[i])
         for i in plan.shortened:
             take(i, history.tokens[i] - plan.shortenings[i].tokens)
+        if plan.summary is not None:
+            left["summary"] += plan.summary.tokens - plan.summary.absorbed
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
         return regions(Carried.from_dict(row.state), estimates, after, made.scale.certainty)
 
@@ -188,27 +193,66 @@ class Prunes:
                 )
             if not made.plan.removed and not made.plan.shortened:
                 raise Conflict(_nothing(made) or "this plan takes nothing out")
-            reason = {"user": "manual"}.get(actor, actor)
+            if not self._covering.has_model:
+                return self.carry(made, self._covering.prepare(row, made), actor)
+        return self.carry(made, self._covering.prepare(row, made), actor)
+
+    def carry(self, made: Made, prepared: Prepared | None, actor: str) -> dict[str, Any]:
+        """Applies a plan with the summary that was written for it.
+
+        Raises:
+            StalePlan: as `check`.
+        """
+        reason = {"user": "manual"}.get(actor, actor)
+        with self._desk.lock(made.session_id):
             with self._store.write():
-                row = self._store.sessions.get(session_id)
-                if row.version != made.version:
-                    raise StalePlan("the session has changed since this plan was made; look at a new one")
+                row = self._store.sessions.get(made.session_id)
+                self.check(row, made, prepared)
                 totals = self._store.contexts.totals(row.key)
-                operation, event = self.carry_out(row, totals, made, actor, reason)
+                operation, events = self.carry_out(row, totals, made, actor, reason, prepared)
             self._views.drop(row.key)
-        self._desk.bus.publish(event, SessionUpdated(session_id))
-        return applied_json(session_json(self._desk, row, totals), operation, event)
+        self._desk.bus.publish(*events, SessionUpdated(row.id))
+        return applied_json(session_json(self._desk, row, totals), operation, pruned_event(events))
+
+    def check(self, row: SessionRow, made: Made, prepared: Prepared | None) -> None:
+        """That a plan may still be carried out, inside the caller's transaction.
+
+        Raises:
+            StalePlan: the session has changed; where a summary was being written, in more than what came in.
+        """
+        if row.version == made.version:
+            return
+        if prepared is not None:
+            self._covering.check(row, prepared)
+            planned = [made.view.nos[i] for i in (*made.plan.removed, *made.plan.shortened)]
+            found = self._store.log.messages(row.key, planned)
+            still = all(m.out_operation is None and not m.pinned for m in found.values())
+            if still and len(found) == len(planned):
+                return
+        raise StalePlan("the session has changed since this plan was made; look at a new one")
 
     def carry_out(
-        self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
-    ) -> tuple[OperationRow, ContextPruned]:
-        """Applies a plan inside the caller's transaction."""
+        self,
+        row: SessionRow,
+        totals: Totals,
+        made: Made,
+        actor: str,
+        reason: str,
+        prepared: Prepared | None = None,
+    ) -> tuple[OperationRow, list[Event]]:
+        """Applies a plan inside the caller's transaction, with the summary that it asks for."""
         with no_collection():
-            return self._carry_out(row, totals, made, actor, reason)
+            return self._carry_out(row, totals, made, actor, reason, prepared)
 
     def _carry_out(
-        self, row: SessionRow, totals: Totals, made: Made, actor: str, reason: str
-    ) -> tuple[OperationRow, ContextPruned]:
+        self,
+        row: SessionRow,
+        totals: Totals,
+        made: Made,
+        actor: str,
+        reason: str,
+        prepared: Prepared | None,
+    ) -> tuple[OperationRow, list[Event]]:
         plan, nos = made.plan, made.view.nos
         standing = self._stand_ins(row, made)
         change = Change(self._store, row, totals, self._desk.clock())
@@ -219,16 +263,19 @@ class Prunes:
             change.stand(
                 list(self._store.log.messages(row.key, list(standing)).values()), dict(standing), details
             )
-        kept = {"strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset}
-        weights = {"weights": dict(made.settings.weights)}
-        operation = change.record(
-            "prune", actor, reason, len(plan.removed) + len(standing), {**kept, **weights}
-        )
+        facts: dict[str, Any] = {
+            "strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset,
+            "weights": dict(made.settings.weights),
+        }  # fmt: skip
+        summary = self._covering.put(change, prepared) if prepared is not None else None
+        if prepared is not None and summary is not None:
+            facts |= self._covering.facts(prepared, summary)
+        operation = change.record("prune", actor, reason, len(plan.removed) + len(standing), facts)
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
             tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
         )  # fmt: skip
-        return operation, event
+        return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
 
     def _stand_ins(self, row: SessionRow, made: Made) -> dict[int, str]:
         """Message number -> what stands for the outputs that the plan shortens, counted exactly."""
@@ -258,33 +305,10 @@ class Prunes:
             for i, short in (settled.stand_ins | by_hand).items()
         }
 
-    # -- by itself
 
-    def automatic(self, row: SessionRow, draft: Draft) -> list[Event]:
-        """Prunes if the append that is being written crossed the target; inside its transaction."""
-        carried, limits = draft.carried, self._desk.limits(row)
-        tokens = draft.gauge(1)
-        if tokens <= limits.target_tokens:
-            if carried.fired or carried.backed_off:
-                carried.fired, carried.backed_off = False, 0
-                row.state = carried.to_dict()
-                self._store.sessions.update(row.key, state=row.state)
-            return []
-        if not self._desk.automatic(row) or carried.fired or tokens < carried.backed_off:
-            return []
-        made = self._planning.make(row, draft.totals)
-        enough = limits.limit * made.settings.minimum_gain_percent / 100
-        gain = made.scale.part(made.plan.freed)
-        worth = gain >= max(1, enough)
-        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > limits.target_tokens
-        carried.fired, carried.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
-        row.state = carried.to_dict()
-        if not worth:
-            self._store.sessions.update(row.key, state=row.state)
-            return []
-        _, event = self.carry_out(row, draft.totals, made, "automatic", "automatic")
-        self._views.drop(row.key)
-        return [event]
+def pruned_event(events: Sequence[Event]) -> ContextPruned:
+    """The event that tells of the prune, among those of one operation."""
+    return next(event for event in events if isinstance(event, ContextPruned))
 
 
 def explain(made: Made, position: int) -> dict[str, Any]:

@@ -31,7 +31,8 @@ class Carried:
     gauge at the last starts of a turn. `ends` maps the source ids of the last messages to the estimate behind them,
     `groups` the last API calls to the estimate before them.
     `absorbing` says that assistant messages still belong to the call reported last. `fired` says that automatic
-    pruning has acted on this crossing of the target; `backed_off` is the size below which it does not try again.
+    pruning has acted on this crossing of the target; `backed_off` is the size below which it does not try again,
+    `relieved` that below which the emergency path does not.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -44,6 +45,7 @@ class Carried:
     absorbing: bool = False
     fired: bool = False
     backed_off: int = 0
+    relieved: int = 0
     last_role: str = ""
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)

@@ -147,7 +147,7 @@ class Summarising:
             span = self.span(row)
         if span is None:
             raise Conflict(NOTHING_NEW)
-        text = self._text(row, span, cancelled)
+        text = self.text_for(row, span, cancelled)
         if cancelled is not None and cancelled.is_set():
             raise Conflict("given up before the summary was there; nothing is changed")
         if not text.judged.accepted:
@@ -165,18 +165,32 @@ class Summarising:
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in chosen]
         return Span(chosen, replaced_tokens(values, counter), counter)
 
-    def _text(self, row: SessionRow, span: Span, cancelled: threading.Event | None) -> Text:
-        """The best text that is accepted: structured by a model, terser, or deterministic."""
+    def text_for(
+        self,
+        row: SessionRow,
+        span: Span,
+        cancelled: threading.Event | None = None,
+        *,
+        ask: bool = True,
+        most_tokens: int | None = None,
+        most_words: int | None = None,
+    ) -> Text:
+        """The best text that is accepted: structured by a model, terser, or deterministic.
+
+        Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
+        """
         words = ContextSettings.of(self._desk.settings_of(row)).summary_words
+        asked_words = words if most_words is None else min(words, most_words)
+        below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
         empty = self._empty(span)
         problems: list[str] = []
         cost: float | None = None
-        writes = self._writes
+        writes = self._writes if ask else None
         levels: tuple[Level, ...] = ("structured", "terser")
         for level in levels:
             if writes is None:
                 break
-            asked = request(level, span.values, words)
+            asked = request(level, span.values, asked_words)
             written = writes(asked.system, asked.text, cancelled)
             cost = cost if written.cost is None else (cost or 0.0) + written.cost
             if written.cancelled:
@@ -184,11 +198,11 @@ class Summarising:
             if written.problem:
                 problems.append(written.problem)
                 break  # an endpoint that fails is not asked again for the same
-            judged = judge(empty, written.text, span.replaced, asked.max_words, span.counter)
+            judged = judge(empty, written.text, below, asked.max_words, span.counter)
             if judged.accepted:
                 return Text(judged, level, written.model or None, cost, tuple(problems))
             problems.append(judged.problem)
-        judged = deterministic(empty, span.values, span.replaced, words, span.counter)
+        judged = deterministic(empty, span.values, below, words, span.counter)
         return Text(judged, "deterministic", None, cost, tuple(problems))
 
     def _empty(self, span: Span) -> Summary:
@@ -198,7 +212,7 @@ class Summarising:
     def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> dict[str, Any]:
         with self._desk.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
-            self._check(row, span)
+            self.check(row, span)
             summary = self.put(row, span, text)
             totals = self._store.contexts.totals(row.key)
             change = Change(self._store, row, totals, self._desk.clock())
@@ -245,8 +259,12 @@ class Summarising:
         self._store.summaries.add(row.key, summary)
         return summary
 
-    def _check(self, row: SessionRow, span: Span) -> None:
-        """All that is to be covered still stands where it stood, and nothing of it was pinned."""
+    def check(self, row: SessionRow, span: Span) -> None:
+        """All that is to be covered still stands where it stood, and nothing of it was pinned.
+
+        Raises:
+            Conflict: it does not.
+        """
         now = self._store.log.messages(row.key, [m.no for m in span.messages])
         there = set(self._store.summaries.standing_numbers(row.key))
         for message in span.messages:

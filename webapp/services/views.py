@@ -101,7 +101,8 @@ class Views:
         view.history = History.of_features(features)
         if self._store.contexts.totals(row.key)[PRUNED].get("summary", (0, 0))[1]:
             view.history.summarised = self._store.contexts.before_summary(row.key, PRUNED)
-        view.nos = gathered.nos
+            view.history.summary_tokens = self._store.contexts.summary_tokens(row.key, PRUNED)
+        view.nos = view.history.numbers = gathered.nos
         view.index = {no: i for i, no in enumerate(gathered.nos)}
         view.history.pinned.update(i for i, flag in enumerate(gathered.pinned) if flag)
         view.history.drop_first.update(i for i, flag in enumerate(gathered.drop_first) if flag)

@@ -35,7 +35,7 @@ def slow(app: Any) -> Any:
     """A session, and summaries by a slow model."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
-    background = Background(app.desk, Summarising(app.desk, app.views, model), app.overflow)
+    background = Background(app.desk, Summarising(app.desk, app.views, model), app.automatic)
     yield model, background
     model.go.set()
     background.close()

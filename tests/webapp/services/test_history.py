@@ -38,6 +38,20 @@ class TestOperation:
         assert (shown["removed"], shown["shortened"]) == (removed, shortened)
         assert pruned_words(made) == words
 
+    @pytest.mark.parametrize(
+        ("removed", "words"),
+        [
+            (12, "12 messages summarised in 1,204 tokens"),
+            (13, "12 messages summarised in 1,204 tokens, 1 pruned"),
+        ],
+    )
+    def test_says_what_was_summarised_apart_from_what_was_pruned(self, removed: int, words: str) -> None:
+        """With the tokens of the summary, and its number."""
+        made = operation(1)
+        made.plan |= {"removed": removed, "summarised": 12, "summary_tokens": 1_204, "summary": 7}
+        assert pruned_words(made) == words
+        assert operation_json(made, [made])["summary"] == 7
+
     def test_of_an_earlier_version_counts_nothing_apart(self) -> None:
         """What nobody counted is not guessed at."""
         assert operation_json(operation(1), [])["removed"] is None

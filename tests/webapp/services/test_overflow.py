@@ -10,7 +10,6 @@ from tests.webapp.building import context_numbers, conversation, followed, heard
 from webapp.errors import Conflict
 from webapp.events import ContextPruned
 from webapp.services.assembling import usable_estimate
-from webapp.services.overflow import over_limit
 
 
 class TestOverflow:
@@ -74,11 +73,14 @@ class TestOverflow:
         with pytest.raises(Conflict, match="nothing to take out"):
             app.overflow.relieve("s")
 
-    def test_knows_when_a_context_exceeds_the_window(self, app: Any) -> None:  # P5
-        """By the gauge, with the reserve for the answer."""
-        app.models.put("small", {"window": 8_192})
-        session = managed(app, wire("user", "word " * 9_000), model="small")
-        assert over_limit(app.desk, app.store.sessions.get(session))
-        assert not over_limit(
-            app.desk, app.store.sessions.get(managed(app, wire("user", "hi"), model="small"))
-        )
+    def test_counts_tool_definitions_among_what_is_usable(self, app: Any) -> None:  # S6, C5
+        """They take their part; what is left for messages is less by that."""
+        app.models.put("small", {"window": 16_000})
+        tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
+        said = [wire("user", f"word{n} " * 3_000) for n in range(4)]
+        session = managed(app, *said, model="small", tools=tools)
+        app.overflow.relieve(session)
+        row = app.store.sessions.get(session)
+        totals = app.store.contexts.totals(row.key)
+        assert sum(tokens for tokens, _ in totals[1].values()) <= usable_estimate(app.desk, row, totals)
+        assert app.context.get(session)["over_budget"] is None

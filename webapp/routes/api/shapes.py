@@ -194,6 +194,7 @@ class Plan(Shape):
     removed_count: int
     shortened_count: int
     freed: int
+    summary: Json | None
     over_budget: Json | None
     nothing_to_do: str | None
     groups: list[Json]

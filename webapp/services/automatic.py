@@ -1,0 +1,154 @@
+"""What is done to a context by itself, inside the transaction of the append that makes it necessary.
+
+Above the target a plan cuts to the aim: once a crossing, and only for a gain worth it. What is protected stays, even
+where it takes more than the aim or the target. Above what is usable the model would soon refuse the context, protected
+or not: there the emergency path cuts below it by a margin, so that the next message does not call for it again. Where
+it can gain nothing, that is said once, and it waits until the context has grown.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from webapp.errors import Conflict
+from webapp.events import Event, ProblemReported
+from webapp.services.assembling import usable_estimate
+from webapp.services.covering import Covering
+from webapp.services.desk import Desk
+from webapp.services.draft import Draft
+from webapp.services.gauges import Scale, Totals
+from webapp.services.overflow import Overflow
+from webapp.services.planning import Made, Planning
+from webapp.services.prunes import Prunes
+from webapp.services.state import Carried
+from webapp.services.views import Views
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+
+# After an attempt that gained too little, the context has to grow by this share before the next one.
+BACK_OFF = 1.05
+# An emergency ends below what is usable by this share of it at least.
+MARGIN = 0.1
+SUMMARISE = "summarise"
+
+
+class Automatic:
+    """The use cases that nobody calls for."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        views: Views,
+        planning: Planning,
+        prunes: Prunes,
+        covering: Covering,
+        overflow: Overflow,
+    ) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+        self._planning, self._prunes, self._covering, self._overflow = planning, prunes, covering, overflow
+
+    def after_append(self, row: SessionRow, draft: Draft) -> list[Event]:
+        """Prunes if the append that is being written crossed the target, and relieves what exceeds what is usable."""
+        events = self._prune(row, draft)
+        return [*events, *self._relieve(row, draft.totals)]
+
+    # -- above the target
+
+    def _prune(self, row: SessionRow, draft: Draft) -> list[Event]:
+        carried, limits = draft.carried, self._desk.limits(row)
+        tokens = draft.gauge(PRUNED)
+        if tokens <= limits.target_tokens:
+            if carried.fired or carried.backed_off:
+                carried.fired, carried.backed_off = False, 0
+                self._save(row, carried)
+            return []
+        if not self._desk.automatic(row) or carried.fired or tokens < carried.backed_off:
+            return []
+        made = self._planning.make(row, draft.totals)
+        worth = _gain(made) >= max(1, limits.limit * made.settings.minimum_gain_percent / 100)
+        if worth and self._waits_for_a_model(row, made, draft.totals):
+            return []
+        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > limits.target_tokens
+        carried.fired, carried.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
+        row.state = carried.to_dict()
+        if not worth:
+            self._save(row, carried)
+            return []
+        prepared = self._covering.prepare(row, made, ask=False)
+        _, events = self._prunes.carry_out(row, draft.totals, made, "automatic", "automatic", prepared)
+        self._views.drop(row.key)
+        return events
+
+    def _waits_for_a_model(self, row: SessionRow, made: Made, totals: Totals) -> bool:
+        """Whether the plan's summary is left to a model: it takes its time, which there is while the context fits."""
+        if made.plan.summary is None or not self._covering.has_model:
+            return False
+        return made.scale.estimate <= usable_estimate(self._desk, row, totals)
+
+    def wants_a_model(self, row: SessionRow) -> bool:
+        """Whether a model is to write a summary now, because the context is above its target."""
+        settings = self._desk.settings_of(row)
+        if not self._covering.has_model or settings.strategy != SUMMARISE or not self._desk.automatic(row):
+            return False
+        carried = Carried.from_dict(row.state)
+        tokens = Scale(carried, self._store.contexts.totals(row.key), PRUNED, row.followed).tokens
+        above = tokens > self._desk.limits(row).target_tokens
+        return above and not carried.fired and tokens >= carried.backed_off
+
+    def summarise(self, session_id: str, cancelled: threading.Event | None = None) -> None:
+        """Prunes a session above its target by a summary that a model writes; the built-in one stands in for it.
+
+        Raises:
+            Conflict: it was given up, or the session has changed in more than what came in.
+        """
+        with self._desk.lock(session_id):
+            row = self._store.sessions.get(session_id)
+            if not self.wants_a_model(row):
+                return
+            made = self._planning.make(row)
+        if made.plan.removed or made.plan.shortened:
+            prepared = self._covering.prepare(row, made, cancelled=cancelled)
+            self._prunes.carry(made, prepared, "automatic")
+
+    # -- above what is usable
+
+    def _relieve(self, row: SessionRow, totals: Totals) -> list[Event]:
+        if not self._desk.automatic(row):
+            return []
+        carried = Carried.from_dict(row.state)
+        scale = Scale(carried, totals, PRUNED, row.followed)
+        usable = usable_estimate(self._desk, row, totals)
+        if scale.estimate <= usable:
+            if carried.relieved:
+                carried.relieved = 0
+                self._save(row, carried)
+            return []
+        if scale.tokens < carried.relieved:
+            return []
+        try:
+            return self._relieved(row, totals, scale, usable)
+        except Conflict as error:
+            carried.relieved = int(scale.tokens * BACK_OFF)
+            self._save(row, carried)
+            return [ProblemReported(row.id, f"the emergency path could not help: {error}")]
+
+    def _relieved(self, row: SessionRow, totals: Totals, scale: Scale, usable: int) -> list[Event]:
+        goal = min(int(usable * (1 - MARGIN)), scale.estimated(self._desk.limits(row).target_tokens))
+        reason = f"{scale.tokens:,} tokens, {scale.shown(usable):,} are usable"
+        done = self._overflow.within(row, totals, overflow=False, goal=goal, reason=reason)
+        if sum(tokens for tokens, _ in totals[PRUNED].values()) > usable * (1 - MARGIN / 2):
+            # Hardly any room was gained: the system prompt takes nearly all. Not for every message again.
+            carried = Carried.from_dict(row.state)
+            carried.relieved = int(scale.shown(usable) * BACK_OFF)
+            self._save(row, carried)
+        self._views.drop(row.key)
+        return [done.event]
+
+    def _save(self, row: SessionRow, carried: Carried) -> None:
+        row.state = carried.to_dict()
+        self._store.sessions.update(row.key, state=row.state)
+
+
+def _gain(made: Made) -> int:
+    """The tokens that a plan gains, as shown."""
+    return made.scale.part(made.plan.freed)
