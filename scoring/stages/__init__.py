@@ -25,6 +25,9 @@ STAGES: Mapping[str, Stage] = {
     "outputs": Stage(outputs.wanted, outputs.find, outputs.why, outputs.told, sparing=True),
 }
 
+# The causes of their reasons, to group by.
+CAUSES = frozenset({duplicates.CAUSE, superseded.CAUSE, outputs.SHORTENED_CAUSE, outputs.CLEARED_CAUSE})
+
 # What has become of a message: whole, with less of it left, or gone.
 State = Callable[[int], str]
 

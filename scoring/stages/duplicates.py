@@ -8,6 +8,8 @@ from scoring.selection.task import Why
 from scoring.settings import Settings
 from scoring.stages.ground import GONE, LESS, Cut, Ground
 
+CAUSE = "duplicate"
+
 
 def wanted(settings: Settings) -> bool:
     """Whether the settings ask for this stage."""
@@ -36,7 +38,7 @@ def why(cut: Cut, state: str, number: int) -> Why:
         GONE: f"message {number:,} had the same output, and goes as well",
         LESS: f"message {number:,} had the same output, and is shortened too",
     }.get(state, f"message {number:,} holds the same output")
-    return Why("duplicate", f"cleared: {said}")
+    return Why(CAUSE, f"cleared: {said}")
 
 
 def told(_: Cut) -> str:

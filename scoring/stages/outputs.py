@@ -14,6 +14,8 @@ from scoring.selection.task import Why
 from scoring.settings import Settings
 from scoring.stages.ground import Cut, Ground
 
+SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
+
 
 def wanted(settings: Settings) -> bool:
     """Whether the settings ask for this stage."""
@@ -33,8 +35,8 @@ def find(ground: Ground) -> Iterator[Cut]:
 def why(cut: Cut, _state: str, _number: int) -> Why:
     """What is left of it."""
     if cut.shorten:
-        return Why("old_shortened", "shortened: an old output, of which head, tail and error lines stay")
-    return Why("old_cleared", "cleared: an old output, of which the call stays")
+        return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")
+    return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
 
 
 def told(_: Cut) -> str:

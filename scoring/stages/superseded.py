@@ -16,12 +16,13 @@ from scoring.settings import Settings
 from scoring.stages.ground import GONE, LESS, Cut, Ground
 from scoring.traces import READ, WRITE, Touch
 
+CAUSE = "superseded"
 # A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.
 LEAST_SHARE = 0.75
 
 
 class Seen(NamedTuple):
-    """A file that was read or written: the message that says what was in it, and the output of a read with its length."""
+    """A file that was read or written: the message that says what was in it, the output of a read, and its length."""
 
     touch: Touch
     position: int
@@ -64,7 +65,7 @@ def why(cut: Cut, state: str, number: int) -> Why:
         GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
         LESS: f"{cut.name} was {done} in message {number:,}, which is shortened too",
     }.get(state, f"{cut.name} is {done} in message {number:,}")
-    return Why("superseded", f"cleared: {said}")
+    return Why(CAUSE, f"cleared: {said}")
 
 
 def told(cut: Cut) -> str:

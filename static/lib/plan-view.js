@@ -78,7 +78,7 @@ function groups({ plan, open, all }) {
   return html`<div class="groups" data-key="groups">${found.map((group) => {
     const { cause } = group;
     const list = rows.get(cause) ?? [];
-    const shortened = cause === SHORTENED;
+    const shortened = group.fate === SHORTENED;
     return html`<section data-key="${cause}"><button class="bare group" data-act="group" data-cause="${cause}" aria-expanded="${open.has(cause) ? "true" : "false"}">${icon(open.has(cause) ? "down" : "right")}<span>${shortened && icon("torn")} ${sentence(group.label).slice(0, -1)}<small class="muted">${counted(group.messages, shortened ? "output" : "message")}</small></span><span class="num">−${number(group.tokens)}</span></button>
       ${
         open.has(cause) &&

@@ -6,7 +6,7 @@ import { about, counted, number, percentSet } from "./format.js";
 /** @typedef {import("./types.js").Operation} Operation */
 /** @typedef {{ max_tokens?: number, strategy?: string }} Wish what the reader set otherwise than the settings */
 
-/** The cause that shortened outputs stand under. */
+/** The cause that shortened outputs stand under, and what becomes of them. */
 export const SHORTENED = "shortened";
 
 /** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
@@ -64,18 +64,22 @@ export function promise(plan, session) {
   return `${what} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
-/** What a plan takes, in groups, the heaviest first: what goes by its reason, and what is shortened. Together they are
- * what is freed.
+/** What a plan takes, in groups, the heaviest first: what goes and what is shortened, by reason; outputs that have no
+ * group of their own stand in one. Together they are what is freed.
  * @param {Plan} plan @returns {Plan["groups"]} */
 export function groupsOf(plan) {
   const groups = [...plan.groups];
-  const gone = groups.reduce((sum, group) => sum + group.tokens, 0);
-  if (plan.shortened_count > 0)
+  const freed = groups.reduce((sum, group) => sum + group.tokens, 0);
+  const others =
+    plan.shortened_count -
+    groups.reduce((sum, group) => sum + (group.fate === SHORTENED ? group.messages : 0), 0);
+  if (others > 0)
     groups.push({
       cause: SHORTENED,
       label: "shortened outputs",
-      messages: plan.shortened_count,
-      tokens: Math.max(0, plan.freed - gone),
+      fate: SHORTENED,
+      messages: others,
+      tokens: Math.max(0, plan.freed - freed),
     });
   return groups.sort((a, b) => b.tokens - a.tokens);
 }
@@ -85,7 +89,7 @@ export function rowsByCause(plan) {
   /** @type {Map<string, import("./types.js").Message[]>} */
   const rows = new Map(groupsOf(plan).map((group) => [group.cause, []]));
   for (const message of plan.removed) rows.get(message.cause)?.push(message);
-  rows.get(SHORTENED)?.push(...plan.shortened);
+  for (const message of plan.shortened) (rows.get(message.cause) ?? rows.get(SHORTENED))?.push(message);
   return rows;
 }
 

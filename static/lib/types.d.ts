@@ -150,7 +150,7 @@ export interface Plan {
   freed: number;
   over_budget: { protected_tokens: number; max_tokens: number; message: string } | null;
   nothing_to_do: string | null;
-  groups: { cause: string; label: string; messages: number; tokens: number }[];
+  groups: { cause: string; label: string; fate?: "goes" | "shortened"; messages: number; tokens: number }[];
   removed: Message[];
   shortened: Message[];
   kept: { id: string; number: number; fate: Fate; reason: string; tokens: number; score: number | null }[];

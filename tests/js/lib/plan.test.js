@@ -116,6 +116,41 @@ describe("the groups of a plan", () => {
       [8],
     );
   });
+  it("have a stage's outputs by their reason, others together", () => {
+    // X7
+    const again = {
+      cause: "duplicate",
+      label: "the same output again",
+      fate: /** @type {const} */ ("shortened"),
+      messages: 2,
+      tokens: 900,
+    };
+    const made = plan({
+      groups: [again],
+      shortened_count: 3,
+      freed: 1_000,
+      shortened: [
+        message({ number: 4, fate: "shortened", cause: "duplicate" }),
+        message({ number: 6, fate: "shortened", cause: "shortened" }),
+      ],
+    });
+    assert.deepEqual(
+      groupsOf(made).map((g) => [g.cause, g.fate, g.messages, g.tokens]),
+      [
+        ["duplicate", "shortened", 2, 900],
+        ["shortened", "shortened", 1, 100],
+      ],
+    );
+    assert.deepEqual(
+      [...rowsByCause(made)].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
+      [
+        ["duplicate", [4]],
+        ["shortened", [6]],
+      ],
+    );
+    const alone = plan({ groups: [again], shortened_count: 2, freed: 900 });
+    assert.deepEqual(groupsOf(alone), [again]);
+  });
   it("are those of what goes where nothing is shortened", () =>
     assert.deepEqual(groupsOf(plan({ groups })), groups));
 });
