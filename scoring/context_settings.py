@@ -1,7 +1,8 @@
 """Settings of the assembled context: when a summary is due, what may be spent on what, and presets of these.
 
-What the assembly needs of `scoring.settings.Settings`, which holds every field under the same name;
-`ContextSettings.of(settings)` takes them out of it. Units: tokens and messages are whole numbers, percents are 0...100.
+What the assembly needs of `scoring.settings.Settings`, which has these fields from here: their names and defaults stand
+nowhere else. `ContextSettings.of(settings)` takes them out of it. Units: tokens and messages are whole numbers,
+percents are 0...100.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from scoring.errors import Fault, InvalidSettings
-from scoring.limits import LIMITS
-from scoring.validation import number, shown, tool_names
+from scoring.errors import InvalidSettings
+from scoring.validation import check_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,14 @@ class ContextSettings:
         return cls(**{f.name: getattr(settings, f.name) for f in fields(cls) if hasattr(settings, f.name)})
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], base: ContextSettings | None = None) -> ContextSettings:
+    def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
         """What `data` says on top of `base`.
 
         Raises:
             InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.
         """
         base = base or cls()
-        faults: list[Fault] = []
-        values = {name: _field(str(name), value, base, faults) for name, value in data.items()}
+        values, faults = check_settings(data, {f.name: getattr(base, f.name) for f in fields(base)})
         if faults:
             raise InvalidSettings(faults)
         return replace(base, **values)
@@ -81,18 +80,3 @@ CONTEXT_PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "Large context models": {"max_messages_before_summary": 50, "max_tokens_before_summary": 150_000},
     }
 )
-
-
-def _field(name: str, value: object, base: ContextSettings, faults: list[Fault]) -> Any:
-    if not hasattr(base, name):
-        known = ", ".join(f.name for f in fields(base))
-        faults.append(Fault(name, f"unknown setting; expected one of {known}"))
-        return None
-    if name in LIMITS:
-        return number(name, value, LIMITS[name], faults)
-    if name == "tool_outputs_exempt":
-        return tool_names(name, value, faults)
-    if isinstance(value, bool):
-        return value
-    faults.append(Fault(name, f"expected true or false, got {shown(value)}"))
-    return None

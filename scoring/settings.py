@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from scoring.context_settings import CONTEXT_PRESETS
+from scoring.context_settings import CONTEXT_PRESETS, ContextSettings
 from scoring.errors import InvalidSettings
 from scoring.lexicon import KeywordGroup
 from scoring.tables import Table
@@ -64,7 +64,7 @@ LENGTH_STEPS: tuple[tuple[int, float], ...] = ((1_000, 0.5), (5_000, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(ContextSettings):
     """One complete set of settings; the fields' defaults are the preset *Foresight*.
 
     `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
@@ -74,7 +74,7 @@ class Settings:
     prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
     weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
     before anything is dropped (`scoring.stages`). `windows` picks the model table, `counting` how tokens are counted.
-    What `auto_summarize` and the fields behind it mean, `scoring.context_settings` says.
+    Those of the assembled context come from `ContextSettings`.
     """
 
     weights: Table = SIGNAL_WEIGHTS
@@ -96,29 +96,13 @@ class Settings:
     stage_duplicates: bool = True
     stage_superseded: bool = True
     stage_outputs: StageOutputs = "off"
-    response_reserve: int = 4_096
     compaction_buffer_tokens: int = 20_000
     compaction_buffer_percent: float = 10.0
     windows: Windows = "current"
     counting: Counting = "tokenizer"
-    auto_summarize: bool = False
-    max_messages_before_summary: int = 30
-    max_tokens_before_summary: int = 128_000
-    summary_window_percent: float = 80.0
-    min_recent_messages: int = 6
-    summary_percent: float = 30.0
-    summary_words: int = 600
-    memory_percent: float = 15.0
-    learnings_percent: float = 5.0
-    learnings_shown: int = 5
-    tool_outputs_keep_turns: int = 2
-    tool_outputs_keep_tokens: int = 40_000
-    tool_outputs_minimum_gain: int = 20_000
-    tool_outputs_exempt: tuple[str, ...] = ()
-    status_line: bool = False
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], base: Settings | None = None) -> Settings:
+    def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
         """The settings that `data` describes on top of `base` (the defaults if None).
 
         `weights` and `roles` may name some of their keys only, `task_types` some types and of these some of what they

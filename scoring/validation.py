@@ -28,7 +28,7 @@ _MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20
 
 
 def check_settings(
-    data: object, base: Mapping[str, Any], strategies: Sequence[str]
+    data: object, base: Mapping[str, Any], strategies: Sequence[str] = ()
 ) -> tuple[dict[str, Any], list[Fault]]:
     """The fields to replace in `base` (all fields by name), and what is wrong with `data`.
 
@@ -51,7 +51,7 @@ def check_settings(
     if "task_types" in data:
         common = values.get("weights", base["weights"])
         values["task_types"] = _task_types(data["task_types"], base["task_types"], common, faults)
-    if not faults:
+    if not faults and "target_percent" in base:
         _check_together(values, base, faults)
     return values, faults
 
