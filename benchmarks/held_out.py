@@ -1,12 +1,12 @@
 """Do the constants hold on sessions they were not chosen on? `python -m benchmarks.held_out [FOLDER]` says.
 
 Every constant that was chosen on real transcripts (of `scoring.calibration`, `families`, `overheads`, `tokens`,
-`webapp.transcripts.unwritten` and the factors of the models) is moved to a half, three quarters, four thirds and twice
-its value, one at a time. The best values of all, taken together, are the fit; without a session (a project, an agent)
-the best values of the others are taken, and what is said of that session with them is what was held out. A constant
-that is a fit to noise shows as a gap between both.
+`webapp.transcripts.unwritten` and the factors of the models) is moved by a quarter of its value or a third, a factor
+by a twentieth: the best of all moves first, then the best on top of it, while the mean error of growth falls. That is
+the fit. Without a session (a project, an agent) the constants are moved to fit the others, and what is said of that
+session with them is what was held out. Constants that fit noise show as a gap between both.
 
-It takes some two minutes, so that it is no part of `python -m benchmarks`.
+It takes a minute or two, so that it is no part of `python -m benchmarks`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ from scoring import calibration, families, overheads, tokens
 from webapp.tokenizers import Tokenizers
 from webapp.transcripts import unwritten
 
-TIMES = (0.5, 0.75, 4 / 3, 2.0)
-# Factors of models are known to some percent, not to their half.
-FACTOR_TIMES = (0.85, 0.93, 1.07, 1.15)
+TIMES = (0.75, 4 / 3)
+# Factors of models are known to some percent.
+FACTOR_TIMES = (0.95, 1.05)
+LEAST_TIMES, MOST_TIMES = 0.3, 3.2
+# Of the mean error of growth: a twentieth of a percent.
+LEAST_GAIN, MOST_MOVES = 0.0005, 8
 Choice = tuple[tuple[str, float], ...]  # (constant, times its value) of those that were moved
 KINDS: Mapping[str, Callable[[Said], str]] = {
     "session": lambda call: call.session,
@@ -155,15 +158,28 @@ class Trial:
         return self.under(())
 
     def best(self, wanted: Callable[[Said], bool]) -> Choice:
-        """The moves, one of each constant, that help the wanted calls; as it is where none does."""
-        found = []
+        """Moves that help the wanted calls: the best single one, then the best on top of it, while one gains enough."""
+        choice: Choice = ()
+        score = self._score(choice, wanted)
+        for _ in range(MOST_MOVES):
+            tried = {self._score(other, wanted): other for other in self._moves(choice)}
+            best = min(tried)
+            if best > score - LEAST_GAIN:
+                break
+            choice, score = tried[best], best
+        return choice
+
+    def _score(self, choice: Choice, wanted: Callable[[Said], bool]) -> float:
+        return _mean(filter(wanted, self.under(choice)))
+
+    def _moves(self, choice: Choice) -> Iterator[Choice]:
+        at = dict(choice)
         for constant in self._constants:
-            scores = {1.0: _mean(filter(wanted, self.shipped))}
             for times in constant.times:
-                scores[times] = _mean(filter(wanted, self.under(((constant.name, times),))))
-            times = min(scores, key=lambda t: (round(scores[t], 6), t != 1.0))
-            found += [(constant.name, times)] if times != 1.0 else []
-        return tuple(found)
+                there = round(at.get(constant.name, 1.0) * times, 4)
+                moves = {**at, constant.name: there}
+                if LEAST_TIMES <= there <= MOST_TIMES:
+                    yield tuple(sorted((n, t) for n, t in moves.items() if t != 1.0))
 
     def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
         """What is said of each group's calls with the constants chosen on the others, and these choices."""

@@ -1,7 +1,8 @@
 """`python scripts/compare_models.py [FILE]`: where the table of models disagrees with what others publish.
 
-FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, if it is
-installed (`pip install genai-prices`). Nothing is fetched, and nothing of this runs with the application: it helps
+FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, which comes
+with the development packages. What was looked into and stays as it is, is not told again (`SETTLED`, with the
+reason); `--all` tells it too. Nothing is fetched, and nothing of this runs with the application: it helps
 whoever brings `scoring/model_table.py` up to date. Prices are US dollars per million tokens.
 """
 
@@ -10,10 +11,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,63 @@ OTHER_KINDS = (
 )  # fmt: skip
 FIELDS = ("limit", "output_limit", "input_price", "cached_price", "cache_write_price", "output_price")
 TOLERANCE = 0.05  # 1,000,000 and 1,048,576 are told as the one or the other
+
+OUT_OF_USE = (
+    "ada", "curie", "claude-2", "claude-v1", "gemini-pro", "gpt-3.5-0301", "grok-2-1212", "mixtral-8x7b",
+    r"mistral-(7b|nemo|saba|tiny)\S*", r"pixtral-\S+", "deepseek/deepseek-coder",
+    r"mistral/(open-mistral-nemo|mistral-tiny|pixtral-\S+)",
+)  # fmt: skip
+NOT_FOR_IT = (
+    r"((mistral|dashscope)/)?(zai-)?glm-\S+", r"dashscope/(kimi|qwen3-(vl|next|30b)|qwq|qwen-coder)\S*",
+    r"mistral/(labs-|mistral-(code|vibe))\S*", r"grok-voice-\S+", r"gemini-nano-banana-\S+", "openai/container",
+    r"(gpt-)?daybreak-\S+", "gpt-rosalind-discovery", "chat-latest",
+)  # fmt: skip
+# What begins a line that was looked into, on 2026-11-20, and why our figure stays.
+SETTLED: tuple[tuple[str, str], ...] = (
+    (
+        r"(deepseek/)?deepseek-(flash|v4-flash|v4-pro) .*(input|cached|output)_price",
+        "ours are those of the peak hours",
+    ),
+    (
+        r"(deepseek/)?deepseek-\S+ .*cache_write_price is unknown here, 0 there",
+        "a write is billed as input is",
+    ),
+    (r"deepseek-(chat|reasoner) ", "withdrawn names: ours are the last prices of the maker's page"),
+    (r"(deepseek/)?deepseek-v3\S* ", "the maker's figures for V3 and V3.2, not those of hosts"),
+    (r"(mistral/)?deepseek-|dashscope/deepseek-", "what another host charges"),
+    (r"codestral\S* .*limit", "the model card of 25.08 says 128,000"),
+    (r"(mistral/)?codestral-mamba", "another model under the name, out of use"),
+    (
+        r"mistral-large \(|ministral-[38]b \(|mistral-medium-2312 ",
+        "ours is the current generation under that name",
+    ),
+    (
+        r"mistral/mistral-large-4",
+        "the page lists 0.70, 0.07 and 2.10 since 2026-10-29; the output has no limit of its own",
+    ),
+    (r"mistral/mistral-small .*(limit|cached)", "the name stood for models of 32,000 first"),
+    (r"gemini-1.5-pro .*limit", "two million since 2024-06, one million before"),
+    (r"gemini-(2.5-flash-preview|flash-1.5-8b) ", "other models under the name, out of use"),
+    (r"gemini/gemini-4-argon .*output_limit", "65,536 a request; more only by continuing it"),
+    (
+        r"gpt-3.5-turbo-(0613|1106|16k) |gpt-4o-mini-\S*ft|gpt-4o:extended ",
+        "retired, tuned or hosted variants",
+    ),
+    (r"gpt-4(-0613)? .*output_limit", "output shares the window of 8,192; the maker names no smaller limit"),
+    (r"gpt-oss-\d+b .*price", "open weights: each host has prices of its own"),
+    (r"grok-3-(mini-)?fast ", "a faster service of the same model"),
+    (
+        r"xai/\S+ .*output_limit is unknown here",
+        "the maker's pages name no limit of the output; the list repeats the window",
+    ),
+    (r"grok-code-fast-1 .*price", "billed as grok-build since 2026-05-15"),
+    (r"dashscope/qwen-(plus|turbo)-(20|latest)", "snapshots; the name alone is in the table"),
+    (rf"({'|'.join(OUT_OF_USE)}): not", "out of use"),
+    (
+        rf"({'|'.join(NOT_FOR_IT)}): not",
+        "other makers, other kinds, moving aliases, access by programmes alone",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +121,16 @@ def from_litellm(table: Mapping[str, Any]) -> Iterator[Published]:
         )
 
 
-def from_genai_prices(providers: Iterable[Any]) -> Iterator[Published]:
-    """The conversational models of our providers in the data of the package `genai-prices`."""
+def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> Iterator[Published]:
+    """The conversational models of our providers in the data of the package `genai-prices`, with a day's prices."""
+    today = today or datetime.now(tz=UTC).date()
     for provider in providers:
         if provider.id not in PROVIDERS.values():
             continue
         for model in provider.models:
             if any(kind in model.id.lower() for kind in OTHER_KINDS):
                 continue
-            prices = _of_today(model.prices) if isinstance(model.prices, list) else model.prices
+            prices = _of_day(model.prices, today) if isinstance(model.prices, list) else model.prices
             keys = ("input_mtok", "cache_read_mtok", "cache_write_mtok", "output_mtok")
             yield Published(
                 model.id,
@@ -91,6 +151,11 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
             said, have = getattr(other, field), getattr(ours, field)
             if said is not None and not _same(field, said, have, ours):
                 yield f"{other.name} ({ours.name}): {field} is {_show(have)} here, {_show(said)} there"
+
+
+def settled(line: str) -> str | None:
+    """Why a disagreement stays; None if nobody has looked into it."""
+    return next((reason for pattern, reason in SETTLED if re.match(pattern, line)), None)
 
 
 def _same(field: str, said: float, have: float | None, ours: ModelLimits) -> bool:
@@ -121,9 +186,8 @@ def _per_million(value: Any) -> float | None:
     return round(float(value) * 1_000_000, 6) if isinstance(value, int | float) else None
 
 
-def _of_today(conditional: Sequence[Any]) -> Any:
-    """Of prices with a date of their beginning the ones that hold today; those of certain hours are left out."""
-    today = datetime.now(tz=UTC).date()
+def _of_day(conditional: Sequence[Any], today: date) -> Any:
+    """Of prices with a date of their beginning the ones that hold on a day; those of certain hours are left out."""
     begun = [c for c in conditional if c.constraint is None or getattr(c.constraint, "start_date", None)]
     holding = [c for c in begun if c.constraint is None or c.constraint.start_date <= today]
     return (holding or list(conditional))[-1].prices
@@ -139,6 +203,7 @@ def main(argv: list[str] | None = None) -> int:
     """Prints the disagreements; 1 if there are any, 2 if there is nothing to compare with."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("file", nargs="?", type=Path, help="litellm's model_prices_and_context_window.json")
+    parser.add_argument("--all", action="store_true", help="tell what was settled too, with the reason")
     parser.add_argument("--only", default="", help="compare only models whose name contains this")
     args = parser.parse_args(argv)
     if args.file:
@@ -150,9 +215,13 @@ def main(argv: list[str] | None = None) -> int:
             print("name litellm's table as FILE, or install genai-prices", file=sys.stderr)
             return 2
         published = list(from_genai_prices(providers))
-    lines = list(disagreements(p for p in published if args.only in p.name))
-    print("\n".join(lines))
-    print(f"{len(lines)} disagreements over {len(published)} models", file=sys.stderr)
+    found = [(line, settled(line)) for line in disagreements(p for p in published if args.only in p.name)]
+    lines = [line for line, reason in found if reason is None]
+    for line, reason in found:
+        if reason is None or args.all:
+            print(line if reason is None else f"{line}  [{reason}]")
+    told = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} settled"
+    print(told, file=sys.stderr)
     return 1 if lines else 0
 
 

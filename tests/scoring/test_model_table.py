@@ -27,6 +27,19 @@ class TestRows:
             assert (row.cached_price or 0) <= row.input_price <= (row.output_price or 0)
             assert row.cache_write_price is None or row.cache_write_price >= row.input_price
 
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+    def test_say_what_kind_of_source_it_is(self, row: Row) -> None:  # X10
+        """A page that was read, a list that was read, or plainly an assumption."""
+        read = (
+            "platform.claude.com",
+            "developers.openai.com",
+            "ai.google.dev",
+            "docs.mistral.ai",
+            "docs.x.ai",
+        )
+        more = ("api-docs.deepseek.com", "alibabacloud.com", "dev.meta.ai", "huggingface.co", "vercel.com")
+        assert row.source.startswith((*read, *more, "genai-prices", "litellm", "assumed: "))
+
     def test_have_names_of_their_own(self) -> None:
         """No model stands twice."""
         names = [row.name for row in ROWS]

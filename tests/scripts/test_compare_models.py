@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from scoring.models import find_model
-from scripts.compare_models import Published, disagreements, from_genai_prices, from_litellm, main
+from scripts.compare_models import Published, disagreements, from_genai_prices, from_litellm, main, settled
 
 OPUS = find_model("claude-opus-4-5")
 
@@ -46,6 +46,31 @@ class TestDisagreements:
         """With what is known of them."""
         other = [Published("brand-new-1", limit=500_000, input_price=2)]
         assert list(disagreements(other)) == ["brand-new-1: not in the table (limit 500,000, input_price 2)"]
+
+
+class TestWhatIsSettled:
+    """Disagreements that were looked into."""
+
+    def test_leaves_none_with_the_list_we_have(self) -> None:  # B13, X10
+        """Each figure of genai-prices is ours, or it is said why not; on the day both were read."""
+        data = pytest.importorskip(
+            "genai_prices.data", reason="genai-prices comes with the development packages"
+        )
+        published = list(from_genai_prices(data.providers, date(2026, 11, 20)))
+        assert len(published) > 100
+        assert [line for line in disagreements(published) if settled(line) is None] == []
+
+    def test_is_told_on_request_with_its_reason(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """And is no difference otherwise."""
+        table = tmp_path / "prices.json"
+        row = litellm_row(litellm_provider="xai", max_input_tokens=500_000, max_output_tokens=500_000)
+        table.write_text(json.dumps({"xai/grok-4.7": {k: v for k, v in row.items() if "cost" not in k}}))
+        assert main([str(table)]) == 0
+        assert capsys.readouterr().out == ""
+        assert main([str(table), "--all"]) == 0
+        assert "500,000 there  [the maker's pages name no limit" in capsys.readouterr().out
 
 
 class TestReading:
