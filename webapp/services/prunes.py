@@ -26,6 +26,7 @@ from webapp.services.gauges import Totals, percent, regions, session_json
 from webapp.services.history import applied_json
 from webapp.services.measure import region_of
 from webapp.services.messages import Messages
+from webapp.services.plan_groups import groups_of
 from webapp.services.planning import Made, Planning
 from webapp.services.rows import why
 from webapp.services.state import Carried
@@ -37,23 +38,6 @@ from webapp.store.sessions import SessionRow
 
 # A plan shows at most so many rows of each kind; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
-
-LABELS = {
-    "below_cut": "score below the cut",
-    "too_large": "too large for what was left",
-    "older": "older than what fits",
-    "dropped": "taken out in this plan",
-    "dropped_first": "marked to go first",
-    "summarised": "covered by the summary",
-    "opening": "the list has to begin with a user message",
-    "superseded": "read again later",
-    "duplicate": "the same output again",
-    "not_named_again": "nothing in it was named again",
-    "too_little": "last named long ago",
-    "covered": "all in it is named in messages that stay",
-    "less_relevant": "less relevant to the last question",
-    "empty": "names nothing that could be needed again",
-}
 
 
 class Prunes:
@@ -99,11 +83,6 @@ class Prunes:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {made.view.history.units.head[i] for i in plan.removed}
-        causes, tokens = Counter[str](), Counter[str]()
-        for i in plan.removed:
-            cause = plan.cause(i)
-            causes[cause] += 1
-            tokens[cause] += made.view.history.tokens[i]
         over = None
         if plan.over_budget is not None:
             protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
@@ -130,11 +109,7 @@ class Prunes:
             "freed": scale.tokens - after,
             "over_budget": over,
             "nothing_to_do": _nothing(made),
-            "groups": [
-                {"cause": cause, "label": LABELS.get(cause, cause.replace("_", " ")), "messages": count,
-                 "tokens": scale.part(tokens[cause])}
-                for cause, count in causes.most_common()
-            ],
+            "groups": groups_of(made),
             "removed": self._messages.rows(row, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
             "shortened": self._messages.rows(row, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
             "kept": self._kept(row, made),
