@@ -46,18 +46,30 @@ class LastSummary:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One trigger as a bar: `percent` has one decimal and is not capped."""
+    """One trigger as a bar: `percent` has one decimal and is not capped.
+
+    Where summaries are made on request only (`armed` is false), nothing happens at the limit. Beyond it the bar is
+    `done`: it says how much came since the last summary, and no percentage of a limit that is none.
+    """
 
     name: str
     value: int
     limit: int
+    armed: bool = True
 
     @property
     def percent(self) -> float:
         """How far the trigger has come."""
         return round(100 * self.value / self.limit, 1) if self.limit > 0 else 0.0
 
+    @property
+    def done(self) -> bool:
+        """Whether it is beyond a limit at which nothing happens."""
+        return not self.armed and self.value > self.limit
+
     def __str__(self) -> str:
+        if self.done:
+            return f"{self.name} {self.value:,}"
         return f"{self.name} {self.value:,} / {self.limit:,} ({self.percent:.1f} %)"
 
 
@@ -104,9 +116,10 @@ def summary_due(fill: Fill, settings: ContextSettings) -> Due:
 
 def bars(fill: Fill, settings: ContextSettings) -> tuple[Bar, Bar]:
     """Both triggers: messages and tokens since the last summary."""
+    armed = settings.auto_summarize
     return (
-        Bar("Messages", fill.since_messages, settings.max_messages_before_summary),
-        Bar("Tokens", fill.since_tokens, token_threshold(settings, fill.window)),
+        Bar("Messages", fill.since_messages, settings.max_messages_before_summary, armed),
+        Bar("Tokens", fill.since_tokens, token_threshold(settings, fill.window), armed),
     )
 
 

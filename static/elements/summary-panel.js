@@ -1,7 +1,8 @@
 // <summary-panel session-id="…"></summary-panel>
 //
-// How far the next summary is, as two bars; summarise now; the summaries there are, each to look at and to expand in its
-// place. Reads and acts by itself; `refresh()` reads afresh.
+// When a summary is made, and what came since the last one: as two bars, but without one beyond a limit at which nothing
+// happens. Summarise now; the summaries there are, each to look at and to expand in its place; what the last turn may have
+// taught. Reads and acts by itself; `refresh()` reads afresh.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
@@ -63,8 +64,9 @@ export class SummaryPanel extends CoppiceElement {
       html`<div class="panel-body">${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
         ${
           status &&
-          html`<div class="pad" data-key="status">${status.triggers.map((bar) => html`<p data-key="${bar.name}"><label class="small">${bar.text} <progress max="100" value="${Math.min(100, bar.percent)}"></progress></label></p>`)}
-          <p class="muted small">${status.auto_summarize ? "Summarises by itself when either is full." : "Summarises on wish; the settings can let it do so by itself."}</p>
+          html`<div class="pad" data-key="status"><p class="small"><b>Summary: ${status.made}</b> <span class="muted">since ${status.last_summary ? html`the last one, ${agoTime(status.last_summary.at)}` : "the beginning"}:</span></p>
+          ${status.triggers.map((bar) => (bar.percent === null ? html`<p class="small" data-key="${bar.name}">${bar.text}</p>` : html`<p data-key="${bar.name}"><label class="small">${bar.text} <progress max="100" value="${Math.min(100, bar.percent)}"></progress></label></p>`))}
+          <p class="small muted status-line">${status.line}</p>
           <p><button data-act="summarize" ${status.running ? html`disabled` : ""}>Summarise now</button>${status.running && html` <button class="quiet" data-act="cancel-summary">Give up</button>`}</p></div>`
         }
         ${status && this.#summaries.length === 0 && html`<p class="muted pad" data-key="none">No summary yet. One stands for all but the recent messages, and can be expanded again.</p>`}

@@ -58,7 +58,7 @@ function queryOf(query) {
 /** @param {string} id */
 const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 
-/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number }[], running: boolean, auto_summarize: boolean, line: string }} Status */
+/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }} Status */
 /** What stands for messages. @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }} Summary */
 /** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string }} PageQuery */

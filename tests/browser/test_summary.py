@@ -11,6 +11,24 @@ from tests.servers import Server
 class TestSummaryPanel:
     """Summarise now, look, expand."""
 
+    def test_says_what_came_since_where_summaries_are_made_on_request(
+        self, page: Page, server: Server
+    ) -> None:  # S7, S3
+        """No bar beyond a limit at which nothing happens; the line of the status view stands below."""
+        session = managed(server, 40, tokens=60)
+        page.goto(f"{server.url}/sessions/{session}")
+        page.get_by_role("tab", name="Summary").click()
+        panel = page.locator("summary-panel")
+        expect(panel.get_by_text("Summary: on request")).to_be_visible()
+        expect(panel.get_by_text("Messages 40", exact=True)).to_be_visible()
+        expect(panel.locator("progress")).to_have_count(1)
+        expect(panel.locator(".status-line")).to_contain_text("| context: ")
+        server.app.sessions.patch(session, {"settings": {"auto_summarize": True}})
+        page.reload()
+        page.get_by_role("tab", name="Summary").click()
+        expect(panel.get_by_text("Messages 40 / 30 (133.3 %)")).to_be_visible()
+        expect(panel.get_by_text("Summary: when either is full")).to_be_visible()
+
     def test_summarises_shows_and_expands(self, page: Page, server: Server) -> None:  # S8, S7, C7
         """Both triggers as bars; what a summary says; its messages back in their place."""
         session = managed(server, 20, tokens=60)

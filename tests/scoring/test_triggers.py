@@ -69,6 +69,14 @@ class TestStatus:
             "Tokens 45,000 / 128,000 (35.2 %)",
         ]
 
+    def test_has_no_percentage_of_a_limit_at_which_nothing_happens(self) -> None:  # S7, S3
+        """Where summaries are made on request; where they are made by themselves it may well be above 100."""
+        fill = replace(QUIET, since_messages=225, since_tokens=45_000)
+        on_request = bars(fill, replace(RULES, auto_summarize=False))
+        assert list(map(str, on_request)) == ["Messages 225", "Tokens 45,000 / 128,000 (35.2 %)"]
+        by_itself = bars(fill, replace(RULES, auto_summarize=True))
+        assert str(by_itself[0]) == "Messages 225 / 30 (750.0 %)"
+
     def test_is_one_line(self) -> None:  # S7
         """Messages, tools, context and percent."""
         assert status_line(45_000, 12_450, 200_000) == (

@@ -119,10 +119,16 @@ def trigger_lines(stats: dict[str, Any]) -> list[str]:
     count = f" of {stats['tool_count']} tools" if stats.get("tool_count") is not None else ""
     last = stats["last_summary"]
     said = f"{last['text']}, {ago_text(last['at'])}" if last else "none yet"
-    bars = [f"          {bar(one['percent'], 100)} {one['text']}" for one in stats["triggers"]]
+    since = "since the last summary" if last else "so far"
+    bars = [
+        f"          {one['text']} {since}"
+        if one["percent"] is None
+        else f"          {bar(one['percent'], 100)} {one['text']}"
+        for one in stats["triggers"]
+    ]
     return [
         f"tools     {stats['tool_tokens']:,} tokens{count}; {stats['available']:,} available for messages",
-        f"summary   {said}; {'by itself' if stats['auto_summarize'] else 'on wish'}",
+        f"summary   {stats['made']}; {said}",
         *bars,
     ]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from scoring.context_settings import ContextSettings
+from scoring.settings import Settings
 from scoring.triggers import Bar, LastSummary, available, bars, status_line
+from webapp.services.automatic import SUMMARISE
 from webapp.services.background import Background, fill_of
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
@@ -25,7 +27,8 @@ class Status:
         """
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            rules = ContextSettings.of(self._desk.settings_of(row))
+            settings = self._desk.settings_of(row)
+            rules = ContextSettings.of(settings)
             fill = fill_of(self._desk, row)
             rows = self._store.summaries.standing(row.key)
             due = self._background.due(row)
@@ -37,6 +40,7 @@ class Status:
             "due": {"cause": due.cause, "reason": due.reason},
             "running": self._background.running(session_id),
             "auto_summarize": rules.auto_summarize,
+            "made": _made(settings, self._desk.automatic(row)),
             "last_summary": None
             if said is None or last is None
             else {
@@ -63,11 +67,19 @@ class Status:
         return {"line": status_line(fill.messages, fill.tools, fill.limit)}
 
 
+def _made(settings: Settings, automatic: bool) -> str:
+    """When a summary is made, in words."""
+    at_target = automatic and settings.strategy == SUMMARISE
+    if settings.auto_summarize:
+        return "when either is full, or above the target" if at_target else "when either is full"
+    return "above the target" if at_target else "on request"
+
+
 def _bar(bar: Bar) -> dict[str, Any]:
     return {
         "name": bar.name,
         "value": bar.value,
         "limit": bar.limit,
-        "percent": bar.percent,
+        "percent": None if bar.done else bar.percent,
         "text": str(bar),
     }

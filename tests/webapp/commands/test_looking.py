@@ -56,7 +56,7 @@ class TestContext:
         done = fed("context", one["id"])
         assert re.search(r"[█░|]{20} Messages \d+ / 30 \([\d.]+ %\)", done.out)
         assert re.search(r"[█░|]{20} Tokens [\d,]+ / 128,000 \([\d.]+ %\)", done.out)
-        assert "summary   none yet; on wish" in done.out
+        assert "summary   on request; none yet" in done.out
         assert re.search(r"tools     [\d,]+ tokens.*; [\d,]+ available for messages", done.out)
 
     def test_is_the_api_s_figures_as_json(self, fed: Any) -> None:

@@ -20,6 +20,34 @@ class TestStatus:
         assert bars[0]["text"] == "Messages 17 / 30 (56.7 %)"
         assert (bars[1]["name"], bars[1]["limit"]) == ("Tokens", 80_000)  # the share of an unknown window
 
+    @pytest.mark.parametrize(
+        ("rules", "automatic", "made"),
+        [
+            ({}, False, "on request"),
+            ({"strategy": "summarise"}, False, "on request"),
+            ({"strategy": "summarise"}, True, "above the target"),
+            ({"auto_summarize": True}, False, "when either is full"),
+            (
+                {"auto_summarize": True, "strategy": "summarise"},
+                True,
+                "when either is full, or above the target",
+            ),
+        ],
+    )
+    def test_says_when_a_summary_is_made(
+        self, app: Any, rules: dict[str, Any], automatic: bool, made: str
+    ) -> None:  # S7, S3
+        """And what came since; no percentage where nothing happens at the limit."""
+        session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
+        app.sessions.patch(session, {"automatic": automatic})
+        status = app.status.of(session)
+        assert status["made"] == made
+        bar = status["triggers"][0]
+        if "auto_summarize" in rules:
+            assert (bar["text"], bar["percent"]) == ("Messages 40 / 30 (133.3 %)", 133.3)
+        else:
+            assert (bar["text"], bar["percent"]) == ("Messages 40", None)
+
     def test_tells_the_last_summary(self, app: Any) -> None:  # S7
         """How many messages became how many tokens, and when."""
         followed(app, *conversation(6), user("end"))

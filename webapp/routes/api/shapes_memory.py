@@ -78,6 +78,7 @@ class Status(Shape):
     triggers: list[Json]
     due: Json
     running: bool
+    made: str
     last_summary: Json | None
     tool_tokens: int
     available: int
