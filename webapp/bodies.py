@@ -185,7 +185,9 @@ class SessionsQuery(Query):
 
 
 class MessagesQuery(Query):
-    """Which messages of a session. `after` is the cursor that the page before gave as `next`."""
+    """Which messages of a session. `after` is the cursor that the page before gave as `next`; `at_once` does not wait
+    for scores and fates.
+    """
 
     after: Annotated[str, Field(max_length=200)] | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
@@ -194,6 +196,7 @@ class MessagesQuery(Query):
     q: Words | None = None
     sort: Literal["newest", "oldest", "score", "tokens"] | None = None
     plan_id: Annotated[str, Field(max_length=200)] | None = None
+    at_once: bool = False
 
 
 class FormatQuery(Query):

@@ -2,6 +2,9 @@
 //
 // All sessions in one table: state, gauge, growth, prunes. Follows the room "overview"; a changed session redraws its
 // own row, and the order changes only while the pointer and the focus are elsewhere. Filter and chip stand in the address.
+import "./context-gauge.js";
+import "./file-drop.js";
+import "./trend-line.js";
 import * as address from "../lib/address.js";
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";

@@ -2,6 +2,7 @@
 //
 // One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
 // beside them the panels Plan, History, Summary, Archive, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+import "./context-gauge.js";
 import "./archive-panel.js";
 import "./summary-panel.js";
 import "./heavy-panel.js";

@@ -161,12 +161,12 @@ export class MessageList extends CoppiceElement {
     this.refresh();
   }
 
-  /** @param {string | number | null} after @param {number} limit */
-  #fetch(after, limit) {
+  /** @param {string | number | null} after @param {number} limit @param {boolean} [at_once] */
+  #fetch(after, limit, at_once) {
     const { fate, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
     this.#reading ??= new AbortController();
-    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id };
+    const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id, at_once };
     return api.messages(this.#session, query, this.#reading.signal);
   }
 
@@ -184,14 +184,16 @@ export class MessageList extends CoppiceElement {
     return { ...page, counts, messages: withFates(this.#rows, page.messages) };
   }
 
-  async #read() {
+  /** A list that shows nothing yet does not wait for fates, which take their time in a long session, and asks again. */
+  async #read(atOnce = this.#rows.length === 0) {
     this.#reading?.abort();
     const mine = new AbortController();
     this.#reading = mine;
     this.#refreshedAt = Date.now();
     const shown = this.#rows.length;
     try {
-      const page = this.#settled(await this.#fetch(this.#from, Math.min(REFRESHED, Math.max(PAGE, shown))));
+      const limit = Math.min(REFRESHED, Math.max(PAGE, shown));
+      const page = this.#settled(await this.#fetch(this.#from, limit, atOnce || undefined));
       if (mine.signal.aborted || !page) return;
       const complete = page.messages.length >= shown || page.next === null;
       const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
@@ -201,6 +203,7 @@ export class MessageList extends CoppiceElement {
       this.#rows = rows;
       this.#waiting = waiting;
       this.#error = null;
+      if (page.pending) this.#read(false);
     } catch (error) {
       if (mine.signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);

@@ -5,6 +5,7 @@
 // Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once it was applied. `plan()` makes a
 // plan, `apply()` carries out the one that is shown, and only that one. Once the session has outgrown its plan it makes
 // another, at most every CALM_MS, and until then shows the old one.
+import "./context-gauge.js";
 import { ApiError, api } from "../lib/api.js";
 import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";

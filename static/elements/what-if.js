@@ -3,6 +3,7 @@
 // What unsaved settings would do to one session, before they are saved: tokens after a prune, and how many messages
 // would change fate. Property `settings`: the draft, or null while it equals what is saved. Emits `faults` with the
 // wrong fields when the server refuses the draft.
+import "./context-gauge.js";
 import { ApiError, api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number, percent } from "../lib/format.js";

@@ -46,7 +46,7 @@ export function keepQuery({ fate, role, q, sort }) {
   address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
 }
 
-/** @param {Query} query @param {Record<FilterName, number> | undefined} counts */
+/** @param {Query} query @param {Partial<Record<FilterName, number>> | undefined} counts */
 export function listHead(query, counts) {
   return html`<header data-key="head" class="list-head"><h2>Messages</h2>
           <div class="chips" role="group" aria-label="Show">${FILTERS.map(([name, label]) => chip(query, name, label, counts?.[name]))}</div>

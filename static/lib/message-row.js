@@ -29,6 +29,8 @@ export function scoreBar(message, signals) {
 
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine(message) {
+  if (message.fate === "pending")
+    return html`<span class="fate" data-fate="pending" aria-hidden="true">…</span>`;
   const name = FATE_ICONS[message.fate];
   return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${plainReason(message.reason)}`}</span>`;
 }

@@ -2,7 +2,7 @@
 
 export type Certainty = "exact" | "calibrated" | "estimated";
 export type RegionName = "system" | "unseen" | "tools" | "summary" | "memory" | "user" | "assistant" | "tool";
-export type Fate = "kept" | "protected" | "goes" | "shortened" | "out";
+export type Fate = "kept" | "protected" | "goes" | "shortened" | "out" | "pending";
 export type Role = "system" | "user" | "assistant" | "tool";
 
 export interface Region {
@@ -124,7 +124,9 @@ export interface Page {
   next: string | number | null;
   version: number;
   plan_id: string | null;
-  counts: Record<FilterName, number>;
+  /** No fates yet: they are being worked out. */
+  pending: boolean;
+  counts: Partial<Record<FilterName, number>>;
 }
 
 export interface Amount {

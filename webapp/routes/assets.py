@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import time
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +41,47 @@ class ImportMap(dict[str, Any]):
 
 
 def version() -> str:
-    """The version of the browser's files as they lie there, looked at once a request: 12 hexadecimal digits."""
+    """The version of the browser's files as they lie there: 12 hexadecimal digits.
+
+    One for a whole answer, and looked at once a second: a page asks for some fifty files, each of which would stat
+    them all.
+    """
     if "static_version" not in g:
-        g.static_version = fingerprint(STATIC)
+        g.static_version = _version_at(int(time.monotonic()))
     return str(g.static_version)
+
+
+@lru_cache(maxsize=1)
+def _version_at(_second: int) -> str:
+    return fingerprint(STATIC)
+
+
+# A module's own imports as they are written here; types are imported in comments.
+_IMPORT = re.compile(r'^(?:import|export) (?:[^"]* from )?"(\.[^"]+)"', re.MULTILINE)
+
+
+def modules(*entries: str) -> list[str]:
+    """The modules below `static/` that these load, themselves first: what a browser may ask for all at once, instead of
+    reading each for what that imports. Empty names are passed over.
+    """
+    return list(_modules(version(), tuple(filter(None, entries))))
+
+
+@lru_cache(maxsize=16)
+def _modules(_version: str, entries: tuple[str, ...]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    waiting = list(reversed(entries))
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found[name] = None
+        path = STATIC / name
+        imported = [
+            (path.parent / one).resolve() for one in _IMPORT.findall(path.read_text(encoding="utf-8"))
+        ]
+        waiting += [str(one.relative_to(STATIC)) for one in reversed(imported)]
+    return tuple(found)
 
 
 def fingerprint(folder: Path) -> str:

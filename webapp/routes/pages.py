@@ -12,7 +12,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 
 from webapp.auth import SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
-from webapp.routes.assets import import_map
+from webapp.routes.assets import import_map, modules
 
 
 def overview() -> str:
@@ -50,7 +50,7 @@ def nonce() -> str:
 
 def context() -> dict[str, Any]:
     """What every template knows."""
-    return {"csp_nonce": nonce(), "importmap": import_map()}
+    return {"csp_nonce": nonce(), "importmap": import_map(), "modules": modules}
 
 
 def protect(response: Response) -> Response:

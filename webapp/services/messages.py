@@ -13,13 +13,15 @@ from scoring.messages import Message, part_from_dict, part_to_dict
 from webapp.errors import Invalid, NotFound
 from webapp.services.desk import Desk
 from webapp.services.planning import Made, Planning
-from webapp.services.rows import message_json
+from webapp.services.rows import message_json, pending_json
 from webapp.services.views import standing_message
 from webapp.store.log import MessageRow, parse_message_id
+from webapp.store.operations import Left
 from webapp.store.sessions import SessionRow
 
 FATES = ("kept", "protected", "goes", "shortened", "out", "errors", "in", "pinned")
 SORTS = ("newest", "oldest", "score", "tokens")
+_OF_THE_LOG = frozenset({"after", "limit", "role", "q", "sort"})  # what a page is told by without any plan
 
 
 class Messages:
@@ -67,15 +69,60 @@ class Messages:
             "next": cursor,
             "version": row.version,
             "plan_id": shown.id if shown is not None else None,
+            "pending": False,
             "counts": self._counts(row, made),
+        }
+
+    def at_once(self, session_id: str, **by: Any) -> dict[str, Any]:
+        """The same page; where a plan would have to be made first, rows as the log has them, without score and fate,
+        and `pending` says so. An order or choice that takes a plan is waited for.
+
+        Raises:
+            NotFound, Invalid: as `page` does.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            planned = by.get("fate") or by.get("plan_id") or by.get("sort") not in (None, "newest", "oldest")
+            if not planned and not self._planning.is_ready(row):
+                return self._pending(row, **{name: by[name] for name in _OF_THE_LOG & by.keys()})
+        return self.page(session_id, **by)
+
+    def _pending(
+        self,
+        row: SessionRow,
+        after: str | None = None,
+        limit: int = 100,
+        role: str | None = None,
+        q: str | None = None,
+        sort: str | None = None,
+    ) -> dict[str, Any]:
+        """A page of what the log alone says."""
+        wanted = self._matching(row, None, role, None, q)
+        nos, cursor = self._in_log_order(
+            row, wanted, sort != "oldest", _cursor(after), max(1, min(limit, 1000))
+        )
+        found, left = self._found(row, nos)
+        scale = self._planning.scale(row)
+        return {
+            "messages": [pending_json(found[no], scale, left.get(no)) for no in nos if no in found],
+            "total": self._count(row, wanted),
+            "next": cursor,
+            "version": row.version,
+            "plan_id": None,
+            "pending": True,
+            "counts": {"all": row.next_no - 1, "errors": self._store.log.count(row.key, error=True)},
         }
 
     def rows(self, row: SessionRow, made: Made | None, nos: Sequence[int]) -> list[dict[str, Any]]:
         """JSON rows of messages, in the order of `nos`."""
+        found, left = self._found(row, nos)
+        return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
+
+    def _found(self, row: SessionRow, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
+        """Messages by number, and how those that are out left the context."""
         found = self._store.log.messages(row.key, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
-        left = self._store.operations.left(row.key, gone)
-        return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
+        return found, self._store.operations.left(row.key, gone)
 
     def by_number(self, session_id: str, nos: Sequence[int]) -> list[dict[str, Any]]:
         """JSON rows of these messages, with the fates of the plan that would be made now.
@@ -123,13 +170,15 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, row: SessionRow, made: Made, role: str | None, fate: str | None, q: str | None
+        self, row: SessionRow, made: Made | None, role: str | None, fate: str | None, q: str | None
     ) -> list[int] | None:
-        """Numbers that meet the conditions, ascending; None for all."""
+        """Numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
         if q and q.strip():
             sets.append(set(self._store.words.in_session(row.key, q)))
-        if fate in ("kept", "protected", "goes", "shortened"):
+        if made is None:
+            pass
+        elif fate in ("kept", "protected", "goes", "shortened"):
             plan, nos = made.plan, made.view.nos
             chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
             sets.append({nos[i] for i in chosen if plan.fate(i) == fate})
@@ -153,14 +202,20 @@ class Messages:
     ) -> tuple[list[int], str | None]:
         """The numbers of this page, and the cursor of the next."""
         if sort in ("newest", "oldest"):
-            nos = self._in_log_order(row, wanted, sort == "newest", _cursor(after), limit)
-            return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
+            return self._in_log_order(row, wanted, sort == "newest", _cursor(after), limit)
         ranked = self._ranked(row, made, wanted, sort)
         start = _cursor(after) or 0
         cursor = str(start + limit) if start + limit < len(ranked) else None
         return ranked[start : start + limit], cursor
 
     def _in_log_order(
+        self, row: SessionRow, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
+    ) -> tuple[list[int], str | None]:
+        """A page of numbers, and the cursor of the next."""
+        nos = self._from_cursor(row, wanted, newest, beyond, limit)
+        return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
+
+    def _from_cursor(
         self, row: SessionRow, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
     ) -> list[int]:
         """One more than a page, so that one knows whether there is a next."""

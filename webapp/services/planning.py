@@ -83,11 +83,9 @@ class Planning:
         settings = settings or self._desk.settings_of(row)
         limits = self._desk.limits(row, settings)
         totals = totals if totals is not None else self._store.contexts.totals(row.key)
-        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        scale = self.scale(row, totals)
         shown = limits.aim_tokens if max_tokens is None else max_tokens
-        others = sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))
-        others += self._store.contexts.summary_tokens(row.key, PRUNED)
-        budget = max(0, scale.estimated(shown) - others)
+        budget = self._budget(row, totals, scale, shown)
         view = self._views.of(row)
         with view.lock:
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
@@ -116,6 +114,26 @@ class Planning:
             secrets.token_hex(8), row.id, row.version, view, plan, settings, preset, limits, scale, shown, size,
             base, bool(drop or shorten),
         )  # fmt: skip
+
+    def scale(self, row: SessionRow, totals: Totals | None = None) -> Scale:
+        """How estimated tokens of the pruned view are shown."""
+        totals = totals if totals is not None else self._store.contexts.totals(row.key)
+        return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+
+    def is_ready(self, row: SessionRow) -> bool:
+        """Whether the plan that would be made now is in memory, so that it takes no time."""
+        view = self._views.known(row)
+        if view is None:
+            return False
+        settings, totals = self._desk.settings_of(row), self._store.contexts.totals(row.key)
+        shown = self._desk.limits(row, settings).aim_tokens
+        return (settings, self._budget(row, totals, self.scale(row, totals), shown), None) in view.memo
+
+    def _budget(self, row: SessionRow, totals: Totals, scale: Scale, shown: int) -> int:
+        """What the messages alone may take, in estimated tokens."""
+        others = sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))
+        others += self._store.contexts.summary_tokens(row.key, PRUNED)
+        return max(0, scale.estimated(shown) - others)
 
     def _by_hand(
         self, row: SessionRow, view: View, plan: PrunePlan, nos: Collection[int]

@@ -10,6 +10,7 @@ import orjson
 from scoring.plan import PrunePlan
 from scoring.selection import Why
 from webapp.services.clock import iso
+from webapp.services.gauges import Scale
 from webapp.services.planning import Made
 from webapp.store.log import MessageRow
 from webapp.store.operations import Left
@@ -17,16 +18,32 @@ from webapp.store.operations import Left
 
 def message_json(row: MessageRow, made: Made | None, left: Left | None = None) -> dict[str, Any]:
     """One message. `made` is the plan that says its fate, `left` how it left the context, if it did."""
-    card = orjson.loads(row.card)
     position = made.view.index.get(row.no) if made is not None else None
-    out: dict[str, Any] = {
+    tokens = made.scale.part(row.tokens) if made is not None else row.tokens
+    if made is not None and position is not None and position < made.size:
+        return _said(row, tokens) | _standing(made, position)
+    return _said(row, tokens) | _gone(row, left)
+
+
+def pending_json(row: MessageRow, scale: Scale, left: Left | None = None) -> dict[str, Any]:
+    """One message before there is a plan: what is out says so, the fate of all else is pending."""
+    said = _said(row, scale.part(row.tokens)) | _gone(row, left)
+    if row.out_operation is not None:
+        return said
+    return said | {"fate": "pending", "reason": None, "cause": "pending", "in_context": True}
+
+
+def _said(row: MessageRow, tokens: int) -> dict[str, Any]:
+    """What the log says of a message."""
+    card = orjson.loads(row.card)
+    return {
         "id": row.mid,
         "number": row.no,
         "role": row.role,
         "kind": row.kind,
         "text": card["text"],
         "chars": row.chars,
-        "tokens": made.scale.part(row.tokens) if made is not None else row.tokens,
+        "tokens": tokens,
         "pinned": bool(row.pinned),
         "drop_first": bool(row.drop_first),
         "at": iso(row.at),
@@ -36,9 +53,6 @@ def message_json(row: MessageRow, made: Made | None, left: Left | None = None) -
         "is_error": bool(row.is_error),
         "media": card.get("media", 0),
     }
-    if made is not None and position is not None and position < made.size:
-        return out | _standing(made, position)
-    return out | _gone(row, left)
 
 
 def _standing(made: Made, position: int) -> dict[str, Any]:

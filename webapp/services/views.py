@@ -68,18 +68,28 @@ class Views:
         self._views: OrderedDict[int, View] = OrderedDict()
         self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
+        self._gathering = threading.Lock()
 
     def of(self, row: SessionRow) -> View:
         """The view of a session at the version of `row`."""
+        if (view := self.known(row)) is not None:
+            return view
+        with self._gathering:  # whoever waits here mostly waits for the very view
+            if (view := self.known(row)) is not None:
+                return view
+            with no_collection():
+                view = self._gather(row)
+            self._put(view)
+        return view
+
+    def known(self, row: SessionRow) -> View | None:
+        """The view of a session at the version of `row` if it is in memory."""
         with self._lock:
             view = self._views.get(row.key)
-            if view is not None and view.version == row.version:
-                self._views.move_to_end(row.key)
-                return view
-        with no_collection():
-            view = self._gather(row)
-        self._put(view)
-        return view
+            if view is None or view.version != row.version:
+                return None
+            self._views.move_to_end(row.key)
+            return view
 
     def _put(self, view: View) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask, url_for
 from flask.testing import FlaskClient
 
-from webapp.routes.assets import STATIC, VENDORED, ImportMap, fingerprint
+from webapp.routes.assets import STATIC, VENDORED, ImportMap, fingerprint, modules
 
 
 def lasting(flask_app: Flask, filename: str) -> str:
@@ -51,6 +51,20 @@ class TestFiles:
     def test_of_javascript_have_its_type(self, client: FlaskClient) -> None:
         """A module of another type is not run."""
         assert client.get("/static/app.js").mimetype == "text/javascript"
+
+
+class TestModules:
+    """What a page's module loads, read from its imports."""
+
+    def test_are_those_that_are_imported_each_once(self, flask_app: Flask) -> None:
+        """All of them lie there, and every import of any of them is among them."""
+        with flask_app.test_request_context("/"):
+            found = modules("app.js", "elements/coppice-session.js", "")
+        assert found[0] == "app.js"
+        assert len(found) == len(set(found)) > 20
+        for name in found:
+            for one in re.findall(r'^import [^;]*"(\.[^"]+)";', (STATIC / name).read_text(), re.MULTILINE):
+                assert os.path.relpath((STATIC / name).parent / one, STATIC) in found
 
 
 class TestTheVersion:

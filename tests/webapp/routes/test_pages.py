@@ -43,6 +43,23 @@ class TestPages:
         assert inline == []
         assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
 
+    @pytest.mark.parametrize("path", PAGES)
+    def test_ask_for_all_their_modules_at_once(self, client: FlaskClient, path: str) -> None:
+        """Their element's and those that it imports, each once and under its lasting address; no other page's."""
+        text = client.get(path).text
+        asked = re.findall(r'rel="modulepreload" href="/static/v-\w+/([^"]+)"', text)
+        assert f"elements/{PAGES[path]}.js" in asked
+        assert {"app.js", "lib/html.js", "lib/api.js"} <= set(asked)
+        assert len(asked) == len(set(asked))
+        others = {f"elements/{name}.js" for name in PAGES.values()} - {f"elements/{PAGES[path]}.js"}
+        assert not others.intersection(asked)
+
+    def test_of_an_error_have_no_element(self, client: FlaskClient) -> None:
+        """They are words alone."""
+        answer = client.get("/nothing")
+        assert answer.status_code == 404
+        assert "elements/coppice-session.js" not in answer.text
+
     def test_show_a_title_as_text(self, client: FlaskClient) -> None:
         """Whatever a session is called."""
         assert "<img src=x" not in client.get("/sessions/a").text

@@ -56,6 +56,29 @@ class TestPage:
         assert walk(app, q="answer 7") == [32]
         assert set(walk(app, role="user")) == set(range(1, 41, 4))
 
+    def test_do_not_wait_for_a_plan_where_asked(self, app: Any) -> None:
+        """Rows as the log has them, pruned ones with their reason; once there is a plan, the page as always."""
+        followed(app, *conversation(8))
+        app.prunes.apply("s", {"max_tokens": 400})
+        row = app.store.sessions.get("s")
+        app.views.drop(row.key)
+        pending = app.messages.at_once("s", limit=7, role="user")
+        assert (pending["pending"], pending["total"], pending["counts"]["all"]) == (True, 8, 32)
+        whole = app.messages.page("s", limit=7, role="user")
+        assert [m["id"] for m in pending["messages"]] == [m["id"] for m in whole["messages"]]
+        assert (pending["next"], whole["pending"]) == (whole["next"], False)
+        for early, late in zip(pending["messages"], whole["messages"], strict=True):
+            assert early["in_context"] == late["in_context"]
+            assert early["fate"] == ("pending" if early["in_context"] else "out")
+            assert early["in_context"] or early == late
+        assert app.messages.at_once("s", limit=7, role="user") == whole
+
+    @pytest.mark.parametrize("by", [{"fate": "goes"}, {"sort": "score"}])
+    def test_wait_for_what_takes_a_plan(self, app: Any, by: dict[str, str]) -> None:
+        """An order by score cannot be told without scores."""
+        followed(app, *conversation(8))
+        assert not app.messages.at_once("s", **by)["pending"]
+
     def test_take_fates_from_a_plan_that_was_shown(self, app: Any) -> None:  # X1
         """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
         followed(app, *conversation(8), user("end"))

@@ -31,8 +31,11 @@ def list_messages(app: Any, session_id: str, query: MessagesQuery) -> Any:
 
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
     fates from a plan that was shown; once that is stale they are those of the plan that would be made now.
+    With `at_once` a session that was not looked at yet answers without scores and fates (`pending`), which take the
+    longer the longer it is; ask again without it for those.
     """
-    return app.messages.page(session_id, **query.given())
+    by = query.given()
+    return (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
 
 
 @table.get(ONE, answers=shapes.MessageFull, errors=(404,))

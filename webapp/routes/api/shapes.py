@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 Json = dict[str, Any]
 TaskType = Literal["any", "coding", "support", "research", "chat"]
-Fate = Literal["kept", "protected", "goes", "shortened", "out"]
+Fate = Literal["kept", "protected", "goes", "shortened", "out", "pending"]
 
 
 class Shape(BaseModel):
@@ -158,7 +158,8 @@ class MessageFull(Message):
 class Page(Shape):
     """Some messages. `next` is the cursor of the page after this one, null on the last.
 
-    `plan_id` is the plan whose fates they have, null for the plan that would be made now.
+    `plan_id` is the plan whose fates they have, null for the plan that would be made now; where `pending`, there is
+    none yet, and `counts` has only what needs none.
     """
 
     messages: list[Message]
@@ -166,6 +167,7 @@ class Page(Shape):
     next: str | int | None
     version: int
     plan_id: str | None
+    pending: bool
     counts: dict[str, int]
 
 
