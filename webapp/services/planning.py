@@ -86,11 +86,10 @@ class Planning:
         scale = self.scale(row, totals)
         shown = limits.aim_tokens if max_tokens is None else max_tokens
         budget = self._budget(row, totals, scale, shown)
-        view = self._views.of(row)
+        view, name = self._views.of(row), (settings, budget, strategy)
         with view.lock:
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
             plain = not spare and not drop
-            name = (settings, budget, strategy)
             known = view.memo.get(name) if plain else None
             if isinstance(known, PrunePlan):
                 plan = known
