@@ -134,5 +134,5 @@ class _Work:
         more = len(cuts) - 1
         if not more:
             return why
-        others = "1 other output" if more == 1 else f"{more:,} other outputs"
-        return Why(why.cause, f"{why.reason}, and {others} of it are replaced too")
+        others = "1 other output of it is" if more == 1 else f"{more:,} other outputs of it are"
+        return Why(why.cause, f"{why.reason}, and {others} replaced too")
