@@ -86,7 +86,17 @@ function groups({ plan, open, all }) {
         ${list.length > SHOWN_ROWS && html`<li><button class="small" data-act="all-of" data-cause="${cause}">${all.has(cause) ? "Show fewer" : `Show all ${number(list.length)}`}</button></li>`}
         ${list.length < group.messages && html`<li class="muted small">the first ${number(list.length)} of ${number(group.messages)}; the list shows all of them under ${shortened ? "Shortened" : "Goes"}</li>`}</ul>`
       }</section>`;
-  })}<p class="total"><span>Freed</span><b class="num">−${number(plan.freed)}</b></p></div>`;
+  })}${plan.summary && summaryRows(plan.summary)}<p class="total"><span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span><b class="num">−${number(plan.freed)}</b></p></div>`;
+}
+
+/** What a summary takes of what it frees: known only once it is written, but never more than this.
+ * @param {import("./types.js").PlannedSummary} summary */
+function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
+  const writer = by_model
+    ? "the model, or the built-in summariser where it fails"
+    : "the built-in summariser";
+  return html`<p class="total" data-key="summary"><span>Summary of messages ${number(first)}–${number(last)}<small class="muted">written by ${writer} when you apply</small></span><span class="num nowrap">+${number(most_tokens)}<small class="muted">at most</small></span></p>
+    ${absorbed_tokens > 0 && html`<p class="total" data-key="absorbed"><span>Earlier summaries, which go into it</span><span class="num">−${number(absorbed_tokens)}</span></p>`}`;
 }
 
 /** @param {Message} message */

@@ -11,11 +11,22 @@ export const SHORTENED = "shortened";
 
 /** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
 export function planVerb(plan) {
-  if (plan.removed_count > 0)
-    return `Prune ${counted(plan.removed_count, "message")}${plan.shortened_count > 0 ? `, shorten ${number(plan.shortened_count)}` : ""}`;
-  if (plan.shortened_count > 0) return `Shorten ${counted(plan.shortened_count, "output")}`;
-  return "Nothing to prune";
+  const covered = plan.summary?.messages ?? 0;
+  /** @type {[string, number, string][]} */
+  const acts = [
+    ["summarise", covered, "message"],
+    ["prune", plan.removed_count - covered, "message"],
+    ["shorten", plan.shortened_count, "output"],
+  ];
+  const [first, ...rest] = acts.filter(([, count]) => count > 0);
+  if (!first) return "Nothing to prune";
+  const [verb, count, what] = first;
+  const words = [`${verb} ${counted(count, what)}`, ...rest.map(([also, more]) => `${also} ${number(more)}`)];
+  return words.join(", ").replace(/^./, (letter) => letter.toUpperCase());
 }
+
+/** What a planned summary adds to the context at most, less the summaries that go into it. @param {Plan} plan */
+export const summaryTokens = ({ summary }) => (summary ? summary.most_tokens - summary.absorbed_tokens : 0);
 
 /** Whether applying would change anything. @param {Plan | null} plan */
 export function doesSomething(plan) {
@@ -23,10 +34,12 @@ export function doesSomething(plan) {
 }
 
 /** What an operation took: "12 removed, 3 shortened"; how many messages it changed where that is all that is known.
- * @param {Pick<Operation, "messages" | "removed" | "shortened">} operation */
-export function tookWords({ messages, removed, shortened }) {
+ * @param {Pick<Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }} operation */
+export function tookWords({ messages, removed, shortened, summarised }) {
+  const gone = (removed ?? 0) - (summarised ?? 0);
   const words = [
-    removed ? `${number(removed)} removed` : "",
+    summarised ? `${number(summarised)} summarised` : "",
+    gone ? `${number(gone)} removed` : "",
     shortened ? `${number(shortened)} shortened` : "",
   ].filter(Boolean);
   if (words.length > 0) return words.join(", ");
@@ -34,10 +47,11 @@ export function tookWords({ messages, removed, shortened }) {
 }
 
 /** What has been done, for the toast. @param {Operation} operation a prune */
-export function prunedSentence({ messages, removed, shortened, freed }) {
-  const gone = removed ?? messages;
+export function prunedSentence({ messages, removed, shortened, summarised, freed }) {
+  const gone = (removed ?? messages) - (summarised ?? 0);
   const what = [
-    gone > 0 || !shortened ? `${counted(gone, "message")} pruned` : "",
+    summarised ? `${counted(summarised, "message")} summarised` : "",
+    gone > 0 || !(shortened || summarised) ? `${counted(gone, "message")} pruned` : "",
     shortened ? `${counted(shortened, "output")} shortened` : "",
   ];
   return [...what, `${counted(freed, "token")} freed.`].filter(Boolean).join(", ");
@@ -79,7 +93,7 @@ export function groupsOf(plan) {
       label: "shortened outputs",
       fate: SHORTENED,
       messages: others,
-      tokens: Math.max(0, plan.freed - freed),
+      tokens: Math.max(0, plan.freed + summaryTokens(plan) - freed),
     });
   return groups.sort((a, b) => b.tokens - a.tokens);
 }

@@ -149,6 +149,7 @@ export interface Plan {
   removed_count: number;
   removed_units: number;
   shortened_count: number;
+  summary: PlannedSummary | null;
   freed: number;
   over_budget: { protected_tokens: number; max_tokens: number; message: string } | null;
   nothing_to_do: string | null;
@@ -167,6 +168,17 @@ export interface Plan {
   changed: number | null;
 }
 
+/** A summary before it is written: what it would stand for, and the most that it may take. */
+export interface PlannedSummary {
+  messages: number;
+  first: number;
+  last: number;
+  covered_tokens: number;
+  most_tokens: number;
+  absorbed_tokens: number;
+  by_model: boolean;
+}
+
 export interface Operation {
   n: number;
   kind: string;
@@ -178,6 +190,8 @@ export interface Operation {
   messages: number;
   removed: number | null;
   shortened: number | null;
+  summarised: number | null;
+  summary: number | null;
   freed: number;
   undone_at: string | null;
   undoable: boolean;

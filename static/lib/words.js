@@ -76,7 +76,7 @@ const COUNTS = [
  * has, too. @param {string | null} reason */
 export function plainReason(reason) {
   const said = (reason ?? "")
-    .replace(/^(kept|protected|dropped|goes|shortened): /, "")
+    .replace(/^(kept|protected|dropped|goes|shortened|summarised): /, "")
     .replace(/^shortened to /, "to ");
   return COUNTS.reduce((words, [counted, plain]) => words.replace(counted, plain), said);
 }
@@ -106,6 +106,7 @@ const STRATEGIES = {
   newest_first: "Newest first",
   tool_outputs_first: "Tool outputs first",
   half_of_turns: "Half of the turns",
+  summarise: "Summarise",
   half_of_the_turns: "Half of the turns",
 };
 

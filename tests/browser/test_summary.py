@@ -8,6 +8,41 @@ from tests.browser.writing import managed
 from tests.servers import Server
 
 
+class TestSummarisingByAPlan:
+    """The strategy summarise: chosen, previewed, applied, taken back."""
+
+    def test_shows_what_the_summary_would_cover_applies_it_and_takes_it_back(
+        self, page: Page, server: Server
+    ) -> None:  # X1, X2, S4
+        """With the most that it may take; afterwards with what it took."""
+        session = managed(server, 40, tokens=400)
+        before = server.app.context.get(session)["messages"]
+        page.goto(f"{server.url}/sessions/{session}#plan")
+        panel = page.locator("plan-panel")
+        panel.get_by_label("Cut to").fill("5")
+        panel.get_by_label("Choose").select_option(label="Summarise")
+        group = panel.get_by_role("button", name="Covered by the summary")
+        expect(group).to_be_visible()
+        expect(panel.get_by_text("Summary of messages 1–")).to_be_visible()
+        expect(panel.get_by_text("at most")).to_be_visible()
+        assert server.app.summarising.list(session) == {"summaries": []}
+        panel.get_by_role("button", name="Summarise").filter(has_text="messages").click()
+        expect(page.get_by_text("summarised,").first).to_be_visible()
+        [summary] = server.app.summarising.list(session)["summaries"]
+        assert summary["standing"]
+        page.get_by_role("button", name="Undo").first.click()
+        expect(page.get_by_text("Prune undone").first).to_be_visible()
+        assert server.app.context.get(session)["messages"] == before
+
+    def test_can_be_chosen_for_all_sessions(self, page: Page, server: Server) -> None:  # S4, B18
+        """On the settings page, like any other strategy."""
+        page.goto(f"{server.url}/settings")
+        page.get_by_label("Strategy", exact=True).select_option(label="Summarise")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved")).to_be_visible()
+        assert server.app.desk.settings().strategy == "summarise"
+
+
 class TestSummaryPanel:
     """Summarise now, look, expand."""
 

@@ -25,6 +25,7 @@ def operation_json(operation: OperationRow, live: Sequence[OperationRow]) -> dic
         "messages": operation.messages,
         "removed": operation.plan.get("removed"),
         "shortened": operation.plan.get("shortened"),
+        "summarised": operation.plan.get("summarised"),
         "summary": operation.plan.get("summary"),
         "freed": operation.tokens_before - operation.tokens_after,
         "undone_at": iso(operation.undone_at),

@@ -11,9 +11,20 @@ import {
   prunedSentence,
   rowsByCause,
   sinceSentence,
+  summaryTokens,
   tookWords,
 } from "../../../static/lib/plan.js";
 import { gauge, message, operation, plan, session } from "../builders.js";
+
+const summary = {
+  messages: 40,
+  first: 2,
+  last: 41,
+  covered_tokens: 20_000,
+  most_tokens: 2_400,
+  absorbed_tokens: 900,
+  by_model: false,
+};
 
 describe("the plan's button", () => {
   it("says what it does", () => {
@@ -21,6 +32,11 @@ describe("the plan's button", () => {
     assert.equal(planVerb(plan({ shortened_count: 3 })), "Prune 42 messages, shorten 3");
     assert.equal(planVerb(plan({ removed_count: 0, shortened_count: 1 })), "Shorten 1 output");
     assert.equal(planVerb(plan({ removed_count: 0 })), "Nothing to prune");
+  });
+  it("says what a summary stands for apart from what goes", () => {
+    const given = { removed_count: 42, shortened_count: 1, summary };
+    assert.equal(planVerb(plan(given)), "Summarise 40 messages, prune 2, shorten 1");
+    assert.equal(planVerb(plan({ removed_count: 40, summary })), "Summarise 40 messages");
   });
   it("does something only when messages go or are shortened", () => {
     assert.deepEqual(
@@ -52,6 +68,17 @@ describe("what a plan promises", () => {
   });
 });
 
+describe("a summary in a plan", () => {
+  it("takes some of what is freed, and gives back those that go into it", () => {
+    assert.deepEqual([summaryTokens(plan()), summaryTokens(plan({ summary }))], [0, 1_500]);
+    const given = { summary, freed: 18_600, shortened_count: 2, groups: [group("summarised", 20_000)] };
+    assert.equal(groupsOf(plan(given)).find((one) => one.cause === "shortened")?.tokens, 100);
+  });
+});
+
+/** @param {string} cause @param {number} tokens */
+const group = (cause, tokens) => ({ cause, label: cause, messages: 40, tokens });
+
 /** @param {number} removed @param {number} shortened */
 const prune = (removed, shortened) => ({ messages: removed + shortened, removed, shortened, freed: 38_120 });
 
@@ -69,6 +96,11 @@ describe("what has been done", () => {
   });
   it("says what was removed apart from what was shortened", () => {
     assert.equal(tookWords(prune(12, 3)), "12 removed, 3 shortened");
+    assert.equal(tookWords({ ...prune(12, 0), summarised: 10 }), "10 summarised, 2 removed");
+    assert.equal(
+      prunedSentence(operation({ ...prune(12, 0), summarised: 12 })),
+      "12 messages summarised, 38,120 tokens freed.",
+    );
     assert.equal(tookWords(prune(0, 3)), "3 shortened");
     assert.equal(tookWords({ messages: 15, removed: null, shortened: null }), "15 messages");
     assert.equal(tookWords(prune(0, 0)), "");

@@ -30,8 +30,13 @@ describe("names", () => {
   });
   it("of a fate are not said twice", () => {
     assert.deepEqual(
-      [plainReason("dropped: score 23 below the cut at 41"), plainReason("pinned by you"), plainReason(null)],
-      ["score 23 below the cut at 41", "pinned by you", ""],
+      [
+        plainReason("dropped: score 23 below the cut at 41"),
+        plainReason("summarised: covered by the summary of messages 3-120"),
+        plainReason("pinned by you"),
+        plainReason(null),
+      ],
+      ["score 23 below the cut at 41", "covered by the summary of messages 3-120", "pinned by you", ""],
     );
   });
   it("of a reason leave its count of tokens to the row", () => {
