@@ -6,7 +6,7 @@ import "./models-table.js";
 import "./weight-suggestion.js";
 import "./what-if.js";
 import { ApiError, api } from "../lib/api.js";
-import { changedFields, copy, typed, withValue, wordsOf } from "../lib/draft.js";
+import { changedFields, copy, typed, valueAt, withValue, wordsOf } from "../lib/draft.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted } from "../lib/format.js";
 import { html } from "../lib/html.js";
@@ -23,7 +23,9 @@ import {
   rolesSection,
   weightsSection,
 } from "../lib/settings-form.js";
+import { typesSection } from "../lib/settings-types.js";
 import { live } from "../lib/socket.js";
+import { ALL, placeOf } from "../lib/task-types.js";
 import { toast, toastError } from "../lib/toast.js";
 import { title } from "../lib/words.js";
 
@@ -40,6 +42,8 @@ export class CoppiceSettings extends CoppiceElement {
   /** Settings that were saved elsewhere while this draft was open. @type {SettingsDoc | null} */
   #elsewhere = null;
   #saving = false;
+  /** The task type whose weights and keywords are shown. */
+  #type = ALL;
   /** @type {string | null} */
   #error = null;
 
@@ -74,12 +78,22 @@ export class CoppiceSettings extends CoppiceElement {
       elsewhere: () => this.#adopt(this.#elsewhere),
       "retry-settings": () => this.#load(),
       "add-group": () =>
-        this.#edit("keywords", (list) => [...list, { name: "new group", share: 0.4, words: [] }]),
+        this.#edit(this.#keywords, (list) => [...list, { name: "new group", share: 0.4, words: [] }]),
+      type: (target) => this.#show(target.dataset.type ?? ALL),
+      own: (target) => {
+        const field = target.dataset.field ?? "";
+        this.#edit(`task_types.${this.#type}.${field}`, () => structuredClone(this.#draft?.[field]));
+      },
+      follow: (target) => this.#edit(`task_types.${this.#type}.${target.dataset.field}`, () => null),
       "drop-group": (target) =>
-        this.#edit("keywords", (list) => list.filter((_, i) => i !== Number(target.dataset.i))),
+        this.#edit(this.#keywords, (/** @type {unknown[]} */ list) =>
+          list.filter((_, i) => i !== Number(target.dataset.i)),
+        ),
       "add-step": () => this.#edit("length_steps", (list) => [...list, [(list.at(-1)?.[0] ?? 0) + 5000, 1]]),
       "drop-step": (target) =>
-        this.#edit("length_steps", (list) => list.filter((_, i) => i !== Number(target.dataset.i))),
+        this.#edit("length_steps", (/** @type {unknown[]} */ list) =>
+          list.filter((_, i) => i !== Number(target.dataset.i)),
+        ),
     });
     this.#load();
   }
@@ -140,10 +154,28 @@ export class CoppiceSettings extends CoppiceElement {
     this.#tryDraft();
   }
 
-  /** @param {string} field @param {(list: any[]) => any[]} change */
-  #edit(field, change) {
+  /** Where the keywords that are shown stand. */
+  get #keywords() {
+    return this.#draft ? placeOf(this.#draft, this.#type, "keywords").path : "keywords";
+  }
+
+  /** Shows the weights and keywords of a task type. @param {string} type */
+  #show(type) {
+    this.#type = type;
+    this.update();
+    this.#fillWords();
+  }
+
+  /** Shows the type with a fault, where none of what is shown has one. */
+  #showFault() {
+    const at = this.#faults.map(({ field }) => /^task_types\.(\w+)\./.exec(field)?.[1]);
+    if (at[0] && !at.includes(undefined) && !at.includes(this.#type)) this.#show(at[0]);
+  }
+
+  /** @param {string} path @param {(value: any) => unknown} change */
+  #edit(path, change) {
     if (!this.#draft) return;
-    this.#draft = withValue(this.#draft, field, change(/** @type {any[]} */ (this.#draft[field])));
+    this.#draft = withValue(this.#draft, path, change(valueAt(this.#draft, path)));
     this.update();
     this.#fillWords();
     this.#tryDraft();
@@ -185,6 +217,7 @@ export class CoppiceSettings extends CoppiceElement {
       if (error instanceof ApiError && error.faults.length) {
         this.#faults = error.faults;
         this.update();
+        this.#showFault();
         /** @type {HTMLElement | null} */ (this.querySelector('[aria-invalid="true"]'))?.focus();
       } else toastError(error, "Could not save the settings");
     }
@@ -201,7 +234,7 @@ export class CoppiceSettings extends CoppiceElement {
           ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read the settings: ${this.#error}</span><button data-act="retry-settings">Try again</button></div>`
           : html`<p class="muted">Reading…</p>`,
       );
-    const form = { settings: draft, faults: this.#faults, limits: doc.limits };
+    const form = { settings: draft, faults: this.#faults, limits: doc.limits, type: this.#type };
     const changes = this.#changes;
     const preset =
       Object.keys(doc.presets).find(
@@ -213,7 +246,7 @@ export class CoppiceSettings extends CoppiceElement {
         <div class="toolbar" data-key="presets"><span class="muted">Preset</span><div class="chips" role="group" aria-label="Preset">${Object.keys(doc.presets).map((name) => html`<button class="chip" data-act="preset" data-name="${name}" aria-pressed="${name === preset ? "true" : "false"}">${name}</button>`)}${preset === "custom" && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}</div></div>
         ${this.#elsewhere && html`<p class="note-box" data-key="elsewhere" role="status">The settings were changed elsewhere while you were editing. <button class="small" data-act="elsewhere">Show those</button></p>`}
         <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate>
-          <div>${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}${lengthSection(form)}${plainSection(form, "tool_outputs")}</div><div>${limitsSection(form)}${keepSection(form)}${plainSection(form, "stages")}${automaticSection(form)}${plainSection(form, "room")}${plainSection(form, "summaries")}${plainSection(form, "context")}${otherSection(form)}</div>
+          <div>${typesSection(form)}${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}${lengthSection(form)}${plainSection(form, "tool_outputs")}</div><div>${limitsSection(form)}${keepSection(form)}${plainSection(form, "stages")}${automaticSection(form)}${plainSection(form, "room")}${plainSection(form, "summaries")}${plainSection(form, "context")}${otherSection(form)}</div>
         </form><div class="settings-side"><what-if></what-if></div></div>
         
         <models-table data-key="models"></models-table>

@@ -12,6 +12,7 @@ import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
 import { mainGauge, titleOf } from "../lib/sessions.js";
+import { typeName, typeReason, typeUnder } from "../lib/task-types.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
 /** @typedef {import("../lib/types.js").Session} Session */
@@ -87,7 +88,7 @@ export class WhatIf extends CoppiceElement {
     this.#asking = mine;
     try {
       this.#saved ??= await api.plan(session.id, {}, mine.signal);
-      const wanted = this.#settings;
+      const wanted = ownFirst(session, this.#settings);
       this.#tried = wanted
         ? await api.plan(session.id, { settings: wanted, compare: true }, mine.signal)
         : null;
@@ -115,6 +116,7 @@ export class WhatIf extends CoppiceElement {
           session &&
           html`<div class="pad what-if-body"><label class="small muted" for="what-if-session">On the session</label>
           <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${titleOf(s)} (${percent(mainGauge(s).utilization)})</option>`)}</select>
+          <p class="small muted">Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>. ${typeReason(session, this.#settings)}</p>
           <div class="plan-bars">${this.#saved && this.#bar("Now", session, this.#saved.before.tokens, this.#saved.before.utilization)}
             ${this.#saved && this.#bar("Saved", session, this.#saved.after.tokens, this.#saved.after.utilization)}
             ${this.#tried && this.#bar("These", session, this.#tried.after.tokens, this.#tried.after.utilization)}</div>
@@ -148,6 +150,12 @@ export class WhatIf extends CoppiceElement {
       <p>A prune would take ${counted(tried.removed_count, "message")} out instead of ${number(saved.removed_count)}, ${difference === 0 ? "to the same number of tokens" : html`and leave <b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
   }
+}
+
+/** The draft as it would hold for a session: the task type that was chosen for it comes first.
+ * @param {Session} session @param {Settings | null} settings */
+function ownFirst({ task_type }, settings) {
+  return settings && task_type.own ? { ...settings, task_type: task_type.setting } : settings;
 }
 
 customElements.define("what-if", WhatIf);

@@ -1,5 +1,6 @@
 // What the session page does to a session when it is asked to: each act is told in a toast, a failure too.
 import { api } from "./api.js";
+import { typeName } from "./task-types.js";
 import { toast, toastError } from "./toast.js";
 
 /** @typedef {import("./types.js").Session} Session */
@@ -33,6 +34,21 @@ export async function setAutomatic(session, automatic) {
     return changed;
   } catch (error) {
     toastError(error, "Could not change automatic pruning");
+    return null;
+  }
+}
+
+/**
+ * Chooses a task type for one session; "" leaves it to the settings again.
+ * @param {string} session @param {string} type @returns {Promise<Session | null>}
+ */
+export async function setTaskType(session, type) {
+  try {
+    const changed = await api.patchSession(session, { settings: { task_type: type || null } });
+    toast(`This session counts as ${typeName(changed.task_type.name)} now.`);
+    return changed;
+  } catch (error) {
+    toastError(error, "Could not choose the task type");
     return null;
   }
 }

@@ -8,6 +8,7 @@ import { icon } from "./icons.js";
 import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge, titleOf } from "./sessions.js";
+import { SESSION_CHOICES, typeName, typeReason } from "./task-types.js";
 import { certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
@@ -82,9 +83,18 @@ export function bars(session, cost = null) {
   return html`<section class="panel bars" data-key="bars" aria-label="What fills the context">
     ${agent ? html`${bar("agent", "Agent's context", "what the agent really sends", agent, session, true)}${bar("pruned", "Pruned view", prunedWords(agent, pruned), pruned, session, false)}` : bar("pruned", "Context", "what the next call sends", pruned, session, true)}
     ${legend(session)}
+    ${typeLine(session)}
     ${costs && html`<p class="small muted plain" data-key="cost">${costs}</p>`}
     ${agent && html`<p class="small muted plain" data-key="untouched">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
   </section>`;
+}
+
+/** Whose weights and keywords hold for the session, why, and another to choose. @param {Session} session */
+function typeLine(session) {
+  const { name, own, setting } = session.task_type;
+  const chosen = own ? setting : "";
+  return html`<div class="type-line small muted" data-key="type"><p class="plain">Counts as <b>${typeName(name)}</b>. ${typeReason(session)}</p>
+    <select name="task_type" aria-label="Task type of this session">${SESSION_CHOICES.map(([value, label]) => html`<option value="${value}" ${value === chosen ? html`selected` : ""}>${label}</option>`)}</select></div>`;
 }
 
 /** @param {Gauge} agent @param {Gauge} pruned */

@@ -6,11 +6,14 @@ import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { SIGNAL_ORDER } from "./rows.js";
 import { AUTO_FIELDS, CHOICES, KEEP_FIELDS, LIMIT_FIELDS, SECTIONS } from "./settings-fields.js";
+import { back, following, forWhom, readBy, shownType, weightsReadBy } from "./settings-types.js";
+import { ALL, placeOf } from "./task-types.js";
 import { strategyName, title } from "./words.js";
 
 /** @typedef {import("./types.js").Settings} Settings */
 /** @typedef {import("./types.js").Fault} Fault */
-/** @typedef {{ settings: Settings, faults: Fault[], limits: import("./types.js").SettingsDoc["limits"] }} Form */
+/** `type` is the task type whose weights and keywords are shown, that of all sessions by default.
+ * @typedef {{ settings: Settings, faults: Fault[], limits: import("./types.js").SettingsDoc["limits"], type?: string }} Form */
 
 const SIGNALS = /** @type {Record<string, string>} */ ({
   recency: "how late in the conversation",
@@ -19,12 +22,20 @@ const SIGNALS = /** @type {Record<string, string>} */ ({
   length: "long messages, by the steps below",
   relevance: "words it shares with the last question",
 });
+// *Foresight* rates names and lines, not messages.
+const OF_NAMES = /** @type {Record<string, string>} */ ({
+  recency: "how late it was last named",
+  role: "who named it: agent, user or tool",
+  keywords: "how many messages name it",
+  length: "how much its size counts against it",
+});
 
 const KNOWN = new Set([
   "weights",
   "roles",
   "keywords",
   "length_steps",
+  "task_type",
   "strategy",
   "automatic",
   ...[LIMIT_FIELDS, KEEP_FIELDS, AUTO_FIELDS, ...SECTIONS.map(([, , , fields]) => fields)]
@@ -57,27 +68,38 @@ function shownNumber(value) {
 
 /** @param {Form} form */
 export function weightsSection(form) {
-  const names = inOrder(Object.keys(form.settings.weights), SIGNAL_ORDER);
-  const sum = names.reduce((total, name) => total + (Number(form.settings.weights[name]) || 0), 0);
+  const place = placeOf(form.settings, shownType(form), "weights");
+  const weights = /** @type {Record<string, number>} */ (valueAt(form.settings, place.path));
+  const names = inOrder(Object.keys(weights), SIGNAL_ORDER);
+  const sum = names.reduce((total, name) => total + (Number(weights[name]) || 0), 0);
   const limits = form.limits.weights ?? {};
-  return html`<section class="panel group-box" data-key="weights"><header><h2>Weights</h2><span class="muted small">points each signal can give</span><span class="end">sum <b>${decimal(sum)}</b></span></header>
+  const strategy = form.settings.strategy;
+  const says = strategy === "foresight" ? { ...SIGNALS, ...OF_NAMES } : SIGNALS;
+  const readers = weightsReadBy(strategy);
+  const bar = html`<div class="weight-bar" aria-hidden="true">${names.map((name, i) => html`<i data-css="--w:${sum > 0 ? ((Number(weights[name]) || 0) / sum) * 100 : 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`)}</div>`;
+  const heading = html`<h2>Weights${forWhom(form)}</h2>`;
+  if (place.follows)
+    return html`<section class="panel group-box" data-key="weights"><header>${heading}</header><div class="fields">${following(form, "weights")}${bar}</div></section>`;
+  return html`<section class="panel group-box" data-key="weights"><header>${heading}<span class="muted small">points each signal can give</span><span class="end">sum <b>${decimal(sum)}</b></span></header>
     <div class="fields">${names.map((name, i) => {
-      const path = `weights.${name}`;
-      const value = Number(form.settings.weights[name]) || 0;
-      return html`<div class="weight" data-key="${name}"><label for="w-${name}"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${title(name)}<small class="muted">${SIGNALS[name] ?? ""}</small></label>
+      const path = `${place.path}.${name}`;
+      const value = Number(weights[name]) || 0;
+      return html`<div class="weight" data-key="${name}"><label for="w-${name}"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${title(name)}<small class="muted">${says[name] ?? ""}</small></label>
         <input id="w-${name}" type="range" name="${path}" min="${limits.min ?? 0}" max="${limits.max ?? 100}" step="${limits.step ?? 1}" value="${value}">
         ${numberField(form, path, `${title(name)}, points`, "weights")}${faultNote(faultAt(form.faults, path), `fault-${path}`)}</div>`;
     })}
-    <div class="weight-bar" aria-hidden="true">${names.map((name, i) => html`<i data-css="--w:${sum > 0 ? ((Number(form.settings.weights[name]) || 0) / sum) * 100 : 0}%;--c:var(--sig-${(i % 8) + 1})"></i>`)}</div>
-    ${faultNote(faultAt(form.faults, "weights"), "fault-weights")}
+    ${bar}
+    ${faultNote(faultAt(form.faults, place.path), `fault-${place.path}`)}
     ${Math.abs(sum - 100) > 0.05 && html`<p class="muted small">The sum need not be 100; scores are cut off at 0 and 100.</p>`}
-    <weight-suggestion data-key="suggestion"></weight-suggestion></div></section>`;
+    ${readers && html`<p class="muted small read-by" data-key="read-by">${readers}</p>`}
+    ${back(form, "weights")}
+    ${shownType(form) === ALL && html`<weight-suggestion data-key="suggestion"></weight-suggestion>`}</div></section>`;
 }
 
 /** @param {Form} form */
 export function rolesSection(form) {
   const limits = form.limits.roles ?? {};
-  return html`<section class="panel group-box" data-key="roles"><header><h2>Roles</h2><span class="muted small">rating of who speaks, 0 to 1</span></header><div class="fields">${inOrder(
+  return html`<section class="panel group-box" data-key="roles"><header><h2>Roles</h2><span class="muted small">rating of who speaks, 0 to 1</span></header><div class="fields">${readBy(form)}${inOrder(
     Object.keys(form.settings.roles),
     ["system", "user", "assistant", "tool"],
   ).map((role) => {
@@ -88,20 +110,25 @@ export function rolesSection(form) {
 
 /** @param {Form} form */
 export function keywordsSection(form) {
-  const all = faultAt(form.faults, "keywords");
-  return html`<section class="panel group-box" data-key="keywords"><header><h2>Keywords</h2><span class="muted small">whole words, any case</span></header><div class="fields">
-    ${form.settings.keywords.map((group, i) => {
-      const path = `keywords.${i}`;
+  const place = placeOf(form.settings, shownType(form), "keywords");
+  const groups = /** @type {Settings["keywords"]} */ (valueAt(form.settings, place.path));
+  const all = faultAt(form.faults, place.path);
+  const head = html`<header><h2>Keywords${forWhom(form)}</h2><span class="muted small">whole words, any case</span></header>`;
+  if (place.follows)
+    return html`<section class="panel group-box" data-key="keywords">${head}<div class="fields">${readBy(form)}${following(form, "keywords")}</div></section>`;
+  return html`<section class="panel group-box" data-key="keywords">${head}<div class="fields">${readBy(form)}
+    ${groups.map((group, i) => {
+      const path = `${place.path}.${i}`;
       const fault = faultAt(form.faults, path, true);
       return html`<div class="keyword-group" data-key="${i}"><div class="keyword-head"><input type="text" name="${path}.name" value="${group.name}" aria-label="Name of the group" aria-invalid="${faultAt(form.faults, `${path}.name`) ? "true" : "false"}"><label class="muted small">share ${numberField(form, `${path}.share`, `Share of ${group.name}`, "keywords.share")}</label><button class="quiet iconic small" data-act="drop-group" data-i="${i}" aria-label="Remove ${group.name}">${icon("close")}</button></div>
         <textarea name="${path}.words" rows="2" aria-label="Words of ${group.name}" aria-invalid="${faultAt(form.faults, `${path}.words`, true) ? "true" : "false"}" data-words="${group.words.join(", ")}"></textarea>${faultNote(fault, `fault-${path}`)}</div>`;
     })}
-    ${faultNote(all, "fault-keywords")}<div><button class="small" data-act="add-group">${icon("plus")}Add a group</button></div></div></section>`;
+    ${faultNote(all, `fault-${place.path}`)}<div><button class="small" data-act="add-group">${icon("plus")}Add a group</button></div>${back(form, "keywords")}</div></section>`;
 }
 
 /** @param {Form} form */
 export function lengthSection(form) {
-  return html`<section class="panel group-box" data-key="length"><header><h2>Length</h2><span class="muted small">rating from a number of characters on</span></header><div class="fields">
+  return html`<section class="panel group-box" data-key="length"><header><h2>Length</h2><span class="muted small">rating from a number of characters on</span></header><div class="fields">${readBy(form)}
     ${form.settings.length_steps.map((_, i) => {
       const fault = faultAt(form.faults, `length_steps.${i}`, true);
       return html`<div class="step" data-key="${i}"><span class="muted">from</span>${numberField(form, `length_steps.${i}.0`, "Characters", "length_steps.characters")}<span class="muted">characters: rating</span>${numberField(form, `length_steps.${i}.1`, "Rating", "length_steps.rating")}<button class="quiet iconic small" data-act="drop-step" data-i="${i}" aria-label="Remove this step">${icon("close")}</button>${faultNote(fault, `fault-length_steps.${i}`)}</div>`;

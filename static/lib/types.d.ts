@@ -51,6 +51,7 @@ export interface Session {
   created_at: string | null;
   last_activity: string | null;
   automatic: boolean;
+  task_type: SessionType;
   growth_per_turn: number | null;
   turns_left: number | null;
   trend: number[];
@@ -253,6 +254,24 @@ export interface Timeline {
   target: number;
 }
 
+export interface Looks {
+  name: string;
+  reason: string;
+}
+
+export interface SessionType {
+  name: string;
+  setting: string;
+  own: boolean;
+  reason: string;
+  looks_like: Looks;
+}
+
+export interface OwnOfType {
+  weights: Record<string, number> | null;
+  keywords: KeywordGroup[] | null;
+}
+
 export interface KeywordGroup {
   name: string;
   share: number;
@@ -264,6 +283,8 @@ export interface Settings {
   roles: Record<string, number>;
   keywords: KeywordGroup[];
   length_steps: [number, number][];
+  task_type: string;
+  task_types: Record<string, OwnOfType>;
   target_percent: number;
   aim_percent: number;
   cap_tokens: number | null;

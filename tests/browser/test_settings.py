@@ -15,6 +15,12 @@ def weight(page: Page, name: str) -> Locator:
     return page.locator(f'input[type=number][name="weights.{name}"]')
 
 
+def of_type(page: Page, name: str) -> Locator:
+    """The button that shows the weights and keywords of a task type."""
+    group = page.get_by_role("group", name="Shown below")
+    return group.get_by_role("button", name=re.compile(f"^{name}"))
+
+
 class TestWeights:
     """The four weights and what they do."""
 
@@ -144,3 +150,67 @@ class TestModels:
         page.locator(".model-edit").get_by_label("Window").fill("64000")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator(".models").get_by_text("novel-1")).to_be_visible()
+
+
+class TestTaskTypes:
+    """Weights and keywords for a kind of session."""
+
+    def test_have_weights_of_their_own_that_are_tried_before_they_are_saved(
+        self, page: Page, server: Server
+    ) -> None:  # B18, X4
+        """A type gets its own, the what-if shows what they do to a session of that type, and they are there again."""
+        session = managed(server, 60)
+        server.app.settings.put({"strategy": "score"})
+        assert server.app.sessions.get(session)["task_type"]["name"] == "chat"
+        page.goto(f"{server.url}/settings")
+        words = page.locator(".what-if-words")
+        expect(words).to_contain_text("With the saved settings")
+        expect(page.locator("what-if")).to_contain_text("Counts as chat")
+        of_type(page, "Chat").click()
+        expect(page.get_by_text("Chat has the weights of all sessions.")).to_be_visible()
+        page.locator('[data-act=own][data-field="weights"]').click()
+        page.get_by_role("slider", name=re.compile("^Recency")).fill("0")
+        page.get_by_role("slider", name=re.compile("^Length")).fill("100")
+        expect(words).to_contain_text("would change fate")
+        page.get_by_label("Words of wishes").fill("heron, snipe")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        own = server.app.settings.get()["settings"]["task_types"]["chat"]
+        assert (own["weights"]["recency"], own["weights"]["length"]) == (0, 100)
+        assert own["keywords"][1]["words"] == ["heron", "snipe"]
+        page.reload()
+        of_type(page, "Chat").click()
+        expect(page.locator('input[type=number][name="task_types.chat.weights.length"]')).to_have_value("100")
+        expect(page.get_by_label("Words of wishes")).to_have_value("heron, snipe")
+        page.locator('[data-act=follow][data-field="weights"]').click()
+        expect(page.get_by_text("Chat has the weights of all sessions.")).to_be_visible()
+
+    def test_show_the_type_that_has_a_fault(self, page: Page, server: Server) -> None:
+        """Whoever looks at another type when saving sees the one that is wrong."""
+        page.goto(f"{server.url}/settings")
+        of_type(page, "Support").click()
+        field = page.locator('input[type=number][name="task_types.support.weights.role"]')
+        field.fill("900")
+        of_type(page, "All sessions").click()
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("1 field is wrong")).to_be_visible()
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(of_type(page, "Support.*wrong")).to_have_attribute("aria-pressed", "true")
+
+    def test_can_be_chosen_for_one_session(self, page: Page, server: Server) -> None:  # B18
+        """Its page says what it looks like and why, and the choice holds until it is given back."""
+        session = managed(server, 12)
+        page.goto(f"{server.url}/sessions/{session}")
+        line = page.locator(".type-line")
+        expect(line).to_contain_text("Counts as chat. No tool was used.")
+        choice = page.get_by_label("Task type of this session")
+        choice.select_option("support")
+        expect(line).to_contain_text(
+            "Counts as support. Chosen for this session. It looks like chat: no tool was used."
+        )
+        assert server.app.store.sessions.get(session).settings == {"task_type": "support"}
+        page.reload()
+        expect(choice).to_have_value("support")
+        choice.select_option("")
+        expect(line).to_contain_text("Counts as chat. No tool was used.")
+        assert server.app.store.sessions.get(session).settings == {}

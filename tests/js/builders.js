@@ -5,6 +5,12 @@ export function gauge(given = {}) {
   return { tokens: 0, utilization: 0, certainty: "exact", messages: 0, regions: [], ...given };
 }
 
+/** What a session looks like, and counts as. @param {string} name @param {Partial<import("../../static/lib/types.js").SessionType>} [given] @returns {import("../../static/lib/types.js").SessionType} */
+export function taskType(name, given = {}) {
+  const reason = `looks like ${name}: 48 % of its messages are tool outputs`;
+  return { name, setting: "auto", own: false, reason, looks_like: { name, reason }, ...given };
+}
+
 /** @param {Partial<import("../../static/lib/types.js").Session>} [given] @returns {import("../../static/lib/types.js").Session} */
 export function session(given = {}) {
   return {
@@ -39,6 +45,7 @@ export function session(given = {}) {
     created_at: null,
     last_activity: "2026-11-20T10:00:00Z",
     automatic: false,
+    task_type: taskType("coding"),
     growth_per_turn: null,
     turns_left: null,
     trend: [],

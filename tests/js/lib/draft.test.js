@@ -9,6 +9,8 @@ const settings = {
   roles: { user: 0.67 },
   keywords: [{ name: "errors", share: 0.6, words: ["error"] }],
   length_steps: [[1000, 0.5]],
+  task_type: "auto",
+  task_types: {},
   target_percent: 80,
   aim_percent: 60,
   cap_tokens: null,

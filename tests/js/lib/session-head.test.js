@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { banner, bars, header } from "../../../static/lib/session-head.js";
-import { gauge, plan, session } from "../builders.js";
+import { gauge, plan, session, taskType } from "../builders.js";
 
 const agent = gauge({
   tokens: 176_000,
@@ -27,6 +27,17 @@ describe("the banner", () => {
     const text = banner(session({ agent, pruned }), null).toString();
     assert.match(text, /The pruned view is at 50.0.%/);
     assert.match(text, /data-act="open-export"/);
+  });
+});
+
+describe("the line on the task type", () => {
+  it("says what the session counts as and why, with another to choose", () => {
+    // B18
+    const text = bars(session({ task_type: taskType("coding") })).toString();
+    assert.match(text, /Counts as <b>coding<\/b>\. 48 % of its messages are tool outputs\./);
+    assert.match(text, /<option value="" selected>By the settings/);
+    const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
+    assert.match(bars(chosen).toString(), /<option value="chat" selected>As chat/);
   });
 });
 

@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   keywordsSection,
+  lengthSection,
   limitsSection,
   otherSection,
   plainSection,
+  rolesSection,
   weightsSection,
 } from "../../../static/lib/settings-form.js";
 
@@ -15,6 +17,8 @@ const settings = {
   roles: { user: 0.67 },
   keywords: [{ name: "errors", share: 0.6, words: ["error", "<failed>"] }],
   length_steps: [[1000, 0.5]],
+  task_type: "auto",
+  task_types: {},
   target_percent: 80,
   aim_percent: 60,
   cap_tokens: null,
@@ -50,6 +54,55 @@ describe("the weights", () => {
     assert.match(text, /name="weights.role"[^>]*aria-invalid="true" aria-describedby="fault-weights.role"/);
     assert.match(text, /id="fault-weights.role">Expected at most 100, got 900\./);
     assert.equal(text.match(/aria-invalid="true"/g)?.length, 1);
+  });
+});
+
+describe("the weights and keywords of a task type", () => {
+  const own = {
+    weights: { recency: 7, role: 3 },
+    keywords: [{ name: "dealings", share: 0.8, words: ["refund"] }],
+  };
+  const types = { coding: { weights: null, keywords: null }, support: own };
+  const form = { ...FORM, settings: { ...settings, task_types: types } };
+  it("stand under their own paths, with a way back to those of all sessions", () => {
+    // B18
+    const text = weightsSection({ ...form, type: "support" }).toString();
+    assert.match(text, /<h2>Weights for support<\/h2>/);
+    assert.match(text, /name="task_types.support.weights.recency"/);
+    assert.match(text, /sum <b>10<\/b>/);
+    assert.match(text, /data-act="follow" data-field="weights"/);
+    assert.doesNotMatch(text, /weight-suggestion/);
+    const words = keywordsSection({ ...form, type: "support" }).toString();
+    assert.match(words, /name="task_types.support.keywords.0.words"/);
+    assert.match(words, /data-words="refund"/);
+  });
+  it("are said to be those of all sessions where the type has none", () => {
+    // B18
+    for (const text of [weightsSection, keywordsSection].map((part) =>
+      part({ ...form, type: "coding" }).toString(),
+    )) {
+      assert.match(text, /Coding has the (weights|keywords) of all sessions\./);
+      assert.match(text, /data-act="own"/);
+      assert.doesNotMatch(text, /<input/);
+    }
+  });
+  it("carry their faults", () => {
+    const faults = [{ field: "task_types.support.weights.role", message: "expected at most 100" }];
+    const text = weightsSection({ ...form, faults, type: "support" }).toString();
+    assert.match(text, /id="fault-task_types.support.weights.role">Expected at most 100\./);
+  });
+});
+
+describe("what a strategy reads", () => {
+  it("is said where Foresight does not look at it", () => {
+    const foresight = { ...FORM, settings: { ...settings, strategy: "foresight" } };
+    for (const part of [rolesSection, keywordsSection, lengthSection])
+      assert.match(
+        part(foresight).toString(),
+        /Read by the strategy Lowest score first only; Foresight, chosen now,/,
+      );
+    assert.match(weightsSection(foresight).toString(), /weighs every name and line/);
+    assert.match(rolesSection(FORM).toString(), /Foresight does not look at it/);
   });
 });
 
