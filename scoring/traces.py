@@ -20,6 +20,7 @@ from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
 from scoring.tombstones import shortened_text
 
 READ, WRITE = "r", "w"
+FAILED = "!"  # before what a failed output is known by
 # An output of fewer characters is not worth a line that stands for it.
 LEAST_CHARS = 200
 # What a reading tool gives of a file when it is not told how much: Claude Code, Gemini CLI and OpenCode agree.
@@ -135,7 +136,7 @@ def of_call(name: str, arguments: str, parsed: object) -> str:
 
 def of_result(result: ToolResult, alone: bool) -> str:
     """The line of one result; `alone` says that its message is nothing but outputs, so that they may be replaced."""
-    failed = "!" if result.is_error else ""
+    failed = FAILED if result.is_error else ""
     text = result.text
     if not alone or len(text) < LEAST_CHARS:
         return failed
@@ -153,7 +154,17 @@ def read(text: str, calls: int, results: int) -> Traces:
     lines = text.split("\n")
     if not text or len(lines) != calls + results:
         return Traces([()] * calls, [NO_OUTPUT] * results)
-    return Traces([_touches(line) for line in lines[:calls]], [_output(line) for line in lines[calls:]])
+    return Traces([_touches(line) for line in lines[:calls]], [read_output(line) for line in lines[calls:]])
+
+
+def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
+    """What the calls of a message touch; as many as it makes."""
+    return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls
+
+
+def output_lines(text: str, calls: int) -> list[str]:
+    """What its outputs are known by, unread: nothing or a mark for those that are none to replace."""
+    return text.split("\n")[calls:]
 
 
 def _touches(line: str) -> tuple[Touch, ...]:
@@ -166,11 +177,12 @@ def _touches(line: str) -> tuple[Touch, ...]:
     return tuple(out)
 
 
-def _output(line: str) -> Output:
+def read_output(line: str) -> Output:
+    """What one output is known by."""
     if len(line) < 2:
         return Output(failed=True) if line else NO_OUTPUT
-    digest, chars, short = line.lstrip("!").split(":")
-    return Output(digest, int(chars), int(short), line[0] == "!")
+    digest, chars, short = line.lstrip(FAILED).split(":")
+    return Output(digest, int(chars), int(short), line[0] == FAILED)
 
 
 @lru_cache(maxsize=1 << 10)

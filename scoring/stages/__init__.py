@@ -7,10 +7,11 @@ output was replaced; it is worded when the plan is made, and says so where that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from scoring.collecting import no_collector
 from scoring.history import History
 from scoring.old_outputs import exempt_outputs
 from scoring.selection.task import Shortening, Why
@@ -62,18 +63,10 @@ def run(
     stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
     if not stages or excess <= 0:
         return None
-    ground = Ground(history, settings, frozenset(free), kept)
-    exempt = exempt_outputs(history, settings.tool_outputs_exempt)
-    work = _Work(history, state)
-    for stage in stages:
-        for position, cuts in _by_message(stage.find(ground)):
-            if position not in exempt:
-                excess -= work.take(stage, position, cuts)
-                if stage.sparing and excess <= 0:
-                    break
-        if excess <= 0:
-            break
-    return work.staged()
+    with no_collector():
+        work = _Work(history, state)
+        work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
+        return work.staged()
 
 
 def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:
@@ -90,6 +83,18 @@ class _Work:
         self._history, self._state = history, state
         self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
         self._costs: dict[int, int] = {}
+
+    def through(self, stages: Sequence[Stage], ground: Ground, excess: int) -> None:
+        """One stage after the other, while there is an excess."""
+        exempt = exempt_outputs(self._history, ground.settings.tool_outputs_exempt)
+        for stage in stages:
+            for position, cuts in _by_message(stage.find(ground)):
+                if position not in exempt:
+                    excess -= self.take(stage, position, cuts)
+                    if stage.sparing and excess <= 0:
+                        return
+            if excess <= 0:
+                return
 
     def take(self, stage: Stage, position: int, cuts: list[Cut]) -> int:
         """Replace outputs of a message that are still whole; answers the tokens gained, 0 where that gains none."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from scoring.history import History
 from scoring.selection.task import Why
 from scoring.settings import Settings
+from scoring.traces import output_lines
 
 # What has become of the message that a reason names.
 WHOLE, LESS, GONE = "whole", "less", "gone"
@@ -58,8 +59,7 @@ class Ground:
         """The outputs that are whole and long enough: message, number of the result, and what it is known by."""
         for position, features in enumerate(self.history.features):
             if features.results and features.traces:
-                lines = features.traces.split("\n")[len(features.calls) :]
-                for result, line in enumerate(lines):
+                for result, line in enumerate(output_lines(features.traces, len(features.calls))):
                     if len(line) > 1:
                         yield position, result, line
 

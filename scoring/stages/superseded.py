@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scoring.features import Features
 from scoring.history import History
 from scoring.selection.task import Why
 from scoring.settings import Settings
 from scoring.stages.ground import GONE, LESS, Cut, Ground
-from scoring.traces import READ, WRITE, Touch
+from scoring.traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
 
 CAUSE = "superseded"
 # A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.
@@ -79,21 +80,34 @@ def _seen(history: History) -> list[Seen]:
     out: list[Seen] = []
     for position, features in enumerate(history.features):
         if features.calls:
-            touches = features.traced.touches if features.traces else ((),) * len(features.calls)
-            for call_id, touched in zip(features.calls, touches, strict=True):
-                if touched:
-                    asked[call_id] = position, touched
-                else:
-                    asked.pop(call_id, None)  # an id may come again
+            _ask(asked, position, features)
         if asked and not asked.keys().isdisjoint(features.results):
-            outputs = features.traced.outputs
-            for index, call_id in enumerate(features.results):
-                if call_id in asked and not outputs[index].failed:
+            lines = output_lines(features.traces, len(features.calls)) if features.traces else ()
+            for result, call_id in enumerate(features.results):
+                if call_id in asked:
                     caller, touched = asked.pop(call_id)
-                    whole = bool(outputs[index].digest)
-                    out += [
-                        Seen(touch, caller if touch.kind == WRITE else position, index, outputs[index].chars)
-                        for touch in touched
-                        if touch.kind == WRITE or whole
-                    ]
+                    line = lines[result] if lines else ""
+                    if not line.startswith(FAILED):
+                        out += _answered(touched, caller, position, result, line)
     return out
+
+
+def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, features: Features) -> None:
+    """Note the calls of a message that touch a file; an id that comes again stands for its latest call."""
+    touches = touches_of(features.traces or "", len(features.calls))
+    for call_id, touched in zip(features.calls, touches, strict=False):
+        if touched:
+            asked[call_id] = position, touched
+        else:
+            asked.pop(call_id, None)
+
+
+def _answered(
+    touched: tuple[Touch, ...], caller: int, position: int, result: int, line: str
+) -> Iterator[Seen]:
+    """What a call that did not fail has shown: a write what it was asked with, a read its output, if that is whole."""
+    for touch in touched:
+        if touch.kind == WRITE:
+            yield Seen(touch, caller, result, 0)
+        elif line:
+            yield Seen(touch, position, result, read_output(line).chars)
