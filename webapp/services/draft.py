@@ -268,7 +268,7 @@ class Draft:
         )  # fmt: skip
         self._place(opened, features)
         self._learn(opened, features.tokens)
-        self._expect(self.carried.unwritten.waiting(self._measure.factor))
+        self.carried.expect(self.carried.unwritten.waiting(self._measure.factor))
         self.carried.last_role, self.carried.tools_open = opened.role, bool(message.calls)
         self.carried.remember_end(opened.last_source, self.estimate())
         self._sample(opened)
@@ -328,9 +328,6 @@ class Draft:
         elif carried.absorbing:
             self._absorb(tokens - (opened.old.tokens if opened.old else 0))
 
-    def _expect(self, tokens: int) -> None:
-        self.carried.calibration = calibration.expecting(self.carried.calibration, tokens)
-
     def _absorb(self, tokens: int) -> None:
         known = self.carried.calibration
         self.carried.calibration = calibration.absorbed(known, tokens)
@@ -339,7 +336,7 @@ class Draft:
         self, usage: Usage, call_key: str, at: int | None, model: str | None, before: int, own: int
     ) -> None:
         """Real usage of a call that was made with a context of `before` estimated tokens and answered with `own`."""
-        self._expect(self.carried.unwritten.asked)
+        self.carried.expect(self.carried.unwritten.asked)
         said, _ = calibration.total(self.carried.calibration, before)
         if call_key not in self.calls:
             self.calls[call_key] = CallRow(

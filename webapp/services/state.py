@@ -67,6 +67,10 @@ class Carried:
                 self.unwritten.unreported += came
             self.calibration = calibration.slipped(self.calibration, came)
 
+    def expect(self, tokens: int) -> None:
+        """So many tokens that are in no message come with the next call."""
+        self.calibration = calibration.expecting(self.calibration, tokens)
+
     def compacted(self) -> None:
         """What came unwritten leaves with the rest of the context."""
         self.calibration = calibration.after_compaction(self.calibration)
