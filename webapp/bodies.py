@@ -230,6 +230,12 @@ class SearchQuery(Query):
     session: Name | None = None
 
 
+class Proposal(Body):
+    """The text of a proposal."""
+
+    text: Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
 class MemoryQuery(Query):
     """Words to look for; any of them will do."""
 

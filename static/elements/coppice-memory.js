@@ -1,7 +1,8 @@
 // <coppice-memory></coppice-memory>
 //
 // What outlives sessions: memories and learnings, each a short text. Searched, added, edited and deleted here; what
-// suits a session's newest message goes into its context by itself.
+// suits a session's newest message goes into its context by itself. With the learnings stand those that are proposed.
+import "./learning-proposals.js";
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted } from "../lib/format.js";
@@ -9,6 +10,7 @@ import { highlight } from "../lib/highlight.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { render } from "../lib/render.js";
+import { live } from "../lib/socket.js";
 import { agoTime } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
 
@@ -16,6 +18,7 @@ import { toast, toastError } from "../lib/toast.js";
 /** @typedef {"memories" | "learnings"} Kind */
 
 const TYPING_MS = 200;
+const CALM_MS = 2000;
 /** @type {Record<Kind, { one: string, title: string, help: string }>} */
 const KINDS = {
   memories: {
@@ -42,8 +45,18 @@ export class CoppiceMemory extends CoppiceElement {
   #error = null;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
+  #proposed = 0;
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  #calm = null;
 
   start() {
+    live.join("overview");
+    this.listen(live, "session:updated", () => this.#somethingCame());
+    this.listen(this, "proposals", (/** @type {CustomEvent} */ event) => {
+      this.#proposed = event.detail.count;
+      this.requestUpdate();
+    });
+    this.listen(this, "kept", () => this.#load());
     this.actions({
       kind: (target) => this.#show(/** @type {Kind} */ (target.dataset.name)),
       add: () => this.#add(),
@@ -64,6 +77,17 @@ export class CoppiceMemory extends CoppiceElement {
 
   stop() {
     if (this.#timer) clearTimeout(this.#timer);
+    if (this.#calm) clearTimeout(this.#calm);
+  }
+
+  /** A session has gone on: there may be something else to propose. */
+  #somethingCame() {
+    if (this.#calm) return;
+    this.#calm = setTimeout(() => {
+      this.#calm = null;
+      const proposals = this.querySelector("learning-proposals");
+      /** @type {import("./learning-proposals.js").LearningProposals | null} */ (proposals)?.refresh();
+    }, CALM_MS);
   }
 
   async #load() {
@@ -143,9 +167,10 @@ export class CoppiceMemory extends CoppiceElement {
     render(
       this,
       html`<div class="page-head"><h1>Memory</h1><span class="muted">what outlives sessions</span></div>
-        <div class="toolbar"><div class="chips" role="group" aria-label="What to show">${/** @type {Kind[]} */ (Object.keys(KINDS)).map((kind) => html`<button class="chip" data-act="kind" data-name="${kind}" aria-pressed="${kind === this.#kind ? "true" : "false"}">${KINDS[kind].title}</button>`)}</div>
+        <div class="toolbar"><div class="chips" role="group" aria-label="What to show">${/** @type {Kind[]} */ (Object.keys(KINDS)).map((kind) => html`<button class="chip" data-act="kind" data-name="${kind}" aria-pressed="${kind === this.#kind ? "true" : "false"}">${KINDS[kind].title}${kind === "learnings" && this.#proposed > 0 && html`<span class="count" title="${counted(this.#proposed, "proposal")}">${this.#proposed}</span>`}</button>`)}</div>
         <input class="search-field" type="search" value="${this.#q}" placeholder="Words to look for" aria-label="Search ${words.title.toLowerCase()}" autocomplete="off"><span class="muted" role="status">${this.#kept && counted(kept.length, words.one, words.title.toLowerCase())}</span></div>
         <p class="muted">${words.help}</p>
+        <div class="panel" data-key="proposed" ${this.#kind === "learnings" ? "" : html`hidden`}><learning-proposals data-key="proposals"></learning-proposals></div>
         <div class="panel group-box"><div class="fields"><textarea name="new" rows="2" maxlength="4000" aria-label="A new ${words.one}" placeholder="A new ${words.one}"></textarea><div><button data-act="add">${icon("plus")}Keep it</button></div></div></div>
         ${this.#error && html`<div class="problem" role="alert">${icon("error")}<span>Could not read them: ${this.#error}</span></div>`}
         ${this.#kept && kept.length === 0 && !this.#error && html`<p class="nothing">${this.#q ? "None has these words." : `No ${words.title.toLowerCase()} yet.`}</p>`}

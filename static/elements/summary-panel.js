@@ -3,6 +3,7 @@
 // When a summary is made, and what came since the last one: as two bars, but without one beyond a limit at which nothing
 // happens. Summarise now; the summaries there are, each to look at and to expand in its place; what the last turn may have
 // taught. Reads and acts by itself; `refresh()` reads afresh.
+import "./learning-proposals.js";
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
@@ -55,6 +56,8 @@ export class SummaryPanel extends CoppiceElement {
       this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
+    const proposals = this.querySelector("learning-proposals");
+    /** @type {import("./learning-proposals.js").LearningProposals | null} */ (proposals)?.refresh();
   }
 
   update() {
@@ -70,7 +73,8 @@ export class SummaryPanel extends CoppiceElement {
           <p><button data-act="summarize" ${status.running ? html`disabled` : ""}>Summarise now</button>${status.running && html` <button class="quiet" data-act="cancel-summary">Give up</button>`}</p></div>`
         }
         ${status && this.#summaries.length === 0 && html`<p class="muted pad" data-key="none">No summary yet. One stands for all but the recent messages, and can be expanded again.</p>`}
-        ${this.#summaries.map((one) => this.#summary(one))}</div>`,
+        ${this.#summaries.map((one) => this.#summary(one))}
+        <learning-proposals data-key="proposals" session-id="${this.#id}"></learning-proposals></div>`,
     );
   }
 

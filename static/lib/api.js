@@ -61,6 +61,7 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 /** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }} Status */
 /** What stands for messages. @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }} Summary */
 /** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
+/** What might be kept as a learning. @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at: string | null }} Proposal */
 /** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean }} PageQuery */
 /** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], shorten?: string[], compare?: boolean }} PlanRequest */
 
@@ -134,6 +135,13 @@ export function apiAt(base = "") {
     },
     /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<Kept[]>} */
     kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
+    /** What might be kept as learnings, of one session or of the latest. @param {string} [session] @returns {Promise<Proposal[]>} */
+    proposals: async (session) =>
+      (await call("GET", session ? `/sessions/${encodeURIComponent(session)}/proposals` : "/proposals"))
+        .proposals,
+    /** @param {string} text @param {boolean} [again] */
+    dismissProposal: (text, again = false) =>
+      call("POST", `/proposals/${again ? "again" : "dismiss"}`, { text }),
     /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }} data @returns {Promise<Kept>} */
     keep: (kind, data) => call("POST", `/${kind}`, data),
     /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<Kept>} */

@@ -6,6 +6,10 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import managed
 from tests.servers import Server
+from tests.webapp.building import call, entries, followed, result, said, user
+
+DECIDED = "Never run the migration twice because it drops the table."
+REFUSED = "We must not touch prod because the data is live."
 
 
 class TestMemoryPage:
@@ -45,6 +49,40 @@ class TestMemoryPage:
         expect(page.get_by_text("Kept as a learning")).to_be_visible()
         [kept] = server.app.memory.listed("learning")
         assert kept["session_id"] == session
+
+    def test_proposes_learnings_to_keep_or_dismiss(self, page: Page, server: Server) -> None:  # M8
+        """Each with the message it was said in; one click, which can be taken back; new ones come by themselves."""
+        followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), said(REFUSED))
+        page.goto(f"{server.url}/memory")
+        page.get_by_role("button", name="Learnings").click()
+        proposed = page.locator("learning-proposals")
+        expect(proposed.get_by_text("2 proposals")).to_be_visible()
+        proposed.get_by_role("button", name=f"Dismiss: {REFUSED}").click()
+        expect(proposed.locator(".proposal")).to_have_count(1)
+        page.get_by_role("button", name="Undo").click()
+        expect(proposed.locator(".proposal")).to_have_count(2)
+        proposed.get_by_role("button", name=f"Keep as a learning: {DECIDED}").click()
+        expect(page.locator(".hit .snippet")).to_have_text(DECIDED)
+        expect(proposed.locator(".proposal")).to_have_count(1)
+        [kept] = server.app.memory.listed("learning")
+        assert (kept["text"], kept["session_id"]) == (DECIDED, "s")
+        expect(proposed.get_by_role("link", name="message 5")).to_have_attribute(
+            "href", "/sessions/s?message=5"
+        )
+        proposed.get_by_role("button", name=f"Dismiss: {REFUSED}").click()
+        expect(proposed.get_by_text("Nothing is proposed.")).to_be_visible()
+        more = entries(user("on"), call("c2"), result("c2", "ok"), said("We never push on Fridays."), start=9)
+        server.app.ingest.append_records("s", more)
+        expect(proposed.get_by_text("We never push on Fridays.")).to_be_visible()
+
+    def test_proposes_on_the_session_s_page(self, page: Page, server: Server) -> None:  # M8
+        """Under its summaries."""
+        followed(server.app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
+        page.goto(f"{server.url}/sessions/s")
+        page.get_by_role("tab", name="Summary").click()
+        page.get_by_role("button", name="Keep as a learning").click()
+        expect(page.locator("learning-proposals").get_by_text("Nothing is proposed.")).to_be_visible()
+        assert [one["text"] for one in server.app.memory.listed("learning")] == [DECIDED]
 
     def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
         """With a link to where each was said."""

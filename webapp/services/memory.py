@@ -1,11 +1,12 @@
 """Memories and learnings: kept, edited, searched, and found for the next message of a session.
 
 A learning may be recorded from any message; at the end of a turn that used tools some are proposed, and kept only on a
-click. Nothing here changes a session.
+click. What is dismissed is not proposed again, wherever it is said. Nothing here changes a session.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,13 +16,18 @@ from scoring.summary.sentences import decisions, quoted
 from webapp.errors import Invalid, NotFound
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.store.log import parse_message_id
+from webapp.services.gauges import shown_title
+from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.memories import LEARNING, MEMORY, MemoryRow
+from webapp.store.sessions import SessionRow
 
 LONGEST = 4_000  # characters of one text
 FOUND = 40  # of each kind, for one message
 PROPOSED = 3
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
+SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
+DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
+DISMISSED_KEPT = 2_000
 
 
 class Memory:
@@ -29,6 +35,7 @@ class Memory:
 
     def __init__(self, desk: Desk) -> None:
         self._desk, self._store = desk, desk.store
+        self._found: dict[str, tuple[int, list[dict[str, Any]]]] = {}  # by session, at a version of it
 
     def listed(self, kind: str, q: str = "") -> list[dict[str, Any]]:
         """All of a kind, the latest first; with words to look for those that hold any of them, best match first."""
@@ -86,6 +93,8 @@ class Memory:
         learnings = self._store.memories.search(LEARNING, words, FOUND)
         return [m.text for m in memories], [m.text for m in learnings]
 
+    # -- proposals
+
     def proposals(self, session_id: str) -> list[dict[str, Any]]:
         """What might be kept as learnings of the last turn, if it used tools: decisions and refusals in it.
 
@@ -93,19 +102,60 @@ class Memory:
             NotFound: there is no such session.
         """
         with self._store.read():
-            turn = list(self._last_turn(session_id))
-        if not any(message.calls for _, message in turn):
-            return []
-        known = {row.text for row in self._store.memories.all(LEARNING)}
-        found: list[tuple[float, str, str]] = []
-        for mid, message in turn:
-            said = [(weight, text.partition(": ")[2]) for weight, text in decisions([message]) if weight >= 1]
-            found += [(weight, text, mid) for weight, text in said if text not in known]
-        best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
-        return [{"text": text, "session_id": session_id, "message_id": mid} for _, text, mid in best]
+            return self._open(self._proposed(self._store.sessions.get(session_id)))
 
-    def _last_turn(self, session_id: str) -> Iterator[tuple[str, Message]]:
-        row = self._store.sessions.get(session_id)
+    def proposed(self) -> list[dict[str, Any]]:
+        """What is proposed in the sessions that were last at work, the latest first; each text once."""
+        with self._store.read():
+            rows = self._store.sessions.all()[:SESSIONS_ASKED]
+            found = self._open([one for row in rows for one in self._proposed(row)])
+        self._found = {row.id: self._found[row.id] for row in rows if row.id in self._found}
+        return list({one["text"]: one for one in reversed(found)}.values())[::-1]
+
+    def dismiss(self, text: str) -> None:
+        """Proposes this text no more."""
+        self._put_dismissed([*(one for one in self._dismissed() if one != _digest(text)), _digest(text)])
+
+    def propose_again(self, text: str) -> None:
+        """Takes a dismissal back."""
+        self._put_dismissed([one for one in self._dismissed() if one != _digest(text)])
+
+    def _dismissed(self) -> list[str]:
+        return list((self._store.small.setting(DISMISSED) or {}).get("digests", []))
+
+    def _put_dismissed(self, digests: list[str]) -> None:
+        with self._store.write():
+            self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
+
+    def _open(self, proposals: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that are neither kept nor dismissed yet."""
+        if not proposals:
+            return []
+        kept = {row.text for row in self._store.memories.all(LEARNING)}
+        dismissed = set(self._dismissed())
+        return [p for p in proposals if p["text"] not in kept and _digest(p["text"]) not in dismissed]
+
+    def _proposed(self, row: SessionRow) -> list[dict[str, Any]]:
+        """What the last turn of a session proposes, found once for each version of it."""
+        known = self._found.get(row.id)
+        if known is not None and known[0] == row.version:
+            return known[1]
+        turn = list(self._last_turn(row))
+        found: list[tuple[float, str, MessageRow]] = []
+        if any(message.calls for _, message in turn):
+            for one, message in turn:
+                said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= 1]
+                found += [(weight, text[:LONGEST], one) for weight, text in said]
+        best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
+        session = {"session_id": row.id, "session_title": shown_title(row)}
+        proposals = [
+            {"text": text, **session, "message_id": m.mid, "number": m.no, "at": iso(m.at)}
+            for _, text, m in best
+        ]
+        self._found[row.id] = row.version, proposals
+        return proposals
+
+    def _last_turn(self, row: SessionRow) -> Iterator[tuple[MessageRow, Message]]:
         rows = self._store.log.last_messages(row.key, row.next_no, TURN_REACH)
         if not rows:
             return
@@ -113,7 +163,7 @@ class Memory:
         for one in rows:
             if one.turn == turn:
                 for entry in self._store.log.entries_of(row.key, one):
-                    yield one.mid, entry.message
+                    yield one, entry.message
 
     def _message(self, session_id: str, mid: str) -> Message:
         row = self._store.sessions.get(session_id)
@@ -123,6 +173,10 @@ class Memory:
             raise NotFound("message", mid)
         entries = self._store.log.entries_of(row.key, found)
         return Message(entries[0].message.role, tuple(p for e in entries for p in e.message.parts))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _checked(text: object) -> str:

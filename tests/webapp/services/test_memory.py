@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Message
-from tests.webapp.building import call, followed, managed, mid, result, said, user, wire
+from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
 from webapp.errors import Invalid, NotFound
 
 
@@ -57,6 +57,9 @@ class TestMemory:
         assert app.memory.relevant(Message("user")) == ([], [])
 
 
+DECIDED = "Never run the migration twice because it drops the table."
+
+
 class TestProposals:
     """What might be kept of a turn."""
 
@@ -67,6 +70,38 @@ class TestProposals:
         found = app.memory.proposals("s")
         assert [one["text"] for one in found] == [words]
         assert app.memory.listed("learning") == []
+
+    def test_say_which_message_they_come_from(self, app: Any) -> None:  # M8
+        """By its number and id, with the session's title."""
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
+        [one] = app.memory.proposals("s")
+        assert (one["session_id"], one["session_title"], one["number"]) == ("s", "go", 4)
+        assert app.messages.one("s", one["message_id"])["number"] == 4
+
+    def test_that_are_kept_or_dismissed_are_not_made_again(self, app: Any) -> None:  # M8
+        """Until a dismissal is taken back."""
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
+        app.memory.dismiss(DECIDED)
+        assert app.memory.proposals("s") == app.memory.proposed() == []
+        app.memory.propose_again(DECIDED)
+        assert len(app.memory.proposals("s")) == 1
+        app.memory.add("learning", {"text": DECIDED})
+        assert app.memory.proposals("s") == app.memory.proposed() == []
+
+    def test_of_all_sessions_name_each_text_once(self, app: Any) -> None:  # M8
+        """Those that were last at work come first; what they say later counts."""
+        for name in ("a", "b"):
+            followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), session_id=name)
+        assert [one["text"] for one in app.memory.proposed()] == [DECIDED]
+        more = [
+            user("more"),
+            call("c2"),
+            result("c2", "ok"),
+            said("Never push on a Friday because it breaks."),
+        ]
+        app.ingest.append_records("b", entries(*more, start=10))
+        texts = [one["text"] for one in app.memory.proposed()]
+        assert texts == ["Never push on a Friday because it breaks.", DECIDED]
 
     def test_are_none_of_a_turn_without_tools(self, app: Any) -> None:  # M8
         """However much was decided."""

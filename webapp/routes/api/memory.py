@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, SummaryWish
+from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, Proposal, SummaryWish
 from webapp.routes.api import shapes, shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
@@ -85,6 +85,26 @@ def delete_learning(app: Any, memory_id: str) -> Any:
 def propose_learnings(app: Any, session_id: str) -> Any:
     """What might be kept of the last turn, if it used tools; nothing is kept before it is posted to `/learnings`."""
     return {"proposals": app.memory.proposals(session_id)}
+
+
+@table.get("/proposals", answers=shapes_memory.Proposals)
+def all_proposals(app: Any) -> Any:
+    """What might be kept of the last turns of the sessions that were last at work."""
+    return {"proposals": app.memory.proposed()}
+
+
+@table.post("/proposals/dismiss", body=Proposal, answers=shapes.Ok)
+def dismiss_proposal(app: Any, body: Proposal) -> Any:
+    """Proposes a text no more, wherever it is said."""
+    app.memory.dismiss(body.text)
+    return {"ok": True}
+
+
+@table.post("/proposals/again", body=Proposal, answers=shapes.Ok)
+def propose_again(app: Any, body: Proposal) -> Any:
+    """Takes a dismissal back."""
+    app.memory.propose_again(body.text)
+    return {"ok": True}
 
 
 @table.get("/sessions/<session_id>/summaries", answers=shapes_memory.Summaries, errors=(404,))

@@ -31,7 +31,7 @@ class Learnings(Shape):
 
 
 class Proposals(Shape):
-    """What might be kept as learnings."""
+    """What might be kept as learnings: each text with the session and the message it was said in."""
 
     proposals: list[Json]
 

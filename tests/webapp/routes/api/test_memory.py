@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests.webapp.building import conversation, followed, mid, user
+from tests.webapp.building import call, conversation, followed, mid, result, said, user
 
 
 @pytest.fixture
@@ -39,6 +39,17 @@ class TestMemories:
         )
         assert (made.status_code, made.json["text"]) == (201, "end")
         assert client.get(f"/api/sessions/{session}/proposals").json == {"proposals": []}
+
+    def test_are_proposed_dismissed_and_proposed_again(self, client: FlaskClient, app: Any) -> None:  # M8
+        """Across sessions and in one."""
+        words = "Never run the migration twice because it drops the table."
+        followed(app, user("go"), call("c1"), result("c1", "ok"), said(words), session_id="p")
+        texts = [one["text"] for one in client.get("/api/proposals").json["proposals"]]
+        assert texts == [words]
+        assert client.post("/api/proposals/dismiss", json={"text": words}).json == {"ok": True}
+        assert client.get("/api/sessions/p/proposals").json == {"proposals": []}
+        assert client.post("/api/proposals/again", json={"text": words}).json == {"ok": True}
+        assert len(client.get("/api/proposals").json["proposals"]) == 1
 
     def test_refuse_what_says_nothing(self, client: FlaskClient) -> None:
         """With the field that is wrong."""
