@@ -15,7 +15,18 @@ from rich.table import Table
 
 from benchmarks.rows import Row, better
 
-NAMES = ("plan", "assembly", "ingest", "append", "requests", "pixel", "memory", "counting", "prediction")
+NAMES = (
+    "plan",
+    "assembly",
+    "ingest",
+    "append",
+    "requests",
+    "pixel",
+    "memory",
+    "counting",
+    "prediction",
+    "agreement",
+)
 
 
 def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:
