@@ -3,7 +3,7 @@
 A plan reckons what a shortened output will cost by its rows; only who has the text can say. While the exact total is
 above the budget, outputs are cut further, and after that the units that were taken last
 go, unless the caller wants the plan's messages exactly. What is then free gives shortened outputs back whole, newest
-first.
+first, but for those that a plan shortens whether there is room or not.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def settle(
             kept.pop(position)
     for position in sorted(stand_ins, reverse=True):
         extra = history.tokens[position] - costs[position]
-        if extra <= 0 or total + extra <= allowed:
+        fits = total + extra <= allowed and not plan.shortenings[position].lasting
+        if extra <= 0 or fits:
             total += extra
             del stand_ins[position], costs[position]
     return Settled(tuple(kept), stand_ins, costs, total)

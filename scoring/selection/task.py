@@ -57,13 +57,15 @@ class Shortening:
     """A message that stays with less of itself: what it then costs, and how to make it from the original.
 
     `rows` are the rows that it is cut to, those that carry most first, so that it can be cut further; none where
-    something else stands for it. `why` says why it stays like this, where that differs from its unit's reason.
+    something else stands for it. `why` says why it stays like this, where that differs from its unit's reason. It is
+    `lasting` where it stays like this though there may be room for the whole in the end.
     """
 
     tokens: int
     apply: Callable[[Message], Message]
     rows: Sequence[Row] = ()
     why: Callable[[], Why] | None = None
+    lasting: bool = False
 
 
 def cut(rows: Sequence[Row], message: Message) -> Message:

@@ -64,7 +64,7 @@ def _cleared(task: Task) -> dict[int, Shortening]:
         if tokens <= least or history.units.head[position] in task.protected:
             continue
         gain += tokens - least
-        out[position] = Shortening(least, _clear)
+        out[position] = Shortening(least, _clear, lasting=True)
     return out if gain > rules.tool_outputs_minimum_gain else {}
 
 

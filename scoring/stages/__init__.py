@@ -128,7 +128,7 @@ class _Work:
             cuts={index: cut for index, (_, cut) in cuts.items()},
             told={index: stage.told(cut) for index, (stage, cut) in cuts.items()},
         )
-        return Shortening(self._costs[position], apply, why=partial(self._why, position))
+        return Shortening(self._costs[position], apply, why=partial(self._why, position), lasting=True)
 
     def _why(self, position: int) -> Why:
         cuts = self._cuts[position]

@@ -44,6 +44,14 @@ class TestSettling:
         assert done.kept == (0, 1, 2, 3, 4)
         assert 300 < done.tokens <= 600
 
+    def test_gives_nothing_back_that_a_stage_replaced(self) -> None:  # X7, X1
+        """What is cleared for a reason of its own stays cleared, as the plan showed it, though there is room."""
+        said = [calls("1"), results("1", text=OUTPUT), calls("2"), results("2", text=OUTPUT), user("on")]
+        history = History.of(said, settings=PLAIN)
+        plan = plan_prune(history, PLAIN, sum(history.tokens) - 1)
+        done = settle(plan, history, said.__getitem__, lambda m: size(m) // 8)
+        assert plan.shortened == tuple(done.stand_ins) == (1,)
+
     def test_cuts_further_before_anything_goes(self) -> None:
         """A counter that counts twice leaves about half of the rows."""
         one, _ = settled(SAID, 600, 1)
