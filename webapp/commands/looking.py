@@ -167,6 +167,8 @@ def bar(percent: float, target: float) -> str:
 
 def summary_line(stats: dict[str, Any]) -> str:
     """The one line: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`."""
+    if "line" in stats:
+        return str(stats["line"])
     tools = sum(region["tokens"] for region in stats["regions"] if region["name"] == "tools")
     total = stats["tokens"]
     return (

@@ -94,8 +94,12 @@ class Context:
             "learnings": built.learnings,
             "notes": list(built.notes),
             "version": row.version,
-            "as_of": iso(self._desk.clock()),
+            "as_of": iso(self._changed_at(row)),
         }
+
+    def _changed_at(self, row: SessionRow) -> int:
+        """When the context last changed: the same state is answered with the same bytes."""
+        return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
 
     def messages(self, row: SessionRow) -> list[Message]:
         """What stands in the pruned view, in order, with wire objects and with what stands for outputs."""

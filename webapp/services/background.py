@@ -17,7 +17,7 @@ from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.automatic import Automatic
 from webapp.services.desk import Desk
-from webapp.services.gauges import Scale
+from webapp.services.gauges import Scale, gauge
 from webapp.services.state import Carried
 from webapp.services.summarising import Summarising
 from webapp.store.context import PRUNED
@@ -165,13 +165,19 @@ class _Alone:
 
 
 def fill_of(desk: Desk, row: SessionRow) -> Fill:
-    """A session's context as the triggers see it, in tokens as shown."""
+    """A session's context as the triggers see it, in tokens as shown.
+
+    The parts are those of the gauge. What a transcript does not contain, the prompt and the tools of the agent, counts
+    among the tools.
+    """
     totals = desk.store.contexts.totals(row.key)
     limits = desk.limits(row)
-    scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+    carried = Carried.from_dict(row.state)
+    whole = gauge(carried, totals, PRUNED, row.followed, limits.limit)
+    parts = {region["name"]: region["tokens"] for region in whole["regions"]}
+    tools = parts.get("tools", 0) + parts.get("unseen", 0)
     messages, tokens = desk.store.summaries.since(row.key)
-    tools = scale.part(totals[PRUNED].get("tools", (0, 0))[0])
-    system = scale.part(totals[PRUNED].get("system", (0, 0))[0])
-    unseen = Carried.from_dict(row.state).calibration.unseen if row.followed else 0
-    whole = max(0, scale.tokens - tools - unseen)
-    return Fill(messages, scale.part(tokens), whole, tools + unseen, limits.window, limits.limit, system)
+    since = Scale(carried, totals, PRUNED, row.followed).part(tokens)
+    return Fill(
+        messages, since, whole["tokens"] - tools, tools, limits.window, limits.limit, parts.get("system", 0)
+    )

@@ -90,6 +90,11 @@ class Operations:
         sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, (key(session, n), bounds(session)[1]))]
 
+    def last_at(self, session: int) -> int:
+        """When an operation was last done or undone; 0 before the first."""
+        sql = "SELECT max(max(at), max(coalesce(undone_at, 0))) FROM operations WHERE key BETWEEN ? AND ?"
+        return int(self._db.value(sql, bounds(session)) or 0)
+
     def items(self, session: int, n: int) -> list[ItemRow]:
         """What an operation did, by message number."""
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entries, followed, heard, managed, said, user, wire
+from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.background import Background, fill_of
@@ -150,6 +151,18 @@ class TestByItself:
 
 class TestFill:
     """A session as the triggers see it."""
+
+    def test_has_the_parts_of_the_gauge(self, app: Any) -> None:  # S7, X11
+        """One number for one thing: what no transcript contains is the same here, in the bar and in the line."""
+        said_first = [user("look"), said("I look")]
+        app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
+        first, answer = entries(*said_first)
+        app.ingest.append_records("s", [first, replace(answer, usage=usage(20_000), call_key="c")])
+        app.ingest.append_records("s", entries(*conversation(6), start=10))
+        regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
+        fill = fill_of(app.desk, app.store.sessions.get("s"))
+        assert fill.tools == regions["unseen"] > 0
+        assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
     def test_counts_what_came_since_the_last_summary(self, app: Any) -> None:  # S3
         """The recent messages that stayed do not count again."""

@@ -109,6 +109,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "contexts.all_totals": lambda s, _: s.contexts.all_totals(),
     "operations.get": lambda s, r: s.operations.get(r.key, 1),
     "operations.all": lambda s, r: s.operations.all(r.key),
+    "operations.last_at": lambda s, r: s.operations.last_at(r.key),
     "operations.live_since": lambda s, r: s.operations.live_since(r.key, 1),
     "operations.items": lambda s, r: s.operations.items(r.key, 1),
     "operations.left": lambda s, r: s.operations.left(r.key, [(1, 1)]),

@@ -31,6 +31,17 @@ class TestOperations:
         assert [o.n for o in store.operations.live_since(row.key, 2)] == [3]
         assert store.operations.all(row.key)[1].undone_at == 9
 
+    def test_know_when_one_was_last_done_or_undone(self, store: Store, row: SessionRow) -> None:
+        """Nothing before the first."""
+        assert store.operations.last_at(row.key) == 0
+        with store.write():
+            store.operations.add(row.key, operation(1), [])
+        done = store.operations.last_at(row.key)
+        assert done == operation(1).at
+        with store.write():
+            store.operations.mark_undone(row.key, 1, done + 9)
+        assert store.operations.last_at(row.key) == done + 9
+
     def test_say_why_a_message_left(self, store: Store, row: SessionRow) -> None:
         """With the weights its score had then."""
         items = [ItemRow(4, "out", None, {"score": 12.5}), ItemRow(5, "shortened", None, None)]

@@ -21,6 +21,16 @@ class TestAsking:
         assert context["tokens"] > 0
         assert context["as_of"].endswith("Z")
 
+    def test_of_the_same_state_is_the_same_bytes(self, client: FlaskClient, app: Any) -> None:  # C1, C6
+        """However much later; it says when it last changed."""
+        first = client.get("/api/sessions/a/context").data
+        app.desk.clock = lambda: 4_000_000_000_000
+        assert client.get("/api/sessions/a/context").data == first
+        client.post("/api/sessions/a/prune", json={"max_tokens": 12_000})
+        after = client.get("/api/sessions/a/context")
+        assert after.json["as_of"] == "2096-10-02T07:06:40.000Z"
+        assert client.get("/api/sessions/a/context").data == after.data
+
     def test_of_an_unknown_format_is_refused(self, client: FlaskClient) -> None:
         """With those that are known."""
         answer = client.get("/api/sessions/a/context?format=morse")
