@@ -177,8 +177,8 @@ export class MessageList extends CoppiceElement {
    */
   #settled(page) {
     const asked = this.getAttribute("plan-id");
-    if (!asked || page.plan_id === asked || !this.#page) return page;
-    if (OF_A_PLAN.has(this.#query.fate)) return null;
+    if (!asked || page.pending || page.plan_id === asked || !this.#page) return page;
+    if (OF_A_PLAN.has(this.#query.fate)) return this.#rows.length > 0 ? null : page;
     const { all, out, errors } = page.counts;
     const counts = { ...this.#page.counts, all, out, errors };
     return { ...page, counts, messages: withFates(this.#rows, page.messages) };

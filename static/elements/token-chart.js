@@ -132,7 +132,7 @@ export class TokenChart extends CoppiceElement {
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed */
   #plotIt(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
-    const shape = `${time}${followed}${timeline.target}${timeline.limit}${JSON.stringify(timeline.marks)}`;
+    const shape = `${timeline.points.length === 1}${time}${followed}${timeline.target}${timeline.limit}${JSON.stringify(timeline.marks)}`;
     if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
     this.#plot?.destroy();
     const holder = /** @type {HTMLElement} */ (this.querySelector("chart-canvas"));
@@ -171,6 +171,8 @@ export class TokenChart extends CoppiceElement {
         : [pruned]),
     ];
     const top = this.#top(timeline);
+    const alone = timeline.points.length === 1;
+    for (const one of series.slice(1)) Object.assign(one, { points: { show: alone, size: 7 } });
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,

@@ -5,6 +5,8 @@
 
 /** A pause longer than this part of the whole leaves no room for what happened. */
 const DEAD_TIME = 0.5;
+/** What came within a moment came in no time that anybody would read off a scale. */
+const LEAST_SPAN_MS = 10_000;
 
 /** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
 export function largestGap(times) {
@@ -25,7 +27,9 @@ export function hasTime(points) {
 
 /** Whether time is the better scale to begin with. @param {Point[]} points */
 export function prefersTime(points) {
-  return hasTime(points) && largestGap(points.map((point) => point.at)) < DEAD_TIME;
+  const times = points.map((point) => Date.parse(point.at ?? "")).filter(Number.isFinite);
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
 }
 
 /**
@@ -57,14 +61,15 @@ const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" 
 const DAY = 86_400;
 
 /** The words below the marks of a scale of time, in the reader's own way of writing it: days where the marks are days,
- * else times, with the day where another one begins. @param {number[]} ticks seconds */
+ * else times, with the day where another one begins; the same is said once. @param {number[]} ticks seconds */
 export function timeLabels(ticks) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const time = step < 60 ? seconds : clock;
-  return ticks.map((tick, i) => {
+  const labels = ticks.map((tick, i) => {
     const date = day.format(tick * 1000);
     if (step >= DAY) return date;
     const before = ticks[i - 1];
     return before !== undefined && day.format(before * 1000) !== date ? date : time.format(tick * 1000);
   });
+  return labels.map((label, i) => (label === labels[i - 1] ? "" : label));
 }

@@ -27,18 +27,19 @@ export function percentSet(value) {
   return `${short.format(value)}${THIN}%`;
 }
 
-/** 9,804 as "9.8k", 1,200,000 as "1.2M". @param {number} value */
+/** 9,804 as "9.8k", 1,200,000 as "1.2M". @param {number} value @returns {string} */
 export function compact(value) {
-  const size = Math.abs(value);
+  if (value < 0) return `−${compact(-value)}`;
+  const size = value;
   if (size < 1000) return whole.format(value);
   if (size < 99_950) return `${short.format(Math.round(value / 100) / 10)}k`;
   if (size < 999_500) return `${whole.format(value / 1000)}k`;
   return `${short.format(Math.round(value / 100_000) / 10)}M`;
 }
 
-/** Tokens of a known certainty. @param {number} value @param {string} [certainty] */
+/** Tokens of a known certainty; nothing is nothing for certain. @param {number} value @param {string} [certainty] */
 export function tokens(value, certainty) {
-  return (certainty === "estimated" ? "~" : "") + whole.format(value);
+  return (certainty === "estimated" && value !== 0 ? "~" : "") + whole.format(value);
 }
 
 /** Bytes as files are told: 62,700,000 as "62.7 MB". @param {number} bytes */

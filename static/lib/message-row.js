@@ -32,7 +32,12 @@ export function fateLine(message) {
   if (message.fate === "pending")
     return html`<span class="fate" data-fate="pending" aria-hidden="true">…</span>`;
   const name = FATE_ICONS[message.fate];
-  return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${plainReason(message.reason)}`}</span>`;
+  return html`<span class="fate" data-fate="${message.fate}">${name && icon(name, message.fate === "protected" ? "protected" : undefined)}<b>${fateName(message.fate)}</b>${message.reason && html` · ${told(plainReason(message.reason))}`}</span>`;
+}
+
+/** A reason with the names it quotes as code. @param {string} reason */
+function told(reason) {
+  return reason.split("`").map((piece, i) => (i % 2 ? html`<code>${piece}</code>` : piece));
 }
 
 /** The one line a message is told in; mono where it is a machine's. @param {Message} message */
@@ -50,7 +55,7 @@ export function previewLine(message) {
 /** A message in a panel beside the list, which leads to its row. @param {Message} message */
 export function panelText(message) {
   const reason = plainReason(message.reason);
-  return html`<span class="group-text" title="${reason}"><button class="bare" data-act="show-message" data-number="${message.number}">${previewLine(message)}</button><small class="muted">${reason || message.role}</small></span>`;
+  return html`<span class="group-text" title="${reason}"><button class="bare" data-act="show-message" data-number="${message.number}">${previewLine(message)}</button><small class="muted">${told(reason || message.role)}</small></span>`;
 }
 
 /** What a message will take once it is shortened, where the plan says so. @param {Message} message */

@@ -86,7 +86,7 @@ export function withFates(shown, fresh) {
   const known = new Map(shown.map((m) => [m.id, m]));
   return fresh.map((now) => {
     const was = known.get(now.id);
-    if (!was || was.in_context !== now.in_context) return now;
+    if (!was || was.fate === "pending" || was.in_context !== now.in_context) return now;
     const { fate, reason, cause, tokens_after } = was;
     return { ...now, fate, reason, cause, tokens_after };
   });

@@ -49,6 +49,24 @@ class TestTheChart:
         expect(across.get_by_role("button", name="Messages")).to_have_attribute("aria-pressed", "true")
         expect(across.get_by_role("button", name="Time")).to_be_disabled()
 
+    def test_of_one_message_is_a_point(self, page: Page, server: Server) -> None:
+        """A line of one point cannot be seen: something is drawn where it stands."""
+        page.goto(f"{server.url}/sessions/{managed(server, 1)}")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        page.wait_for_function(
+            """() => {
+                const canvas = document.querySelector('token-chart canvas');
+                const probe = document.createElement('canvas').getContext('2d');
+                probe.fillStyle = getComputedStyle(document.querySelector('.line[data-line=pruned]')).borderTopColor;
+                probe.fillRect(0, 0, 1, 1);
+                const [pr, pg, pb] = probe.getImageData(0, 0, 1, 1).data;
+                const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                for (let i = 0; i < data.length; i += 4)
+                    if (data[i] === pr && data[i + 1] === pg && data[i + 2] === pb && data[i + 3] === 255) return true;
+                return false;
+            }"""
+        )
+
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""
         session = server.app.sessions.create({"title": "Empty", "model": "gpt-5.1"})
@@ -154,4 +172,17 @@ class TestWideScreens:
         assert text is not None
         assert fate is not None
         assert text["x"] + text["width"] <= fate["x"]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+class TestNarrowScreens:
+    """The session page at 390 px."""
+
+    def test_hold_the_largest_numbers(self, page: Page, server: Server) -> None:
+        """Millions of tokens and a title without an end stick out of nothing."""
+        page.set_viewport_size({"width": 390, "height": 844})
+        session = managed(server, 60, tokens=40_000, title="An endless title " * 20, model="gemini-2.5-pro")
+        page.goto(f"{server.url}/sessions/{session}")
+        expect(page.locator(".bar .figure")).to_have_text(re.compile(r"^~2,\d{3},\d{3}"))
+        expect(page.locator("token-chart canvas")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

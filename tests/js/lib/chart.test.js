@@ -33,6 +33,11 @@ describe("the scale of time", () => {
       true,
     );
   });
+  it("is not begun with for what came within a moment", () => {
+    const times = Array.from({ length: 9 }, (_, i) => `2026-01-01T12:00:0${i}Z`);
+    assert.equal(prefersTime(times.map((at, i) => point(i, at))), false);
+    assert.equal(hasTime(times.map((at, i) => point(i, at))), true);
+  });
   it("goes on where an agent comes back to an earlier message", () => {
     const [first, second, third] = across([point(1, noon), point(2, later), point(3, noon)], true);
     assert.deepEqual([Number(second) - Number(first), third], [10, second]);
@@ -64,6 +69,11 @@ describe("the words below a scale of time", () => {
     assert.notEqual(first, second);
     assert.match(String(first), /1/);
     assert.doesNotMatch(String(first), /12/);
+  });
+  it("say the same time once", () => {
+    const labels = timeLabels([noon, noon + 0.2, noon + 0.4, noon + 1]);
+    assert.deepEqual(labels.slice(1, 3), ["", ""]);
+    assert.notEqual(labels[3], "");
   });
   it("are times, with the day where another one begins", () => {
     const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600]);

@@ -41,6 +41,10 @@ describe("numbers", () => {
       "12.3M",
     ]);
   });
+  it("are nothing for certain, and less than nothing with a true minus", () => {
+    assert.equal(tokens(0, "estimated"), "0");
+    assert.deepEqual([-2_300, -12].map(compact), ["−2.3k", "−12"]);
+  });
   it("of bytes are told as those of files are", () => {
     assert.deepEqual([1, 62_700_000, 1_250_000_000].map(size), ["1 kB", "62.7 MB", "1.3 GB"]);
   });

@@ -32,6 +32,13 @@ describe("a row", () => {
     const line = fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }).toString();
     assert.match(line, /<b>goes<\/b> · score 23 below the cut at 41/);
   });
+  it("sets the names that a reason quotes as code", () => {
+    const line = fateLine({
+      fate: "kept",
+      reason: "kept: names `a<b>.py`, which the task mentions",
+    }).toString();
+    assert.match(line, /names <code>a&lt;b&gt;\.py<\/code>, which/);
+  });
   it("marks what is protected with a lock that has a name", () => {
     assert.match(
       fateLine({ fate: "protected", reason: "protected: fresh tail" }).toString(),

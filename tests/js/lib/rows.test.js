@@ -120,10 +120,12 @@ describe("what can be done by hand", () => {
 describe("rows while another plan is made", () => {
   it("keep the fates of the plan before; new ones have their own, and so has what left", () => {
     const shown = [
+      message({ number: 4, fate: "pending" }),
       message({ number: 2, fate: "goes", cause: "older" }),
       message({ number: 1, fate: "goes" }),
     ];
     const fresh = [
+      message({ number: 4 }),
       message({ number: 3 }),
       message({ number: 2, tokens: 99 }),
       message({ number: 1, fate: "out", in_context: false }),
@@ -131,6 +133,7 @@ describe("rows while another plan is made", () => {
     assert.deepEqual(
       withFates(shown, fresh).map((m) => [m.number, m.fate, m.tokens]),
       [
+        [4, "kept", 10],
         [3, "kept", 10],
         [2, "goes", 99],
         [1, "out", 10],
