@@ -11,7 +11,7 @@ format and of JSON arguments never count as words, and reasoning counts neither 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,15 +85,18 @@ class Features:
         return cls(**known)
 
 
-def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False) -> Features:
-    """The features of a message that costs `tokens`; its content is looked for only where `content` asks for it."""
+def analyse(
+    message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False, traces: bool | None = None
+) -> Features:
+    """The features of a message that costs `tokens`.
+
+    Its content is looked for only where `content` asks for it, its traces where `traces` does, by default together.
+    """
     pieces: list[str] = []
     calls: list[str] = []
     results: list[str] = []
     names: list[str] = []
     answered: list[str] = []
-    traced: list[str] = []
-    given: list[ToolResult] = []
     said = thought = False
     for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
         kind = type(part)
@@ -104,23 +107,16 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
             pieces.append(part.text)  # type: ignore[union-attr]
             results.append(part.call_id)  # type: ignore[union-attr]
             answered.append(part.name)  # type: ignore[union-attr]
-            given.append(part)  # type: ignore[arg-type]
         elif kind is ToolCall:
-            name, arguments = part.name, part.arguments  # type: ignore[union-attr]
-            parsed = _parsed(arguments)
-            pieces.extend(_leaves(parsed) if parsed is not None else (arguments,))
+            pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
             calls.append(part.id)  # type: ignore[union-attr]
-            names.append(name)
-            traced.append(tracing.of_call(name, arguments, parsed))
+            names.append(part.name)  # type: ignore[union-attr]
         elif kind is Reasoning:
             thought = True
         elif kind is Media:
             said = True
     words = _joined(pieces)
     role = message.role
-    if given:
-        alone = bool(outputs_of(message))
-        traced += [tracing.of_result(one, alone) for one in given]
     return Features(
         role=role,
         tokens=tokens,
@@ -133,8 +129,15 @@ def analyse(message: Message, tokens: int, lexicon: Lexicon, *, content: bool = 
         reasoning_only=thought and role == "assistant" and not said and not calls,
         content=content_of(words, outputs_of(message)) if content else None,
         tool=_named(names + answered) if calls or results else "",
-        traces=tracing.written(traced) if traced else "",
+        traces=_traces_if(content if traces is None else traces, message, calls or results),
     )
+
+
+def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | None:
+    """The traces of a message; those of one without tools are known to be none."""
+    if not tools:
+        return ""
+    return traces_of(message) if wanted else None
 
 
 def _named(names: list[str]) -> str:

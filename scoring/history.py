@@ -24,6 +24,11 @@ def reads_content(settings: Settings) -> bool:
     return settings.strategy == "foresight" or settings.weights["relevance"] > 0
 
 
+def reads_traces(settings: Settings) -> bool:
+    """Whether a plan with these settings looks at which files are read and which outputs come again."""
+    return settings.stage_duplicates or settings.stage_superseded or settings.stage_outputs != "off"
+
+
 def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
     """What counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
@@ -91,9 +96,10 @@ class History:
         """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
         counter = counter_of(settings, counter)
         lexicon = lexicon_of(settings.keywords)
-        content = reads_content(settings)
+        content, traces = reads_content(settings), reads_traces(settings)
         history = cls.of_features(
-            analyse(m, estimate_message_tokens(m, counter), lexicon, content=content) for m in messages
+            analyse(m, estimate_message_tokens(m, counter), lexicon, content=content, traces=traces)
+            for m in messages
         )
         history.rate(messages, settings)
         return history

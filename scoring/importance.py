@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
+from scoring.bulk import no_collection
 from scoring.formats import decode, encode
 from scoring.history import History, counter_of
 from scoring.messages import Message
@@ -187,8 +188,9 @@ class _Read(NamedTuple):
 def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | None) -> _Read:
     if not history:  # an empty list is in any format
         return _Read(History(), (), "")
-    decoded = decode(list(history))
-    columns = History.of(decoded.messages, counter, settings)
+    with no_collection():
+        decoded = decode(list(history))
+        columns = History.of(decoded.messages, counter, settings)
     return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 
 

@@ -8,7 +8,6 @@ found in the original objects. What has no place in the target is left out, as d
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from scoring.errors import MalformedMessage, UnknownFormat
@@ -31,9 +30,10 @@ def recognise(value: Any) -> Format:
         UnknownFormat: no format could be it.
     """
     if isinstance(value, list | Mapping):
-        best = max(FORMATS.values(), key=lambda f: f.recognise(value))
-        if best.recognise(value) > 0:
-            return best
+        marks = {name: format.recognise(value) for name, format in FORMATS.items()}
+        best = max(marks, key=marks.__getitem__)
+        if marks[best] > 0:
+            return FORMATS[best]
     raise UnknownFormat(_seen(value))
 
 
@@ -96,7 +96,8 @@ def _opened(value: Any, format: str | None) -> tuple[Format, dict[str, Any], Seq
 
 
 def _read(chosen: Format, n: int, item: Any) -> Message:
-    return replace(chosen.read(Place(n), item), wire=Wire(chosen.name, item))
+    read = chosen.read(Place(n), item)
+    return Message(read.role, read.parts, read.name, Wire(chosen.name, item))
 
 
 def encode(

@@ -14,7 +14,7 @@ from scoring.formats.base import Format, Turn, file_text
 from scoring.formats.blocks import joined_text
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, placeholder, source_of
-from scoring.formats.reading import Place, json_object, string, words_in
+from scoring.formats.reading import OBJECT, Place, json_object, string, surest, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -51,14 +51,14 @@ def recognise(value: Any) -> float:
         if isinstance(items, list) and (schema or any(k in value for k in _OWN_FIELDS)):
             return 0.92
         if isinstance(items, list) and named:
-            return max(0.7, *map(_mark, items)) if items else 0.7
+            return max(0.7, surest(map(_mark, items), 0.97))
     if not isinstance(items, list | tuple):
         return 0.0
-    return max(map(_mark, items), default=0.0)
+    return surest(map(_mark, items), 0.97)
 
 
 def _mark(item: Any) -> float:
-    if not isinstance(item, Mapping) or item.get("role") not in ("user", "assistant", "system"):
+    if not isinstance(item, OBJECT) or item.get("role") not in ("user", "assistant", "system"):
         return 0.0
     content = item.get("content")
     if (

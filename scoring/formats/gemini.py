@@ -14,7 +14,7 @@ from scoring.formats.checks import readable
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_of, placeholder, source_of
 from scoring.formats.numbering import is_made_up, made_up_id
-from scoring.formats.reading import Place, json_object, words_in
+from scoring.formats.reading import OBJECT, Place, json_object, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -29,7 +29,7 @@ def recognise(value: Any) -> float:
         return 1.0 if "contents" in value else 0.0
     if not isinstance(value, list | tuple):
         return 0.0
-    return max((0.97 for item in value if isinstance(item, Mapping) and "parts" in item), default=0.0)
+    return 0.97 if any(isinstance(item, OBJECT) and "parts" in item for item in value) else 0.0
 
 
 def read(place: Place, item: Any) -> Message:

@@ -14,7 +14,7 @@ from scoring.formats.blocks import block_parts, content_parts, joined_text, resu
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import ROLE_NAMES, Place, json_object
+from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, json_object, surest
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
@@ -37,11 +37,11 @@ def recognise(value: Any) -> float:
     items = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(items, list | tuple):
         return 0.0
-    return max(map(_mark, items), default=0.0)
+    return surest(map(_mark, items), 0.98)
 
 
 def _mark(item: Any) -> float:
-    if not isinstance(item, Mapping) or _type(item) is None:
+    if not isinstance(item, OBJECT) or _type(item) is None:
         return 0.0
     return (
         0.98 if "data" in item or "lc" in item else 0.9 if "content" in item and "role" not in item else 0.0

@@ -30,6 +30,13 @@ def plain(part: Part) -> Part:
     return part
 
 
+def _is_numbered(part: Part) -> bool:
+    """Whether a part has a made-up id."""
+    kind = type(part)
+    call_id = part.id if kind is ToolCall else part.call_id if kind is ToolResult else ""  # type: ignore[union-attr]
+    return call_id.startswith(_MARK)
+
+
 def bare_id(call_id: str) -> str:
     """An id without the mark and number of a made-up one: the tool's name."""
     return _unnumbered(call_id)[len(_MARK) : -1] if call_id.startswith(_MARK) else call_id
@@ -53,7 +60,7 @@ def numbered(messages: Iterable[Message]) -> Iterator[Message]:
         now = "assistant" if message.role == "assistant" else "other"
         if now != speaker:
             speaker, counts = now, Counter()
-        made_up = any(plain(p) is not p for p in message.parts)
+        made_up = any(map(_is_numbered, message.parts))
         yield replace(message, parts=_parts(message, counts)) if made_up else message
 
 

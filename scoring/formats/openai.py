@@ -15,7 +15,7 @@ from scoring.formats.blocks import block_parts, content_parts, joined_text, resu
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import ROLE_NAMES, Place, string
+from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -37,11 +37,11 @@ def recognise(value: Any) -> float:
         items = value.get("messages")
     if not isinstance(items, list | tuple):
         return 0.0
-    return max(map(_mark, items), default=0.1)
+    return surest(map(_mark, items), 0.95) if items else 0.1
 
 
 def _mark(item: Any) -> float:
-    if not isinstance(item, Mapping) or "type" in item or "parts" in item:
+    if not isinstance(item, OBJECT) or "type" in item or "parts" in item:
         return 0.0
     if string(item.get("role")) not in ROLE_NAMES:
         return 0.0

@@ -8,7 +8,7 @@ so that a hundred thousand levels cost memory and nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
 from scoring.errors import MalformedMessage
@@ -26,6 +26,9 @@ ROLE_NAMES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+
+# What an object of a message is: for isinstance, which asks a dict nothing but its type.
+OBJECT = (dict, Mapping)
 
 # Fields whose strings are addresses or ciphers, not words anybody said.
 OPAQUE_FIELDS = frozenset(
@@ -75,9 +78,9 @@ class Place:
 
     def object(self, value: Any, what: str) -> Mapping[str, Any]:
         """The value as an object."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, OBJECT):
             self.fail(f"{what} to be an object", value)
-        return value
+        return cast(Mapping[str, Any], value)
 
     def items(self, value: Any, what: str) -> list[Any]:
         """The value as a list; null is an empty one."""
@@ -109,6 +112,17 @@ class Place:
             return json_text(value)
         except ValueError:
             self.fail(f"{what} to be JSON", value)
+
+
+def surest(marks: Iterable[float], most: float) -> float:
+    """The highest of the marks, read no further than to the first that is as high as any can be (`most`)."""
+    best = 0.0
+    for mark in marks:
+        if mark > best:
+            best = mark
+            if best >= most:
+                break
+    return best
 
 
 def json_text(value: Any) -> str:

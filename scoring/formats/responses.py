@@ -14,7 +14,7 @@ from scoring.formats.blocks import block_parts, content_parts, joined_text, resu
 from scoring.formats.checks import free_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
 from scoring.formats.numbering import made_up_id
-from scoring.formats.reading import ROLE_NAMES, Place, string, words_in
+from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest, words_in
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
@@ -47,11 +47,11 @@ def recognise(value: Any) -> float:
         return 0.95 if isinstance(value["input"], str | list) else 0.0
     if not isinstance(value, list | tuple):
         return 0.0
-    return max(map(_mark, value), default=0.0)
+    return surest(map(_mark, value), 0.98)
 
 
 def _mark(item: Any) -> float:
-    if not isinstance(item, Mapping) or "data" in item or "parts" in item:
+    if not isinstance(item, OBJECT) or "data" in item or "parts" in item:
         return 0.0
     kind = item.get("type")
     if isinstance(kind, str) and (kind in _TYPES or kind.endswith(("_call", "_call_output"))):

@@ -68,7 +68,7 @@ class TestFeatures:
     def test_hold_the_traces_of_every_message(self, messages: list[Message]) -> None:  # X7
         """The same whether they are found when a message comes in or later, from its text."""
         for one in messages:
-            found = analyse(one, 10, LEXICON)
+            found = analyse(one, 10, LEXICON, traces=True)
             later = with_content(replace(found, traces=None), one)
             assert (
                 found.traces == traces_of(one) == later.traces == Features.from_dict(later.to_dict()).traces

@@ -13,6 +13,7 @@ from typing import Any
 
 from scoring.assembly import BuiltContext, build
 from scoring.budget import usable_tokens
+from scoring.bulk import no_collection
 from scoring.context_settings import ContextSettings
 from scoring.errors import InvalidList, InvalidSettings
 from scoring.formats import FORMATS, encode, validate
@@ -20,7 +21,6 @@ from scoring.messages import Message, Text
 from scoring.snapshot import AssemblyConfig, Snapshot
 from scoring.summary.value import Summary
 from webapp.errors import Invalid
-from webapp.services.bulk import no_collection
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale, Totals, session_json

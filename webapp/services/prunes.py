@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scoring.bulk import no_collection
 from scoring.messages import Message
 from scoring.settings import Settings
 from scoring.settling import settle
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
-from webapp.services.bulk import no_collection
 from webapp.services.changes import Change, stand_in
 from webapp.services.covering import Covering, Prepared, summarised_event
 from webapp.services.desk import Desk

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from scoring.bulk import no_collection
 from scoring.features import Features, needs_content, needs_rating, rated_again, with_content
 from scoring.learning import Case, case_at, cuts_of, judged, suggest
 from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
@@ -19,7 +20,6 @@ from scoring.messages import Message
 from scoring.recognition import settings_for, task_type_of
 from scoring.settings import Settings
 from webapp.errors import Conflict
-from webapp.services.bulk import no_collection
 from webapp.services.desk import Desk
 from webapp.services.stored import read_features
 from webapp.store.log import MessageRow

@@ -15,12 +15,12 @@ from typing import Any
 
 import orjson
 
+from scoring.bulk import no_collection
 from scoring.content import content_of
 from scoring.features import Features, needs_content, with_content
 from scoring.history import History
 from scoring.messages import Message, part_from_dict
 from scoring.recognition import Facts
-from webapp.services.bulk import no_collection
 from webapp.services.draft import Draft
 from webapp.services.stored import read_features
 from webapp.store import Store

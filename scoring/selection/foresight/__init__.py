@@ -8,11 +8,10 @@ See docs/retention.md for what that keeps, measured.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from functools import partial
 
+from scoring.bulk import no_collection
 from scoring.history import History
 from scoring.score import Scores
 from scoring.selection.foresight.greedy import take_best
@@ -31,7 +30,7 @@ RELEVANCE_WORTH = 0.0006 / 15
 
 def choose(task: Task) -> Choice:
     """Keep the units that add most to what stays, per token."""
-    with _no_collector():
+    with no_collection():
         return _choose(task)
 
 
@@ -54,7 +53,7 @@ def _choose(task: Task) -> Choice:
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
     """The scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
-    with _no_collector():
+    with no_collection():
         ledger, offers = _prepared(history, settings)
         rates = _cover(ledger, offers, history, protected)
         for head in history.units.heads():
@@ -84,17 +83,3 @@ def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[i
 
 def _whole(history: History, heads: Collection[int], shortened: Collection[int]) -> list[int]:
     return [p for head in heads for p in history.unit(head) if p not in shortened]
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Pause the cycle collector: a plan makes many small objects and no cycles, and looking for them would be half of
-    its time at 100,000 messages.
-    """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 def no_collection() -> Iterator[None]:
     """Keeps the collector still: a hundred thousand new objects make it run a dozen times for nothing.
 
-    Measured: reading the features of 100,000 messages takes 0.3 s this way and 1.3 s without.
+    Measured: reading the features of 100,000 messages takes 0.3 s this way and 1.3 s without; a plan over as many would
+    spend half of its time on it.
     """
     if not gc.isenabled():
         yield

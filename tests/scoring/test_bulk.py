@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from webapp.services.bulk import no_collection
+from scoring.bulk import no_collection
 
 
 class TestNoCollection:
