@@ -20,7 +20,6 @@ from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
 from webapp.services.state import Carried, save_progress
-from webapp.services.stored import read_features
 from webapp.services.windows import narrow, widen
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
@@ -253,9 +252,7 @@ class Draft:
         for call in message.calls:
             self._tools[call.id] = call.name
         old, features = opened.old, measured.features
-        if old is not None:
-            self.carried.facts.add(next(iter(read_features([old.features]))), -1)
-        self.carried.facts.add(features)
+        self.carried.count(features, old.features if old else None)
         if old is None and starts_turn(message, opened.kind):
             self.row.turns += 1
             self.carried.remember_turn(self.gauge(self.main_view))

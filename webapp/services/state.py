@@ -10,8 +10,10 @@ from typing import Any
 
 from scoring import calibration
 from scoring.calibration import Calibration
+from scoring.features import Features
 from scoring.recognition import Facts
 from scoring.tokens import TokenCounter
+from webapp.services.stored import read_features
 from webapp.store import Store
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Entry
@@ -78,6 +80,12 @@ class Carried:
             unseen = max(0, self.calibration.unseen - self.unwritten.unreported)
             self.calibration = replace(self.calibration, unseen=unseen)
         self.unwritten.compacted()
+
+    def count(self, features: Features, before: str | None) -> None:
+        """Counts a message for the task type; `before` is how it stood before it got more parts, as it was stored."""
+        if before is not None:
+            self.facts.add(next(iter(read_features([before]))), -1)
+        self.facts.add(features)
 
     def remember_gauge(self, tokens: int) -> None:
         """Adds a point to the trail."""
