@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
 import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge, titleOf } from "./sessions.js";
-import { SESSION_CHOICES, typeName, typeReason } from "./task-types.js";
+import { sessionChoices, typeReason } from "./task-types.js";
 import { certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
@@ -91,10 +91,11 @@ export function bars(session, cost = null) {
 
 /** Whose weights and keywords hold for the session, why, and another to choose. @param {Session} session */
 function typeLine(session) {
-  const { name, own, setting } = session.task_type;
+  const { own, setting } = session.task_type;
   const chosen = own ? setting : "";
-  return html`<div class="type-line small muted" data-key="type"><p class="plain">Counts as <b>${typeName(name)}</b>. ${typeReason(session)}</p>
-    <select name="task_type" aria-label="Task type of this session">${SESSION_CHOICES.map(([value, label]) => html`<option value="${value}" ${value === chosen ? html`selected` : ""}>${label}</option>`)}</select></div>`;
+  return html`<div class="type-line small muted" data-key="type"><label for="task-type">Counts as</label>
+    <select id="task-type" name="task_type">${sessionChoices(session).map(([value, label]) => html`<option value="${value}" ${value === chosen ? html`selected` : ""}>${label}</option>`)}</select>
+    <p class="plain">${typeReason(session)}</p></div>`;
 }
 
 /** @param {Gauge} agent @param {Gauge} pruned */

@@ -56,13 +56,16 @@ export function typeReason(session, settings = null) {
   return `${chosen}${setting === looks_like.name ? "" : beside}`;
 }
 
-/** What can be chosen for one session; the empty value leaves it to the settings. @type {[value: string, label: string][]} */
-export const SESSION_CHOICES = [
-  ["", "By the settings"],
-  [AUTO, "By its looks"],
-  .../** @type {[string, string][]} */ (TYPES.map(([name]) => [name, `As ${name}`])),
-  [ALL, "As no type"],
-];
+/** What can be chosen for one session; the empty value leaves it to the settings.
+ * @param {Session} session @returns {[value: string, label: string][]} */
+export function sessionChoices({ task_type: { name, own } }) {
+  return [
+    ["", own ? "what the settings say" : `${typeName(name)} (by the settings)`],
+    [AUTO, "what it looks like"],
+    .../** @type {[string, string][]} */ (TYPES.map(([type]) => [type, type])),
+    [ALL, "no type"],
+  ];
+}
 
 /** What can be chosen for all sessions. @type {[value: string, label: string][]} */
 export const CHOICES = [

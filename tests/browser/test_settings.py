@@ -202,15 +202,15 @@ class TestTaskTypes:
         session = managed(server, 12)
         page.goto(f"{server.url}/sessions/{session}")
         line = page.locator(".type-line")
-        expect(line).to_contain_text("Counts as chat. No tool was used.")
-        choice = page.get_by_label("Task type of this session")
+        expect(line).to_contain_text("chat (by the settings)")
+        expect(line).to_contain_text("No tool was used.")
+        choice = page.get_by_label("Counts as", exact=True)
+        expect(choice).to_have_value("")
         choice.select_option("support")
-        expect(line).to_contain_text(
-            "Counts as support. Chosen for this session. It looks like chat: no tool was used."
-        )
+        expect(line).to_contain_text("Chosen for this session. It looks like chat: no tool was used.")
         assert server.app.store.sessions.get(session).settings == {"task_type": "support"}
         page.reload()
         expect(choice).to_have_value("support")
         choice.select_option("")
-        expect(line).to_contain_text("Counts as chat. No tool was used.")
+        expect(line).to_contain_text("chat (by the settings)")
         assert server.app.store.sessions.get(session).settings == {}

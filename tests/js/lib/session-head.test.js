@@ -34,10 +34,11 @@ describe("the line on the task type", () => {
   it("says what the session counts as and why, with another to choose", () => {
     // B18
     const text = bars(session({ task_type: taskType("coding") })).toString();
-    assert.match(text, /Counts as <b>coding<\/b>\. 48 % of its messages are tool outputs\./);
-    assert.match(text, /<option value="" selected>By the settings/);
+    assert.match(text, /Counts as<\/label>/);
+    assert.match(text, /<option value="" selected>coding \(by the settings\)/);
+    assert.match(text, /48 % of its messages are tool outputs\./);
     const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
-    assert.match(bars(chosen).toString(), /<option value="chat" selected>As chat/);
+    assert.match(bars(chosen).toString(), /<option value="chat" selected>chat</);
   });
 });
 
