@@ -20,6 +20,11 @@ _CODE = re.compile(
     r"|(?:Errorf?|Exception|Fatalf?|[Ff]ailed|error)\("
 )
 _NAMES = "port|timeout|limit|version|size|key|id|host|user|name|url|path|rate|total|price|count"
+# What looks like a setting and is source code: a type, a call, one name given to another.
+_SOURCE = re.compile(
+    r"^self\.|[:=]\s?(?:[A-Za-z_][\w.]*\(|=|(?:str|int|float|bool|bytes|Path|None|Any|self|cls|string|number)\b)|"
+    r"[()]$|[\w\]]\s?= [a-z_][a-z_.]*$|[:=]\s?\w$"
+)
 # In the order of what they are worth; each is taken verbatim. The groups that are quoted are the whole match.
 _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (3.0, re.compile(r"\bhttps?://[^\s\"'<>)\]}`]+[^\s\"'<>)\]}`.,;:]")),
@@ -31,7 +36,7 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.5, re.compile(r"(?<![\w/])--?[a-z][\w-]+=[^\s\"'`,;]+")),
     (1.5, re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")),
     (1.5, re.compile(rf"\b[a-z_][\w.-]{{0,40}}(?:{_NAMES})\s?[:=]\s?[^\s,;\"'`{{}}\[\]]{{1,80}}", re.IGNORECASE)),
-    (1.0, re.compile(r"\b(?:port|version|timeout|limit)\s+(?:is\s+|of\s+|to\s+)?\d[\w.]*", re.IGNORECASE)),
+    (1.0, re.compile(r"\b(?:port|version|timeout|limit)[ \t]+(?:is[ \t]+|of[ \t]+|to[ \t]+)?\d[\w.]*", re.IGNORECASE)),
     (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD)(?!\w)")),
     (0.5, re.compile(r"\bv?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b")),
 )  # fmt: skip
@@ -49,7 +54,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
                 yield from ((ERROR_WORTH + own, line) for line in error_lines(text))
             for worth, pattern in _PATTERNS:
                 for match in pattern.finditer(text):
-                    if len(match[0]) <= LONGEST_VALUE:
+                    if len(match[0]) <= LONGEST_VALUE and not _SOURCE.search(match[0]):
                         yield worth + own, match[0]
 
 

@@ -31,6 +31,15 @@ class TestValues:
         """URLs, ids, settings, figures."""
         assert value in {found for _, found in values([model(text)])}
 
+    @pytest.mark.parametrize(
+        "text",
+        ["entry_path: str)", "tar_path = temp_dir", "info.size = len(data)", "self.path = path", "dir_path: Path",
+         "entry_path = entry_path.rstrip(", "FAILURES ====", "base_path: str"],
+    )  # fmt: skip
+    def test_are_not_source_code(self, text: str) -> None:  # S4
+        """One name that is given to another says nothing later."""
+        assert list(values([model(text)])) == []
+
     def test_of_the_user_are_worth_more(self) -> None:
         """What somebody typed was meant."""
         assert max(values([user("port 8080")])) > max(values([model("port 8080")]))
