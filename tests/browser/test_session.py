@@ -283,7 +283,7 @@ class TestFollowedSessions:
         agent = page.locator(".bar .figure").first.inner_text()
         page.keyboard.press("p")
         page.get_by_label("Cut to").fill("15")
-        page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+        page.get_by_role("button", name=re.compile(r"^(Prune \d+ messages|Shorten \d+ outputs)")).click()
         expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
         expect(page.locator(".bar .figure").first).to_have_text(agent)
         page.get_by_text("Export", exact=True).click()
