@@ -167,7 +167,7 @@ export class CoppiceMemory extends CoppiceElement {
     render(
       this,
       html`<div class="page-head"><h1>Memory</h1><span class="muted">what outlives sessions</span></div>
-        <div class="toolbar"><div class="chips" role="group" aria-label="What to show">${/** @type {Kind[]} */ (Object.keys(KINDS)).map((kind) => html`<button class="chip" data-act="kind" data-name="${kind}" aria-pressed="${kind === this.#kind ? "true" : "false"}">${KINDS[kind].title}${kind === "learnings" && this.#proposed > 0 && html`<span class="count" title="${counted(this.#proposed, "proposal")}">${this.#proposed}</span>`}</button>`)}</div>
+        <div class="toolbar"><div class="chips" role="group" aria-label="What to show">${/** @type {Kind[]} */ (Object.keys(KINDS)).map((kind) => html`<button class="chip" data-act="kind" data-name="${kind}" aria-pressed="${kind === this.#kind ? "true" : "false"}">${KINDS[kind].title}${kind === "learnings" && this.#proposed > 0 && html`<span class="count">${this.#proposed} proposed</span>`}</button>`)}</div>
         <input class="search-field" type="search" value="${this.#q}" placeholder="Words to look for" aria-label="Search ${words.title.toLowerCase()}" autocomplete="off"><span class="muted" role="status">${this.#kept && counted(kept.length, words.one, words.title.toLowerCase())}</span></div>
         <p class="muted">${words.help}</p>
         <div class="panel" data-key="proposed" ${this.#kind === "learnings" ? "" : html`hidden`}><learning-proposals data-key="proposals"></learning-proposals></div>

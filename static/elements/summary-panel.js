@@ -67,7 +67,7 @@ export class SummaryPanel extends CoppiceElement {
       html`<div class="panel-body">${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
         ${
           status &&
-          html`<div class="pad" data-key="status"><p class="small"><b>Summary: ${status.made}</b> <span class="muted">since ${status.last_summary ? html`the last one, ${agoTime(status.last_summary.at)}` : "the beginning"}:</span></p>
+          html`<div class="pad" data-key="status"><p><b>Summary: ${status.made}</b><span class="small muted block">${status.last_summary ? html`Since the last one, ${agoTime(status.last_summary.at)}` : "Since the beginning"}</span></p>
           ${status.triggers.map((bar) => (bar.percent === null ? html`<p class="small" data-key="${bar.name}">${bar.text}</p>` : html`<p data-key="${bar.name}"><label class="small">${bar.text} <progress max="100" value="${Math.min(100, bar.percent)}"></progress></label></p>`))}
           <p class="small muted status-line">${status.line}</p>
           <p><button data-act="summarize" ${status.running ? html`disabled` : ""}>Summarise now</button>${status.running && html` <button class="quiet" data-act="cancel-summary">Give up</button>`}</p></div>`

@@ -24,6 +24,8 @@ from webapp.store.sessions import SessionRow
 LONGEST = 4_000  # characters of one text
 FOUND = 40  # of each kind, for one message
 PROPOSED = 3
+# A decision counts where it is a refusal or has its reason; whatever a user asks for weighs two already.
+AGENT_WEIGHT, USER_WEIGHT = 1, 3
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
 SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
 DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
@@ -144,7 +146,8 @@ class Memory:
         found: list[tuple[float, str, MessageRow]] = []
         if any(message.calls for _, message in turn):
             for one, message in turn:
-                said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= 1]
+                least = USER_WEIGHT if message.role == "user" else AGENT_WEIGHT
+                said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= least]
                 found += [(weight, text[:LONGEST], one) for weight, text in said]
         best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
         session = {"session_id": row.id, "session_title": shown_title(row)}

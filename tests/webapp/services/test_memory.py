@@ -78,6 +78,15 @@ class TestProposals:
         assert (one["session_id"], one["session_title"], one["number"]) == ("s", "go", 4)
         assert app.messages.one("s", one["message_id"])["number"] == 4
 
+    def test_are_no_mere_requests(self, app: Any) -> None:  # M8
+        """What a user asks for is learned from where it refuses something or says why."""
+        asked = "Use tabs instead of spaces in the parser."
+        followed(app, user(asked), call("c1"), result("c1", "ok"))
+        assert app.memory.proposals("s") == []
+        why = "Never use spaces in the parser because the linter breaks."
+        followed(app, user(why), call("c1"), result("c1", "ok"), session_id="t")
+        assert [one["text"] for one in app.memory.proposals("t")] == [why]
+
     def test_that_are_kept_or_dismissed_are_not_made_again(self, app: Any) -> None:  # M8
         """Until a dismissal is taken back."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
