@@ -50,7 +50,7 @@ class MessagesAppended(Event):
 class ContextPruned(Event):
     """A prune was applied. `n` is the operation's number, `reason` manual, automatic or emergency; `original` and
     `final` are tokens of the context before and after, `removed` counts messages and `removed_ids` names them;
-    `utilization` is the percentage afterwards.
+    `shortened` counts those that stay with less; `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -61,6 +61,7 @@ class ContextPruned(Event):
     removed: int
     removed_ids: tuple[str, ...]
     utilization: float
+    shortened: int = 0
 
     def payload(self) -> dict[str, object]:
         """The event as `context:pruned` carries it (SPEC B14)."""
@@ -72,6 +73,7 @@ class ContextPruned(Event):
             "final": self.final,
             "removed": self.removed,
             "removed_ids": list(self.removed_ids),
+            "shortened": self.shortened,
             "tokenReduction": self.original - self.final,
             "utilization": self.utilization,
         }
@@ -121,8 +123,8 @@ class ModelsChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ImportProgressed(Event):
-    """A file that somebody sent is being read: `done` of its `size` bytes so far; told a few times a second, and only
-    of files that take longer than that.
+    """A file that somebody sent under this `name` is being read: `done` of its `size` bytes so far; told a few times
+    a second, and only of files that take longer than that.
     """
 
     name: str

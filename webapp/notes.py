@@ -84,7 +84,8 @@ def _pruned(event: ContextPruned) -> tuple[Note, ...]:
     told: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
     if event.reason != "manual":  # whoever clicked gets the answer itself
         freed = event.original - event.final
-        message = f"Context pruned: {event.removed:,} items removed, {freed:,} tokens freed"
+        shortened = f", {event.shortened:,} shortened" if event.shortened else ""
+        message = f"Context pruned: {event.removed:,} items removed{shortened}, {freed:,} tokens freed"
         toast = {"session_id": event.session_id, "message": message, "prune_id": event.n}
         told.append(("toast:success", toast))
     return in_session(event.session_id, *told)

@@ -9,6 +9,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
+import { prunedItems } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { live } from "../lib/socket.js";
 import { WIDGET_STYLE } from "../lib/widget-style.js";
@@ -95,7 +96,7 @@ export class ContextManagerWidget extends CoppiceElement {
     this.requestUpdate();
     try {
       const applied = await this.#api.prune(this.#session, {});
-      this.#say(`Context pruned: ${number(applied.operation.messages)} items removed`);
+      this.#say(prunedItems(applied.operation));
       this.emit("context:pruned", applied);
     } catch (error) {
       this.#say(`Not pruned: ${error instanceof Error ? error.message : String(error)}`);

@@ -57,6 +57,12 @@ export function prunedSentence({ messages, removed, shortened, summarised, freed
   return [...what, `${counted(freed, "token")} freed.`].filter(Boolean).join(", ");
 }
 
+/** The same as the widget says it (as other pages of the kind do). @param {Operation} operation a prune */
+export function prunedItems({ messages, removed, shortened }) {
+  const less = shortened ? `, ${number(shortened)} shortened` : "";
+  return `Context pruned: ${number(removed ?? messages)} items removed${less}`;
+}
+
 /** What is asked for: the wish, and what was chosen. Where things were chosen and no aim was set, they alone are to go,
  * however much there is by the time that the server looks.
  * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Session} session */

@@ -108,7 +108,7 @@ class Overflow:
         limit = self._desk.limits(row).limit
         event = ContextPruned(
             row.id, operation.n, "emergency", operation.tokens_before, operation.tokens_after, len(ids), ids,
-            percent(operation.tokens_after, limit),
+            percent(operation.tokens_after, limit), len(done.changed),
         )  # fmt: skip
         shown = {
             "dropped": len(ids),

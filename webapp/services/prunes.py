@@ -249,6 +249,7 @@ class Prunes:
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
             tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
+            len(standing),
         )  # fmt: skip
         return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
 

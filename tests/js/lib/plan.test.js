@@ -8,6 +8,7 @@ import {
   planRequest,
   planVerb,
   promise,
+  prunedItems,
   prunedSentence,
   rowsByCause,
   sinceSentence,
@@ -93,6 +94,10 @@ describe("what has been done", () => {
       prunedSentence(operation({ ...prune(0, 1), freed: 90 })),
       "1 output shortened, 90 tokens freed.",
     );
+  });
+  it("is said by the widget in the words that others look for", () => {
+    assert.equal(prunedItems(operation(prune(42, 0))), "Context pruned: 42 items removed");
+    assert.equal(prunedItems(operation(prune(0, 9))), "Context pruned: 0 items removed, 9 shortened");
   });
   it("says what was removed apart from what was shortened", () => {
     assert.equal(tookWords(prune(12, 3)), "12 removed, 3 shortened");
