@@ -1,9 +1,8 @@
 """Other people's ways to shorten a context, as pruners of the retention benchmark.
 
 Each takes and gives what `retention.prune` does and uses the other project as its own documentation shows. What is
-not installed is left out of `installed()`; langchain-core comes with the development tools, the others as
-`pip install langchain` and `pip install --no-deps headroom-ai==0.5.25` (the last release line whose context manager
-scores messages).
+not installed is left out of `installed()`; langchain-core comes with the development tools, the others with
+`pip install --group peers`.
 """
 
 from __future__ import annotations
