@@ -186,8 +186,10 @@ def report(done: Pruned) -> list[str]:
     lines += [f"{count:>6,} go: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
     if done.summary is not None:
         lines.append(f"       a summary of {done.summary.tokens:,} tokens stands for what is summarised")
-    if plan.shortened:
-        lines.append(f"{len(plan.shortened):>6,} are shortened")
+    causes = Counter(plan.cause(position) for position in plan.shortened)
+    lines += [
+        f"{count:>6,} are shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()
+    ]
     return lines
 
 

@@ -27,7 +27,7 @@ ANTHROPIC_BODY = {
             },
             {
                 "role": "user",
-                "content": [{"type": "tool_result", "tool_use_id": f"t{n}", "content": "line\n" * 300}],
+                "content": [{"type": "tool_result", "tool_use_id": f"t{n}", "content": f"line {n}\n" * 300}],
             },
         )
     ],
@@ -79,6 +79,16 @@ class TestAList:
         calls = [b["id"] for b in blocks if b["type"] == "tool_use"]
         assert calls == [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert 0 < len(calls) < 20
+
+    def test_says_each_output_once(self, run: Any, tmp_path: Path) -> None:  # X7
+        """The same output, twenty times: all calls stay, older outputs are cleared, and the report says why."""
+        text = json.dumps(ANTHROPIC_BODY)
+        for n in range(20):
+            text = text.replace(f"line {n}\\n", "line\\n")
+        done = run("prune", written(tmp_path / "body.json", json.loads(text)), "--max-tokens", 3000)
+        assert done.out.count('"tool_use"') == 20
+        assert done.out.count("cleared: the same came again later") == 19
+        assert "19 are shortened: duplicate" in done.err
 
     def test_of_lines_comes_out_as_lines(self, run: Any, tmp_path: Path) -> None:
         """One message each."""
