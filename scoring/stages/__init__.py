@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from scoring.collecting import no_collector
+from scoring.bulk import no_collection
 from scoring.history import History
 from scoring.old_outputs import exempt_outputs
 from scoring.selection.task import Shortening, Why
@@ -63,7 +63,7 @@ def run(
     stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
     if not stages or excess <= 0:
         return None
-    with no_collector():
+    with no_collection():
         work = _Work(history, state)
         work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
         return work.staged()
