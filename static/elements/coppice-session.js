@@ -19,7 +19,7 @@ import { shortcutsFor } from "../lib/keys.js";
 import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
-import { actOn, deleteSession, setAutomatic, setTaskType } from "../lib/session-acts.js";
+import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "../lib/session-acts.js";
 import { banner, bars, deleteDialog, header, problem } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
@@ -105,6 +105,8 @@ export class CoppiceSession extends CoppiceElement {
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
       if (field.name === "automatic") this.#after(setAutomatic(this.#id, field.checked));
+      if (field.name === "own_strategy")
+        this.#after(setStrategy(this.#id, field.value)).then(() => this.#planPanel?.plan());
       if (field.name === "task_type")
         this.#after(setTaskType(this.#id, field.value)).then(() => this.#planPanel?.plan());
     });

@@ -2,6 +2,7 @@
 import { api } from "./api.js";
 import { typeName } from "./task-types.js";
 import { toast, toastError } from "./toast.js";
+import { strategyName } from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
 
@@ -49,6 +50,21 @@ export async function setTaskType(session, type) {
     return changed;
   } catch (error) {
     toastError(error, "Could not choose the task type");
+    return null;
+  }
+}
+
+/**
+ * Chooses the strategy of one session; "" leaves it to the settings again.
+ * @param {string} session @param {string} strategy @returns {Promise<Session | null>}
+ */
+export async function setStrategy(session, strategy) {
+  try {
+    const changed = await api.patchSession(session, { settings: { strategy: strategy || null } });
+    toast(`Plans of this session choose by “${strategyName(changed.strategy.name)}”.`);
+    return changed;
+  } catch (error) {
+    toastError(error, "Could not choose the strategy");
     return null;
   }
 }

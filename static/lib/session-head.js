@@ -9,7 +9,14 @@ import { promise } from "./plan.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge, titleOf } from "./sessions.js";
 import { sessionChoices, typeReason } from "./task-types.js";
-import { certaintyReason, REGION_ORDER, regionName, sourceName } from "./words.js";
+import {
+  certaintyReason,
+  REGION_ORDER,
+  regionName,
+  STRATEGY_NAMES,
+  sourceName,
+  strategyName,
+} from "./words.js";
 
 /** @typedef {import("./types.js").Session} Session */
 /** @typedef {import("./types.js").Plan} Plan */
@@ -25,12 +32,25 @@ export function header(session, parent = null, origin = "") {
       ${exportMenu(session, origin)}
       <details class="menu more"><summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary><div class="menu-list">
         <label class="switch"><input type="checkbox" role="switch" name="automatic" ${session.automatic ? html`checked` : ""}>Automatic pruning</label>
-        <p class="note">Above ${percentSet(session.target_percent)}, prune to ${percentSet(session.aim_percent)} as soon as a message arrives. Each can be undone.</p><hr>
+        <p class="note">Above ${percentSet(session.target_percent)}, prune to ${percentSet(session.aim_percent)} as soon as a message arrives. Each can be undone.</p>
+        <div class="field"><label for="own-strategy">Strategy</label><select id="own-strategy" name="own_strategy">${strategies(session)}</select></div><hr>
         <button class="danger" data-act="ask-delete">Delete this session…</button></div></details>
       <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
     </div>
   </header>
   ${notes(session)}`;
+}
+
+/** The strategies to choose from, the settings' first. @param {Session} session */
+function strategies({ strategy: { own, setting } }) {
+  const choices = [
+    ["", `As in the settings: ${strategyName(setting)}`],
+    ...STRATEGY_NAMES.map((name) => [name, strategyName(name)]),
+  ];
+  return choices.map(
+    ([value, label]) =>
+      html`<option value="${value}" ${value === (own ?? "") ? html`selected` : ""}>${label}</option>`,
+  );
 }
 
 /** What could not be done, with a way to try again. @param {string} what @param {string} why */

@@ -51,6 +51,7 @@ export interface Session {
   created_at: string | null;
   last_activity: string | null;
   automatic: boolean;
+  strategy: { name: string; own: string | null; setting: string };
   task_type: SessionType;
   growth_per_turn: number | null;
   turns_left: number | null;

@@ -110,6 +110,16 @@ const STRATEGIES = {
   half_of_the_turns: "Half of the turns",
 };
 
+/** The strategies by the names that the API knows, as they stand in the settings. */
+export const STRATEGY_NAMES = [
+  "foresight",
+  "score",
+  "newest_first",
+  "half_of_turns",
+  "tool_outputs_first",
+  "summarise",
+];
+
 /** @param {string} name */
 export const strategyName = (name) => STRATEGIES[name] ?? title(name);
 

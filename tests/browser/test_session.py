@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, Route, expect
 
+from scoring.settings import STRATEGY_NAMES
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 
@@ -133,6 +134,21 @@ class TestPruning:
         feed(server, session, 1, start=60)
         expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
         expect(page.locator(".banner")).to_have_count(0)
+
+    def test_can_have_a_strategy_of_its_own(self, page: Page, server: Server) -> None:  # S4, B18
+        """Chosen in the menu among all there are; its plans follow, and it can be given back."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_label("More", exact=True).click()
+        own = page.get_by_label("Strategy", exact=True)
+        values = own.locator("option").evaluate_all("options => options.map(one => one.value)")
+        assert values == ["", *STRATEGY_NAMES]
+        own.select_option("summarise")
+        expect(page.get_by_text("Plans of this session choose by “Summarise”.")).to_be_visible()
+        assert server.app.prunes.plan(session, {"max_tokens": 2_000})["strategy"] == "summarise"
+        own.select_option(label="As in the settings: Foresight")
+        expect(page.get_by_text("choose by “Foresight”")).to_be_visible()
+        assert server.app.sessions.get(session)["strategy"]["own"] is None
 
 
 class TestMessages:

@@ -123,6 +123,11 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
         "last_activity": iso(row.last_activity_at or None),
         "automatic": desk.automatic(row),
         "task_type": task_type_json(desk, row),
+        "strategy": {
+            "name": desk.settings_of(row).strategy,
+            "own": row.settings.get("strategy"),
+            "setting": desk.settings().strategy,
+        },
         "growth_per_turn": growth,
         "turns_left": turns_left(main["tokens"], limits, growth),
         "trend": [percent(t, limits.limit) for t in carried.trail[-TRAIL_POINTS:]],

@@ -58,6 +58,14 @@ class SessionType(Shape):
     looks_like: Looks
 
 
+class SessionStrategy(Shape):
+    """How a session's units are chosen: by the session's `own` strategy, else by that of the settings."""
+
+    name: str
+    own: str | None
+    setting: str
+
+
 class Session(Shape):
     """One session with its figures. `limit` is what utilization divides by."""
 
@@ -84,6 +92,7 @@ class Session(Shape):
     last_activity: str | None
     automatic: bool
     task_type: SessionType
+    strategy: SessionStrategy
     trend: list[float]
     version: int
 
