@@ -15,13 +15,15 @@ from scoring.marks import Marks
 from scoring.messages import Message
 from scoring.recognition import Facts, settings_for
 from scoring.settings import FORESIGHT, Settings
+from scoring.task_types import AUTO
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
 from scoring.units import Units
 
 
 def reads_content(settings: Settings) -> bool:
     """Whether a plan with these settings looks at the contents of messages."""
-    return settings.strategy == "foresight" or settings.weights["relevance"] > 0
+    known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
+    return settings.strategy == "foresight" or settings.weights["relevance"] > 0 or not known
 
 
 def reads_traces(settings: Settings) -> bool:

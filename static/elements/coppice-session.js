@@ -212,6 +212,7 @@ export class CoppiceSession extends CoppiceElement {
       pruned: session.pruned.tokens,
     });
     if (before && before.version !== session.version) this.#changed(before.messages === session.messages);
+    else if (before && before.task_type.name !== session.task_type.name) this.#changed(true);
     this.requestUpdate();
   }
 

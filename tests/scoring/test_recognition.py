@@ -227,6 +227,11 @@ class TestPlans:
         assert list(plan.parts["keywords"])[1:3] == [rating("a refund please"), rating("confirmed")]
         assert plan.parts["keywords"][-1] == 0.0
 
+    def test_look_at_what_messages_say_to_recognise_a_type(self) -> None:
+        """Even where no signal needs it: by score, without relevance."""
+        deaf = replace(FORESIGHT, strategy="score", weights=BLUEPRINT.weights)
+        assert recognise(History.of([system(POLICY), *talk(3)], settings=deaf).facts)[0] == "support"
+
     def test_are_not_rated_again_for_foresight(self) -> None:
         """*Foresight* reads no keyword rating, so none is made anew."""
         lexicon = lexicon_of(FORESIGHT.keywords)

@@ -16,9 +16,13 @@ from scoring.budget import usable_tokens
 from scoring.bulk import no_collection
 from scoring.context_settings import ContextSettings
 from scoring.errors import InvalidList, InvalidSettings
+from scoring.features import Features, needs_rating, rated_again
 from scoring.formats import FORMATS, encode, validate
+from scoring.history import reads_keywords
+from scoring.lexicon import lexicon_of
 from scoring.messages import Message, Text
-from scoring.snapshot import AssemblyConfig, Snapshot
+from scoring.settings import Settings
+from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from webapp.errors import Invalid
 from webapp.services.clock import iso
@@ -121,7 +125,8 @@ class Context:
             counter=self._desk.measure(row).counter,
         )
         tools = totals[PRUNED].get("tools", (0, 0))[0]
-        snapshot = Snapshot([s.item for s in rest], memories, learnings, tool_tokens=tools)
+        stands = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
+        snapshot = Snapshot(stands, memories, learnings, tool_tokens=tools)
         built = build(snapshot, row.model or "default", prompt, config)
         if not built.system_prompt:
             return built, built.messages
@@ -189,3 +194,17 @@ def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> dict[st
     usable = scale.shown(built.over_budget.max_tokens)
     message = f"the context takes {tokens:,} tokens, {usable:,} are usable beside the answer"
     return {"tokens": tokens, "limit": usable, "message": message}
+
+
+def _rated(items: Sequence[Standing], settings: Settings) -> list[Item | Summary]:
+    """What stands in the view, with keyword ratings by the settings' list where the stored ones are by another."""
+    lexicon = lexicon_of(settings.keywords)
+
+    def rated(item: Item) -> Item:
+        def features() -> Features:
+            found = item.analysed()
+            return rated_again(found, item.message, lexicon) if needs_rating(found, lexicon) else found
+
+        return replace(item, features=features)
+
+    return [rated(s.item) if isinstance(s.item, Item) and s.untouched else s.item for s in items]

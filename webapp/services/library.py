@@ -9,6 +9,7 @@ from scoring.errors import Fault, InvalidSettings
 from scoring.limits import LIMITS
 from scoring.models import ModelLimits, known_models
 from scoring.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, Settings, preset_of
+from scoring.task_types import TASK_TYPE_CHOICES
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
 from webapp.services.desk import SETTINGS, Desk
@@ -25,6 +26,7 @@ class SettingsService:
         settings = self._desk.settings()
         limits: dict[str, Any] = {name: limit.to_dict() for name, limit in LIMITS.items()}
         limits["strategy"] = {"choices": list(STRATEGY_NAMES)}
+        limits["task_type"] = {"choices": list(TASK_TYPE_CHOICES)}
         return {
             "settings": settings.to_dict(),
             "defaults": PRESETS[DEFAULT_PRESET].to_dict(),

@@ -52,6 +52,23 @@ class TestAList:
         assert 0 < len(kept) < len(CHAT)
         assert [message for message in CHAT if message in kept] == kept
 
+    def test_may_be_pruned_as_a_task_type(self, run: Any, tmp_path: Path) -> None:  # B18
+        """By score, the words of another type keep other messages; a type that nobody knows is refused."""
+        said = ["the refund is confirmed", "a Traceback with errors", "plain words", "more plain words"]
+        listed = [
+            {"role": "user" if n % 2 == 0 else "assistant", "content": f"{said[n % 4]} {n} " + "word " * 60}
+            for n in range(41)
+        ]
+        file = written(tmp_path / "x.json", listed)
+        kept = {}
+        for name in ("any", "support"):
+            done = run("prune", file, "--max-tokens", 900, "--strategy", "score", "--task-type", name)
+            assert done.code == 0
+            kept[name] = [message["content"].split()[:2] for message in json.loads(done.out)]
+        assert kept["any"].count(["a", "Traceback"]) > kept["support"].count(["a", "Traceback"])
+        assert kept["support"].count(["the", "refund"]) > kept["any"].count(["the", "refund"])
+        assert run("prune", file, "--task-type", "gardening").code == 2
+
     def test_may_be_summarised(self, run: Any, tmp_path: Path) -> None:  # S4, C2
         """One message stands for the oldest, and the report counts them."""
         done = run(

@@ -105,6 +105,19 @@ class TestContext:
         assert made["messages"][-1] == talk[-1]
         assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
+    def test_leaves_out_by_the_words_of_the_task_type(self, app: Any) -> None:  # B18
+        """Ratings that were stored under another list are made again, so that it goes by what a plan goes by."""
+        app.models.put("small", {"window": 8_192})
+        app.settings.put({"strategy": "score", "user_words_tokens": 0})
+        talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
+        talk[3] = wire("assistant", "marmalade " + "word3 " * 80)
+        session = managed(app, *talk, model="small")
+        assert talk[3] not in app.context.get(session)["messages"]
+        words = [{"name": "fruit", "share": 1.0, "words": ["marmalade"]}]
+        heavy = {"recency": 10.0, "role": 0.0, "keywords": 90.0, "length": 0.0, "relevance": 0.0}
+        app.settings.put({"task_types": {"chat": {"keywords": words, "weights": heavy}}})
+        assert talk[3] in app.context.get(session)["messages"]
+
     def test_has_a_user_even_where_none_is_left(self, app: Any) -> None:  # X6
         """Every provider wants one."""
         followed(app, said("only me"))

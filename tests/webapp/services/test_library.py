@@ -44,6 +44,7 @@ class TestSettings:
         document = app.settings.get()
         assert document["limits"]["fresh_tail"]["min"] == 0
         assert set(document["limits"]["strategy"]["choices"]) >= {"score", "newest_first"}
+        assert document["limits"]["task_type"]["choices"][:3] == ["any", "auto", "coding"]
         assert "Blueprint" in document["presets"]
 
 

@@ -42,13 +42,31 @@ class TestOne:
         assert (changed["automatic"], changed["title"]) == (True, "Fix the login")
 
     @pytest.mark.parametrize(
-        "body", [{"settings": {"weights": {"recency": -1}}}, {"titel": "x"}, {"automatic": "yes"}]
+        "body",
+        [
+            {"settings": {"weights": {"recency": -1}}},
+            {"settings": {"task_type": "gardening"}},
+            {"titel": "x"},
+            {"automatic": "yes"},
+        ],
     )
     def test_refuses_what_is_wrong(self, client: FlaskClient, body: dict[str, object]) -> None:
         """With the field."""
         answer = client.patch("/api/sessions/a", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
+
+    def test_says_its_task_type_and_takes_another(self, client: FlaskClient) -> None:  # B18
+        """With the reason; null gives it back to the settings."""
+        found = client.get("/api/sessions/a").json["task_type"]
+        assert (found["name"], found["setting"], found["own"]) == ("chat", "auto", False)
+        assert found["reason"] == "looks like chat: no tool was used"
+        changed = client.patch("/api/sessions/a", json={"settings": {"task_type": "support"}}).json[
+            "task_type"
+        ]
+        assert (changed["name"], changed["own"]) == ("support", True)
+        given_back = client.patch("/api/sessions/a", json={"settings": {"task_type": None}}).json["task_type"]
+        assert given_back == found
 
     def test_is_deleted_only_when_its_id_is_repeated(self, client: FlaskClient) -> None:
         """Nothing goes by a slip."""
