@@ -1,9 +1,10 @@
 """What is done to a context by itself, inside the transaction of the append that makes it necessary.
 
-Above the target a plan cuts to the aim: once a crossing, and only for a gain worth it. What is protected stays, even
-where it takes more than the aim or the target. Above what is usable the model would soon refuse the context, protected
-or not: there the emergency path cuts below it by a margin, so that the next message does not call for it again. Where
-it can gain nothing, that is said once, and it waits until the context has grown.
+Above the target (or what is usable, where a small window makes that less) a plan cuts to the aim: once a crossing, and
+only for a gain worth it. What is protected stays, even where it takes more than the aim or the target. Where the
+context then exceeds what is usable all the same, the model would soon refuse it, protected or not: the emergency path
+cuts below that by a margin, so that the next message does not call for it again. Where it can gain nothing, that is
+said once, and it waits until the context has grown.
 """
 
 from __future__ import annotations
@@ -55,20 +56,21 @@ class Automatic:
     # -- above the target
 
     def _prune(self, row: SessionRow, draft: Draft) -> list[Event]:
-        carried, limits = draft.carried, self._desk.limits(row)
+        carried = draft.carried
         tokens = draft.gauge(PRUNED)
-        if tokens <= limits.target_tokens:
+        engages = self._engages(row, draft.totals)
+        if tokens <= engages:
             if carried.fired or carried.backed_off:
                 carried.fired, carried.backed_off = False, 0
                 self._save(row, carried)
             return []
         if not self._desk.automatic(row) or carried.fired or tokens < carried.backed_off:
             return []
-        made = self._planning.make(row, draft.totals)
-        worth = _gain(made) >= max(1, limits.limit * made.settings.minimum_gain_percent / 100)
+        made = self._plan(row, draft.totals, engages)
+        worth = _gain(made) >= max(1, made.limits.limit * made.settings.minimum_gain_percent / 100)
         if worth and self._waits_for_a_model(row, made, draft.totals):
             return []
-        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > limits.target_tokens
+        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > engages
         carried.fired, carried.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
         row.state = carried.to_dict()
         if not worth:
@@ -78,6 +80,17 @@ class Automatic:
         _, events = self._prunes.carry_out(row, draft.totals, made, "automatic", "automatic", prepared)
         self._views.drop(row.key)
         return events
+
+    def _engages(self, row: SessionRow, totals: Totals) -> int:
+        """The size above which a context is pruned: its target, or what is usable where that is less."""
+        usable = usable_estimate(self._desk, row, totals)
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        return min(self._desk.limits(row).target_tokens, scale.shown(usable))
+
+    def _plan(self, row: SessionRow, totals: Totals, engages: int) -> Made:
+        """The plan for the aim, never for more than where it engages."""
+        aim = self._desk.limits(row).aim_tokens
+        return self._planning.make(row, totals, max_tokens=engages if engages < aim else None)
 
     def _waits_for_a_model(self, row: SessionRow, made: Made, totals: Totals) -> bool:
         """Whether the plan's summary is left to a model: it takes its time, which there is while the context fits."""
@@ -90,9 +103,9 @@ class Automatic:
         settings = self._desk.settings_of(row)
         if not self._covering.has_model or settings.strategy != SUMMARISE or not self._desk.automatic(row):
             return False
-        carried = Carried.from_dict(row.state)
-        tokens = Scale(carried, self._store.contexts.totals(row.key), PRUNED, row.followed).tokens
-        above = tokens > self._desk.limits(row).target_tokens
+        carried, totals = Carried.from_dict(row.state), self._store.contexts.totals(row.key)
+        tokens = Scale(carried, totals, PRUNED, row.followed).tokens
+        above = tokens > self._engages(row, totals)
         return above and not carried.fired and tokens >= carried.backed_off
 
     def summarise(self, session_id: str, cancelled: threading.Event | None = None) -> None:
@@ -105,7 +118,8 @@ class Automatic:
             row = self._store.sessions.get(session_id)
             if not self.wants_a_model(row):
                 return
-            made = self._planning.make(row)
+            totals = self._store.contexts.totals(row.key)
+            made = self._plan(row, totals, self._engages(row, totals))
         if made.plan.removed or made.plan.shortened:
             prepared = self._covering.prepare(row, made, cancelled=cancelled)
             self._prunes.carry(made, prepared, "automatic")

@@ -76,6 +76,19 @@ class TestSummarising:
         assert made[0]["session"]["pruned"]["tokens"] <= made[0]["session"]["aim_tokens"]
         assert list(app.verify()) == []
 
+    def test_comes_before_the_emergency_in_a_small_window(self, app: Any) -> None:  # S3, C5
+        """What is usable is less than the target there, and a plan is tried first all the same."""
+        app.models.put("tiny", {"window": 16_384})
+        session = automatic(app, strategy="summarise")
+        app.sessions.patch(session, {"model": "tiny"})
+        events = heard(app)
+        for n in range(40):
+            app.ingest.append_messages(session, [words(n, 400)])
+            tokens, usable = estimate(app, session)
+            assert tokens <= usable
+        assert emergencies(events) == []
+        assert len(app.summarising.list(session)["summaries"]) > 1
+
     def test_is_left_to_a_model_while_the_context_fits(self, app: Any) -> None:  # P5, S4
         """In the background; the append does not wait for it."""
         asked, go = threading.Event(), threading.Event()
