@@ -16,6 +16,7 @@ from scoring.triggers import Due, Fill, summary_due
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.automatic import Automatic
+from webapp.services.covering import stood_in
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale, gauge
 from webapp.services.state import Carried
@@ -127,7 +128,8 @@ class Background:
             if actor == PRUNE:
                 self._automatic.summarise(session_id, job.cancelled)
             else:
-                self._summarising.summarise(session_id, actor, job.cancelled)
+                made = self._summarising.summarise(session_id, actor, job.cancelled)
+                self._desk.bus.publish(*stood_in(session_id, made["problems"]))
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
         except CoppiceError as error:

@@ -8,12 +8,12 @@ is replaced. The built-in summariser takes milliseconds and stands in where no m
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from webapp.errors import Conflict
-from webapp.events import ContextSummarized
+from webapp.events import ContextSummarized, Event, ProblemReported
 from webapp.services.changes import Change
 from webapp.services.desk import Desk
 from webapp.services.gauges import Totals
@@ -128,6 +128,15 @@ class Covering:
             "cost": text.cost,
             "problems": list(text.problems),
         }
+
+
+def stood_in(session_id: str, problems: Sequence[str]) -> list[Event]:
+    """What is told where a model was asked and its text did not do: nothing is lost, but somebody should look."""
+    said = dict.fromkeys(problems)
+    return [
+        ProblemReported(session_id, f"the model's summary did not do, the built-in one stands in: {one}")
+        for one in said
+    ]
 
 
 def summarised_event(row: SessionRow, totals: Totals, summary: SummaryRow) -> ContextSummarized:

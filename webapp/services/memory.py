@@ -89,11 +89,11 @@ class Memory:
             self._store.memories.remove(kind, number)
 
     def relevant(self, message: Message | None) -> tuple[list[str], list[str]]:
-        """Texts of the memories and learnings that share words with a message, best match first."""
+        """Texts of the memories and learnings that share words with a message, best match first, each once."""
         words = words_for_search(message)
         memories = self._store.memories.search(MEMORY, words, FOUND)
         learnings = self._store.memories.search(LEARNING, words, FOUND)
-        return [m.text for m in memories], [m.text for m in learnings]
+        return list(dict.fromkeys(m.text for m in memories)), list(dict.fromkeys(m.text for m in learnings))
 
     # -- proposals
 

@@ -19,7 +19,7 @@ from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.changes import Change, stand_in
-from webapp.services.covering import Covering, Prepared, summarised_event
+from webapp.services.covering import Covering, Prepared, stood_in, summarised_event
 from webapp.services.desk import Desk
 from webapp.services.figures import cache_figures
 from webapp.services.gauges import Totals, percent, regions, session_json
@@ -186,7 +186,8 @@ class Prunes:
                 totals = self._store.contexts.totals(row.key)
                 operation, events = self.carry_out(row, totals, made, actor, reason, prepared)
             self._views.drop(row.key)
-        self._desk.bus.publish(*events, SessionUpdated(row.id))
+        failed = stood_in(row.id, prepared.text.problems) if prepared is not None else []
+        self._desk.bus.publish(*events, *failed, SessionUpdated(row.id))
         return applied_json(session_json(self._desk, row, totals), operation, pruned_event(events))
 
     def check(self, row: SessionRow, made: Made, prepared: Prepared | None) -> None:

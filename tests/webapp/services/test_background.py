@@ -66,6 +66,8 @@ class TestOnWish:
         model.go.set()
         assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
         assert eventually(lambda: not background.running("s"))
+        told = next(e for e in events if isinstance(e, ProblemReported))
+        assert told.message == "the model's summary did not do, the built-in one stands in: no answer"
 
     def test_makes_one_at_a_time(self, slow: Any) -> None:  # C9
         """A second wish finds the first at work."""

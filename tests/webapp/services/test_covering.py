@@ -10,7 +10,7 @@ import pytest
 from scoring.summary.snapshot import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
 from webapp.errors import Conflict
-from webapp.events import ContextPruned, ContextSummarized
+from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.covering import Covering
 from webapp.services.prunes import Prunes
 from webapp.services.summarising import Summarising, Written
@@ -162,7 +162,11 @@ class TestAModel:
     @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
     def test_that_fails_is_stood_in_for(self, app: Any, session: str, model: Model) -> None:  # C9, S4
         """So is one that writes more than was set aside."""
+        events = heard(app)
         made = prunes_by(app, model).apply(session, WISH)
+        told = [e for e in events if isinstance(e, ProblemReported)]
+        assert told
+        assert told[0].message.startswith("the model's summary did not do, the built-in one stands in: ")
         [summary] = app.summarising.list(session)["summaries"]
         assert summary["level"] == "deterministic"
         assert made["operation"]["tokens_after"] <= 4_000

@@ -55,6 +55,8 @@ class TestMemory:
         found = app.memory.relevant(user("please fix the parser"))
         assert found == (["the parser lives in src/parser.py"], ["parser tests need the cache"])
         assert app.memory.relevant(Message("user")) == ([], [])
+        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        assert app.memory.relevant(user("please fix the parser")) == found
 
 
 DECIDED = "Never run the migration twice because it drops the table."
