@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.test_overview import DROP
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -44,6 +47,66 @@ def open_history(page: Page, server: Server) -> None:
     expect(page.locator(".operations .group-rows li").first).to_be_visible()
 
 
+def open_heaviest(page: Page, server: Server) -> None:
+    """What is heaviest, where it can be dropped and shortened."""
+    page.goto(f"{server.url}/sessions/{with_outputs(server)}")
+    page.get_by_role("tab", name="Heaviest").click()
+    expect(page.get_by_role("button", name="Shorten the outputs of bash…")).to_be_visible()
+
+
+def open_chosen(page: Page, server: Server) -> None:
+    """A plan of what was chosen, shortened outputs with their tokens before and after."""
+    open_heaviest(page, server)
+    page.get_by_role("button", name="Shorten the outputs of bash…").click()
+    page.locator("button.group").first.click()
+    expect(page.locator(".chosen .chip")).to_have_count(1)
+    expect(page.locator(".group-rows small").first).to_be_visible()
+
+
+def open_archive(page: Page, server: Server) -> None:
+    """What is out of the context."""
+    session = managed(server, 60)
+    server.app.prunes.apply(session, {})
+    page.goto(f"{server.url}/sessions/{session}")
+    page.get_by_role("tab", name="Archive").click()
+    expect(page.get_by_role("button", name="Restore").first).to_be_visible()
+
+
+def open_empty(page: Page, server: Server) -> None:
+    """A session in which nothing was said, and its menus."""
+    page.goto(f"{server.url}/sessions/{managed(server, 0)}")
+    expect(page.get_by_text("No messages yet.")).to_be_visible()
+    page.get_by_label("More", exact=True).click()
+    expect(page.get_by_role("switch", name="Automatic pruning")).to_be_visible()
+
+
+def open_import(page: Page, server: Server) -> None:
+    """The overview while a file is read."""
+    go_on = threading.Event()
+
+    def slow(*_: Any, **__: Any) -> Any:
+        go_on.wait(10)
+        return {"imported": []}
+
+    server.app.importing.import_file = slow
+    page.goto(server.url)
+    page.evaluate(DROP, ["first.json", "[]"])
+    expect(page.locator(".importing")).to_be_visible()
+
+
+def with_outputs(server: Server) -> str:
+    """A session with seven long outputs of a tool."""
+    session = managed(server, 1, tokens=20)
+    rows: list[dict[str, Any]] = []
+    for n in range(7):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "bash", "arguments": "{}"}}
+        text = "".join(f"src/module_{n}_{i}.py: something or other\n" for i in range(300))
+        rows.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        rows.append({"role": "tool", "tool_call_id": f"c{n}", "content": text})
+    server.app.ingest.append_messages(session, [*rows, {"role": "user", "content": "go on"}])
+    return session
+
+
 def open_settings(page: Page, server: Server) -> None:
     """The settings with a fault and a what-if."""
     managed(server, 3, tokens=50)
@@ -73,7 +136,8 @@ def open_error(page: Page, server: Server) -> None:
 
 
 PAGES = [
-    open_overview, open_nothing, open_plan, open_history, open_settings, open_search, open_memory, open_error,
+    open_overview, open_nothing, open_import, open_plan, open_heaviest, open_chosen, open_history, open_archive,
+    open_empty, open_settings, open_search, open_memory, open_error,
 ]  # fmt: skip
 
 
