@@ -122,7 +122,7 @@ class Decision:
         elif self._first is not None:
             return self._first.explain(head)
         if self.shortenings:
-            return Why("fits", "kept: everything fits beside the outputs that are cleared or shortened")
+            return Why("fits", "kept: everything fits, with outputs shortened")
         return Why("fits", "kept: everything fits")
 
     @property

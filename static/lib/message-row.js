@@ -54,7 +54,7 @@ export function previewLine(message) {
 
 /** A message in a panel beside the list, which leads to its row. @param {Message} message */
 export function panelText(message) {
-  const reason = plainReason(message.reason);
+  const reason = plainReason(message.reason).replace(/^cleared: /, ""); // its group says so
   return html`<span class="group-text" title="${reason}"><button class="bare" data-act="show-message" data-number="${message.number}">${previewLine(message)}</button><small class="muted">${told(reason || message.role)}</small></span>`;
 }
 

@@ -43,11 +43,21 @@ export const SECTIONS = [
   [
     "stages",
     "Before anything is dropped",
-    "in this order, while something has to go",
+    "in this order",
     [
-      ["stage_duplicates", "Clear a tool output that comes again, word for word", "", ""],
-      ["stage_superseded", "Clear what was read of a file that is read again or written later", "", ""],
-      ["stage_outputs", "Old tool outputs", "", "The oldest first, and no more than has to be."],
+      ["stage_duplicates", "Clear an output that comes again", "", "Word for word; the newest stays."],
+      [
+        "stage_superseded",
+        "Clear what a later read replaces",
+        "",
+        "The whole file is read again, or written, in a later message.",
+      ],
+      [
+        "stage_outputs",
+        "Old outputs",
+        "",
+        "The oldest first, no more than has to be. Shortened, they keep head, tail and every line of an error.",
+      ],
     ],
   ],
   [
@@ -89,8 +99,8 @@ export const SECTIONS = [
   ],
   [
     "tool_outputs",
-    "Old tool outputs",
-    "which ones are old, and who is left alone",
+    "Old outputs",
+    "which ones count as old",
     [
       ["tool_outputs_keep_turns", "Outputs stay of the last", "turns", ""],
       ["tool_outputs_keep_tokens", "and the newest, up to", "tokens", ""],
@@ -112,7 +122,7 @@ export const CHOICES = {
   ],
   stage_outputs: [
     ["off", "Left alone"],
-    ["shorten", "Shortened to head, tail, errors"],
-    ["clear", "Cleared to one line"],
+    ["shorten", "Shortened"],
+    ["clear", "Cleared"],
   ],
 };

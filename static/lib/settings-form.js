@@ -146,8 +146,10 @@ function rows(form, fields) {
 function fieldRow(form, [name, label, unit, help]) {
   const value = form.settings[name];
   const fault = faultNote(faultAt(form.faults, name, true), `fault-${name}`);
-  if (typeof value === "boolean")
-    return html`<label class="switch" data-key="${name}"><input type="checkbox" role="switch" name="${name}" ${value ? html`checked` : ""}>${label}</label>`;
+  if (typeof value === "boolean") {
+    const described = help ? html`aria-describedby="help-${name}"` : "";
+    return html`<div class="setting" data-key="${name}"><label class="switch"><input type="checkbox" role="switch" name="${name}" ${value ? html`checked` : ""} ${described}>${label}</label>${help && html`<p class="muted small" id="help-${name}">${help}</p>`}</div>`;
+  }
   const choices = CHOICES[name] ?? form.limits[name]?.choices?.map((choice) => [choice, title(choice)]);
   const words = typeof value === "string" || Array.isArray(value);
   const field = choices

@@ -57,7 +57,7 @@ class TestTheOrder:
         plan = planned(list(self.SAID), 20)
         assert (plan.shortened, plan.removed) == ((2,), ())
         assert plan.reason(2) == "cleared: message 7 holds the same output"
-        assert plan.reason(1) == "kept: everything fits beside the outputs that are cleared or shortened"
+        assert plan.reason(1) == "kept: everything fits, with outputs shortened"
 
     def test_goes_on_to_the_next(self) -> None:  # X7
         """What the first does not free the second does."""
