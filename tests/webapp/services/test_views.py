@@ -26,6 +26,7 @@ def same(app: Any, session: str = "s") -> bool:
             history.drop_first,
             history.summarised,
             history.features,
+            history.facts,
             view.stand_ins,
             view.version,
         )
@@ -77,6 +78,20 @@ class TestViews:
         app.views.of(app.store.sessions.get("s"))
         app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
         assert same(app)
+
+    def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: Any) -> None:
+        """Its number may be another's soon; after a prune they are still there."""
+        app.settings.put({"strategy": "score"})
+        followed(app, *conversation(3), user("end"))
+        app.settings.put({"keywords": []})
+        app.prunes.plan("s", {})
+        row = app.store.sessions.get("s")
+        rated = app.views.of(row).ratings
+        app.views.drop(row.key)
+        assert rated
+        assert app.views.of(row).ratings is rated
+        app.views.forget(row.key)
+        assert app.views.of(row).ratings == {}
 
     def test_are_forgotten_least_recently_used_first(self, app: Any) -> None:
         """When there are too many messages in all."""
