@@ -27,7 +27,7 @@ from scoring.models import find_model
 from scoring.plan import OverBudget, PrunePlan, plan_prune
 from scoring.protection import protect
 from scoring.settings import Settings
-from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.summary.planned import written
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
@@ -234,9 +234,9 @@ class _Assembly:
         if first is None:
             return slots
         message = slots[first].message
-        opens = _user_says_something(message) and not message.results
+        opens = user_says_something(message) and not message.results
         wanted = self.config.format in ("anthropic", "gemini") and not opens
-        if wanted or not any(_user_says_something(s.message) for s in slots):
+        if wanted or not any(user_says_something(s.message) for s in slots):
             self.notes.append("the list began without a user message; one that says so stands before it")
             return [*slots[:first], self._counted("", Message("user", (Text(OPENING),))), *slots[first:]]
         return slots
@@ -393,12 +393,3 @@ def _before_the_last_summary(slots: Sequence[_Slot]) -> int:
     """How many messages stand before the last summary."""
     last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
     return sum(not slot.summary for slot in slots[:last])
-
-
-def _user_says_something(message: Message) -> bool:
-    """Whether a user message holds what every format writes: words, media, a file."""
-    if message.role != "user":
-        return False
-    return any(
-        p.text.strip() if isinstance(p, Text) else not isinstance(p, ToolResult) for p in message.parts
-    )

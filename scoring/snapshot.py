@@ -14,7 +14,7 @@ from scoring.budget import TokenBudget
 from scoring.context_settings import ContextSettings
 from scoring.features import Features
 from scoring.formats import decode
-from scoring.messages import Message
+from scoring.messages import Message, Text, ToolResult
 from scoring.models import ModelLimits
 from scoring.settings import BALANCED, Settings
 from scoring.summary.value import Summary
@@ -132,3 +132,12 @@ class AssemblyConfig:
         if self.budget is not None:
             return self.budget.fresh_tail_count
         return max(self.settings.fresh_tail, self.context.min_recent_messages)
+
+
+def user_says_something(message: Message) -> bool:
+    """Whether a user message holds what every format writes: words, media, a file."""
+    if message.role != "user":
+        return False
+    return any(
+        p.text.strip() if isinstance(p, Text) else not isinstance(p, ToolResult) for p in message.parts
+    )

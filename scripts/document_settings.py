@@ -28,7 +28,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "task_type": "Whose weights and keywords hold: `any` for the ones above in all sessions, `auto` for those of "
         "what a session looks like, or `coding`, `support`, `research`, `chat`.",
         "task_types": "What each type has of its own, weights, keywords or both; null follows the ones above.",
-        "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}.",
+        "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}; "
+        "what each does, [the context](context.md#how-what-stays-is-chosen) says.",
     },
     "When, and how far": {
         "target_percent": "Above this share of the input limit a session is marked, and automatic pruning acts.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.budget import TokenBudget
-from scoring.messages import message
+from scoring.messages import Media, ToolResult, message
 from scoring.settings import BALANCED, BLUEPRINT
-from scoring.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.summary.value import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
 from tests.scoring.builders import history_of, model, user
@@ -70,3 +70,15 @@ class TestTheRules:
         assert AssemblyConfig(BLUEPRINT).tail == 6
         assert AssemblyConfig(replace(BALANCED, fresh_tail=16)).tail == 16
         assert AssemblyConfig(budget=TokenBudget(10, 0, 0, fresh_tail_count=0)).tail == 0
+
+
+class TestAUserMessage:
+    """What every format writes of it."""
+
+    def test_says_something_by_words_or_media(self) -> None:  # X6
+        """Blanks and results of tools are nothing a list could begin with."""
+        assert user_says_something(user("hi"))
+        assert user_says_something(message("user", "", Media("image")))
+        assert not user_says_something(user("  "))
+        assert not user_says_something(message("user", "", ToolResult("1", "out")))
+        assert not user_says_something(model("hi"))
