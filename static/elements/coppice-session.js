@@ -250,7 +250,7 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {Tab} tab */
   #openTab(tab) {
-    this.#opener = document.activeElement;
+    if (!document.activeElement?.closest(".side")) this.#opener = document.activeElement;
     this.#tab = tab;
     this.#sheet = true;
     this.update();
@@ -277,8 +277,15 @@ export class CoppiceSession extends CoppiceElement {
     const was = this.#sheet && this.#isSheet;
     this.#sheet = false;
     this.update();
-    if (was && this.#opener instanceof HTMLElement && this.#opener.isConnected) this.#opener.focus();
+    if (was) this.#refocus();
     return was;
+  }
+
+  /** Gives the focus back to what opened a panel, where it went with what had it. */
+  #refocus() {
+    const lost = document.activeElement === document.body || this.#isSheet;
+    if (lost && this.#opener instanceof HTMLElement && this.#opener.isConnected)
+      this.#opener.focus({ preventScroll: true });
   }
 
   /** @param {KeyboardEvent} event */
@@ -301,7 +308,8 @@ export class CoppiceSession extends CoppiceElement {
     if (this.#tab === "plan") {
       this.#tab = "heaviest";
       this.#plan = null;
-      this.requestUpdate();
+      this.update();
+      this.#refocus();
     }
   }
 
@@ -315,6 +323,7 @@ export class CoppiceSession extends CoppiceElement {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
     });
     this.update();
+    this.#refocus();
     this.#changed(true);
   }
 

@@ -76,6 +76,19 @@ class TestOpening:
         page.keyboard.press("Escape")
         expect(opener).to_be_focused()
 
+    def test_gives_the_focus_back_once_it_is_closed_or_applied(self, page: Page, server: Server) -> None:
+        """The button that opened it has it again, beside the list as well."""
+        open_session(page, server, managed(server, 60))
+        opener = page.get_by_role("button", name="Prune…")
+        for end in ("Escape", "Enter"):
+            opener.focus()
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("heading", name="Prune to 60")).to_be_focused()
+            expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+            page.keyboard.press(end)
+            expect(page.get_by_role("heading", name="Prune to 60")).to_have_count(0)
+            expect(opener).to_be_focused()
+
 
 class TestChoosing:
     """What is heaviest can be taken from where it stands."""
