@@ -21,6 +21,8 @@ Json = dict[str, Any]
 
 # A prune over a very long session takes a second; a slow disk may take a few more.
 TIMEOUT_SECONDS = 30.0
+# Where a model is configured, a prune that summarises waits for it: two answers of two minutes each at most.
+WRITING_SECONDS = 300.0
 
 
 class ApiError(Exception):
@@ -109,12 +111,13 @@ class Coppice:
     def prune(
         self, plan_id: str | None = None, *, max_tokens: int | None = None, strategy: str | None = None
     ) -> Json:
-        """Applies a plan that was shown, or a fresh one.
+        """Applies a plan that was shown, or a fresh one. A plan that summarises waits until the summary is written.
 
         Raises:
             ApiError: 409 when the session has changed since the plan was made.
         """
-        return self._post("prune", given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy))
+        wish = given(plan_id=plan_id, max_tokens=max_tokens, strategy=strategy)
+        return self._post("prune", wish, seconds=WRITING_SECONDS)
 
     def undo(self, n: int | None = None) -> Json:
         """Undoes operation `n` and those after it; without `n`, the newest that can be undone.
@@ -156,15 +159,21 @@ class Coppice:
     def _get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
         return self._call("GET", f"/sessions/{self._quoted}/{path}", query=query)
 
-    def _post(self, path: str, body: Json) -> Json:
-        return self._call("POST", f"/sessions/{self._quoted}/{path}", body)
+    def _post(self, path: str, body: Json, seconds: float | None = None) -> Json:
+        return self._call("POST", f"/sessions/{self._quoted}/{path}", body, seconds=seconds)
 
     def _call(
-        self, method: str, path: str, body: Json | None = None, query: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        query: Mapping[str, str] | None = None,
+        seconds: float | None = None,
     ) -> Json:
+        timeout = httpx.USE_CLIENT_DEFAULT if seconds is None else seconds
         try:
             answer = self._http.request(
-                method, self._base + path, json=body, params=query, headers=self._headers
+                method, self._base + path, json=body, params=query, headers=self._headers, timeout=timeout
             )
         except httpx.HTTPError as error:
             message = f"no answer from {self._base}: {error}; is `coppice serve` running there?"

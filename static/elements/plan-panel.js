@@ -224,8 +224,8 @@ export class PlanPanel extends CoppiceElement {
       </div>
       ${
         plan &&
-        html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${planVerb(plan)} <kbd>⏎</kbd></button>
-        <span class="small muted nowrap">${doesSomething(plan) ? "Can be undone." : ""}</span></footer>`
+        html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${this.#busy && plan.summary ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
+        <span class="small muted nowrap">${!doesSomething(plan) ? "" : this.#busy && plan.summary?.by_model ? "The model may take a while." : "Can be undone."}</span></footer>`
       }`,
     );
   }

@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers import Server
 from tests.shared import ROOT
-from webapp.client import ApiError, Coppice, plain
+from webapp.client import WRITING_SECONDS, ApiError, Coppice, plain
 
 TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 300} for n in range(60)]
 
@@ -164,3 +164,17 @@ class TestTheModule:
         """Lists and dicts all the way down."""
         value = {"role": "user", "content": [{"type": "text", "text": "x", "n": None}]}
         assert plain(value) == value
+
+    def test_waits_longer_for_a_prune_that_a_model_may_write(self) -> None:  # P5, S4
+        """For anything else as long as the HTTP client that was handed in does."""
+        waited: list[float] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            waited.append(request.extensions["timeout"]["read"])
+            return httpx.Response(200, json={})
+
+        http = httpx.Client(transport=httpx.MockTransport(answer), timeout=7)
+        with Coppice(session="x", http=http) as coppice:
+            coppice.prune(strategy="summarise")
+            coppice.plan()
+        assert waited == [WRITING_SECONDS, 7]

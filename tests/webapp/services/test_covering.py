@@ -6,6 +6,8 @@ import threading
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from scoring.summary.snapshot import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
@@ -146,6 +148,43 @@ class TestApplying:
         assert any("the summary alone did not suffice" in row["reason"] for row in plan["removed"])
         made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
         assert made["operation"]["tokens_after"] <= 700
+
+
+class TestOnAnySession:
+    """Held for sessions of any length and any budget."""
+
+    @given(
+        st.lists(st.sampled_from([1, 20, 120, 600]), min_size=1, max_size=24),
+        st.integers(0, 20_000),
+        st.integers(0, 3),
+    )
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_a_plan_is_kept_to_and_taken_back(
+        self, app: Any, sizes: list[int], budget: int, later: int
+    ) -> None:  # X1, X2, C5, C9
+        """Within the budget or said not to be, in order, the log untouched; undone, it is as before and what came."""
+        said = [
+            wire("user" if n % 2 == 0 else "assistant", f"{n} " + "use src/parser.py " * size)
+            for n, size in enumerate(sizes)
+        ]
+        session = managed(app, *said)
+        before = context_numbers(app, session)
+        plan = app.prunes.plan(session, {"max_tokens": budget, "strategy": "summarise"})
+        assert plan["over_budget"] or plan["after"]["tokens"] <= budget
+        if plan["nothing_to_do"]:
+            return
+        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        assert made["operation"]["tokens_after"] <= plan["after"]["tokens"]
+        gone = {row["number"] for row in plan["removed"]}
+        covered = plan["summary"]["messages"] if plan["summary"] else 0
+        stays = [no for no in before if no not in gone]
+        assert context_numbers(app, session)[-len(stays) :] == stays
+        assert len(context_numbers(app, session)) == len(stays) + (covered > 0)
+        if later:
+            app.ingest.append_messages(session, [wire("user", f"later {n}") for n in range(later)])
+        app.operations.undo(session, made["operation"]["n"])
+        assert context_numbers(app, session) == list(range(1, len(sizes) + later + 1))
+        assert list(app.verify()) == []
 
 
 class TestAModel:
