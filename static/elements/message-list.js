@@ -3,7 +3,7 @@
 // The messages of a session: filters with counts, find, sort, score and fate of each, and what a row opens to.
 // Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
 // elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
-// once a second; `setFilter(name)` chooses a chip. What is chosen stands in the address.
+// once a second; `setFilter(name)` chooses a chip. Emits `chosen` like <heavy-panel>. What is chosen stands in the address.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
@@ -69,7 +69,7 @@ export class MessageList extends CoppiceElement {
         this.#whole.add(target.dataset.id ?? "");
         this.requestUpdate();
       },
-      message: (target) => this.emit("message-act", { id: target.dataset.id, act: target.dataset.do }),
+      message: (target) => this.#act(target.dataset.id ?? "", target.dataset.do ?? ""),
       "show-new": () => this.#showNew(),
       "retry-messages": () => this.#read(),
       "no-filter": () => this.#change({ fate: "all", role: "", q: "" }),
@@ -293,6 +293,13 @@ export class MessageList extends CoppiceElement {
     this.#open.clear();
     this.requestUpdate();
     return had;
+  }
+
+  /** Asks for what a row's button says; what can be previewed is chosen for a plan. @param {string} id @param {string} act */
+  #act(id, act) {
+    const message = this.#rows.find((m) => m.id === id);
+    if (act !== "shorten") this.emit("message-act", { id, act });
+    else if (message) this.emit("chosen", { kind: act, messages: [{ id, number: message.number }] });
   }
 
   /** @param {number} by */

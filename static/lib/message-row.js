@@ -2,6 +2,7 @@
 import { counted, decimal, moment, number } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
+import { canShorten } from "./rows.js";
 import { fateName, plainReason } from "./words.js";
 
 /** @typedef {import("./types.js").Message} Message */
@@ -102,6 +103,7 @@ function actions(message) {
   /** @type {[string, string, string][]} */
   const acts = [message.pinned ? ["unpin", "Unpin", "pin"] : ["pin", "Pin: never prune", "pin"]];
   if (message.role === "system") return acts;
+  if (canShorten(message)) acts.push(["shorten", "Shorten…", "torn"]);
   acts.push(
     ["drop-first", message.drop_first ? "No longer drop first" : "Drop first", "first"],
     ["drop", "Drop now", "goes"],

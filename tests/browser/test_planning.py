@@ -135,6 +135,21 @@ class TestChoosing:
         expect(page.get_by_role("status").filter(has_text="7 outputs shortened")).to_be_visible()
         expect(page.locator(".op-figures").first).to_contain_text(re.compile(r"^7 shortened, [\d,]+ → "))
 
+    def test_shortens_one_output_from_its_row(
+        self, page: Page, server: Server, folder: ClaudeFolder
+    ) -> None:  # X7
+        """The open row of a long output offers it; that of a short message does not."""
+        open_followed(page, server, followed(folder, calls=8))
+        row(page, 1).get_by_role("button").click()
+        expect(page.get_by_role("button", name="Pin: never prune")).to_be_visible()
+        expect(page.locator(".m-acts").get_by_role("button", name="Shorten…")).to_have_count(0)
+        row(page, 1).get_by_role("button").click()
+        row(page, 5).get_by_role("button").click()
+        page.locator(".m-acts").get_by_role("button", name="Shorten…").click()
+        expect(page.get_by_role("heading", name="Only what you chose")).to_be_focused()
+        expect(page.get_by_role("button", name="No longer shorten message 5")).to_be_visible()
+        expect(page.get_by_role("button", name="Shorten 1 output ")).to_be_visible()
+
     def test_outlives_a_look_at_another_panel(self, page: Page, server: Server) -> None:
         """What was spared stays spared while one looks at the history."""
         open_session(page, server, managed(server, 60))
