@@ -20,7 +20,7 @@ from scoring.enrichment import Enriched, enrich
 from scoring.errors import InvalidSettings
 from scoring.features import analyse
 from scoring.formats import OPENING, encode, repair
-from scoring.history import History
+from scoring.history import History, reads_traces
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
@@ -283,10 +283,10 @@ class _Assembly:
         return [*slots[:newest], cut, *slots[newest + 1 :]]
 
     def _history(self, slots: Sequence[_Slot]) -> tuple[History, list[_Slot]]:
-        history = History()
+        history, traces = History(), reads_traces(self.settings)
         for slot in slots:
             known = slot.item.analysed() if slot.item is not None else None
-            features = known or analyse(slot.message, slot.tokens, self.lexicon)
+            features = known or analyse(slot.message, slot.tokens, self.lexicon, traces=traces)
             history.append(features, pinned=slot.pinned)
         return history, list(slots)
 

@@ -47,8 +47,8 @@ class Ground:
     kept: Collection[int]
 
     def may_change(self, position: int) -> bool:
-        """Whether an output of this message may be replaced."""
-        return self.history.units.head[position] in self.free
+        """Whether an output of this message may be replaced; what a summary has behind it is left alone."""
+        return position >= self.history.summarised and self.history.units.head[position] in self.free
 
     def may_stay(self, position: int) -> bool:
         """Whether another output may be replaced because this message has it too."""

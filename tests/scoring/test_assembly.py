@@ -215,6 +215,23 @@ class TestSummaries:
         assert build(said, config=config) == made
 
 
+class TestOutputs:
+    """Tool outputs in what the model is sent."""
+
+    def test_that_come_again_are_cleared_before_anything_is_left_out(self) -> None:  # X7, C2
+        """In a bare list too; without the stage what is oldest goes."""
+        said = [m for n in "123" for m in (calls(n), results(n, text=words(500)))]
+        said += [user("on") for _ in range(9)]
+        rules = replace(BALANCED, strategy="newest_first", fresh_tail=2, user_words_tokens=0)
+        made = build(said, config=AssemblyConfig(rules, usable=1_000, counter=Words()))
+        assert cleared_ids(made.messages) == {"1", "2"}
+        assert len(made.messages) == len(said)
+        off = replace(rules, stage_duplicates=False, stage_superseded=False)
+        gone = build(said, config=AssemblyConfig(off, usable=1_000, counter=Words()))
+        assert cleared_ids(gone.messages) == set()
+        assert len(gone.messages) < len(said)
+
+
 class TestTheNewestMessage:
     """The only one that is ever cut here."""
 

@@ -16,6 +16,13 @@ class TestGround:
         assert [made.may_change(p) for p in range(4)] == [False, False, False, True]
         assert [made.may_stay(p) for p in range(4)] == [True, False, False, True]
 
+    def test_leaves_alone_what_stands_before_a_summary(self) -> None:  # X7, C8
+        """It may stand for others all the same."""
+        made = ground([user(), *read("1", "a.py"), user()])
+        made.history.summarised = 3
+        assert [made.may_change(p) for p in range(4)] == [False, False, False, True]
+        assert made.may_stay(2)
+
     def test_has_the_outputs_that_are_long_enough(self) -> None:  # X7
         """Each result of a message by itself, by what it says; short ones are worth no line in their place."""
         both = message("tool", "", ToolResult("2", "short"), ToolResult("3", file_text("a")))
