@@ -9,6 +9,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { counted, number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
+import { whatItDoes } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { limitsOf } from "../lib/session-row.js";
 import { mainGauge, titleOf } from "../lib/sessions.js";
@@ -142,12 +143,12 @@ export class WhatIf extends CoppiceElement {
     const [saved, tried] = [this.#saved, this.#tried];
     if (!saved) return html`<p class="muted">Planning…</p>`;
     if (!tried)
-      return html`<p class="muted">With the saved settings a prune takes ${counted(saved.removed_count, "message")} out. Change something to see the difference here.</p>`;
+      return html`<p class="muted">With the saved settings a prune ${whatItDoes(saved)}. Change something to see the difference here.</p>`;
     const difference = tried.after.tokens - saved.after.tokens;
     if (tried.changed === 0)
-      return html`<p>No message would change fate: a prune takes the same ${counted(tried.removed_count, "message")} out.</p>`;
+      return html`<p>No message would change fate: a prune still ${whatItDoes(tried)}.</p>`;
     return html`<p><b>${counted(tried.changed ?? 0, "message")}</b> would change fate.</p>
-      <p>A prune would take ${counted(tried.removed_count, "message")} out instead of ${number(saved.removed_count)}, ${difference === 0 ? "to the same number of tokens" : html`and leave <b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
+      <p>A prune ${whatItDoes(tried)}; with the saved settings it ${whatItDoes(saved)}. It leaves ${difference === 0 ? "as many tokens" : html`<b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
   }
 }

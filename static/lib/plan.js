@@ -25,6 +25,15 @@ export function planVerb(plan) {
   return words.join(", ").replace(/^./, (letter) => letter.toUpperCase());
 }
 
+/** What a prune by this plan does, as the end of a sentence: "takes 42 messages out and shortens 3 outputs". @param {Plan} plan */
+export function whatItDoes({ removed_count, shortened_count }) {
+  const acts = [
+    removed_count > 0 && `takes ${counted(removed_count, "message")} out`,
+    shortened_count > 0 && `shortens ${counted(shortened_count, "output")}`,
+  ].filter(Boolean);
+  return acts.join(" and ") || "changes nothing";
+}
+
 /** What a planned summary adds to the context at most, less the summaries that go into it. @param {Plan} plan */
 export const summaryTokens = ({ summary }) => (summary ? summary.most_tokens - summary.absorbed_tokens : 0);
 

@@ -14,6 +14,7 @@ import {
   sinceSentence,
   summaryTokens,
   tookWords,
+  whatItDoes,
 } from "../../../static/lib/plan.js";
 import { gauge, message, operation, plan, session } from "../builders.js";
 
@@ -26,6 +27,15 @@ const summary = {
   absorbed_tokens: 900,
   by_model: false,
 };
+
+describe("what a prune does", () => {
+  it("ends a sentence, shortened outputs included", () => {
+    assert.equal(whatItDoes(plan()), "takes 42 messages out");
+    assert.equal(whatItDoes(plan({ shortened_count: 3 })), "takes 42 messages out and shortens 3 outputs");
+    assert.equal(whatItDoes(plan({ removed_count: 0, shortened_count: 1 })), "shortens 1 output");
+    assert.equal(whatItDoes(plan({ removed_count: 0 })), "changes nothing");
+  });
+});
 
 describe("the plan's button", () => {
   it("says what it does", () => {
