@@ -69,7 +69,9 @@ export class CoppiceOverview extends CoppiceElement {
         this.#left(event.relatedTarget),
       );
     this.listen(this, "input", (/** @type {Event} */ event) => {
-      this.#text = /** @type {HTMLInputElement} */ (event.target).value;
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (field.type !== "search") return; // a file that was picked is no text to filter by
+      this.#text = field.value;
       this.#chosen();
     });
     this.actions({

@@ -197,6 +197,21 @@ class TestImporting:
         toast.get_by_role("button", name="Open").click()
         expect(page.locator(".msg")).to_have_count(2)
 
+    def test_takes_a_picked_file_and_leaves_the_filter_alone(
+        self, page: Page, server: Server, tmp_path: Path
+    ) -> None:
+        """The name of the file is nothing to look for among the sessions."""
+        file = tmp_path / "picked.json"
+        file.write_text(json.dumps([{"role": "user", "content": "Hello"}]))
+        managed(server, 2, tokens=20)
+        page.goto(server.url)
+        with page.expect_file_chooser() as chosen:
+            page.get_by_role("button", name="Import…").click()
+        chosen.value.set_files(file)
+        expect(page.get_by_role("status").filter(has_text="1 message imported")).to_be_visible()
+        expect(page.get_by_label("Filter sessions")).to_have_value("")
+        expect(page.locator("tr.session-row")).to_have_count(2)
+
     def test_leaves_the_page_usable_and_says_how_far_a_large_file_is(
         self, page: Page, server: Server
     ) -> None:
