@@ -98,6 +98,14 @@ class Nothing(Body):
     """No fields: what to act on stands in the address."""
 
 
+class OverflowWish(Body):
+    """`reported`: a provider has said that the context is too long, so half of the turns goes in any case; otherwise
+    no more than it takes.
+    """
+
+    reported: bool = True
+
+
 class SummaryWish(Body):
     """Whether to wait for the summary; by default only where no model is asked."""
 

@@ -78,6 +78,7 @@ export class PlanPanel extends CoppiceElement {
   start() {
     this.actions({
       "apply-plan": () => this.apply(),
+      relieve: () => this.#relieve(),
       "plan-again": () => this.plan(),
       group: (target) => this.#flip(this.#openGroups, target.dataset.cause ?? ""),
       "all-of": (target) => this.#flip(this.#allOf, target.dataset.cause ?? ""),
@@ -184,6 +185,21 @@ export class PlanPanel extends CoppiceElement {
       if (mine.signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);
     }
+    this.requestUpdate();
+  }
+
+  /** The emergency path, offered where what is protected takes more than what is usable. */
+  async #relieve() {
+    if (!this.#plan || this.#busy) return;
+    this.#busy = true;
+    try {
+      const applied = await api.relieve(this.#plan.session_id);
+      this.#plan = null;
+      this.emit("pruned", { applied });
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error);
+    }
+    this.#busy = false;
     this.requestUpdate();
   }
 

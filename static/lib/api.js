@@ -135,6 +135,8 @@ export function apiAt(base = "") {
     },
     /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<Kept[]>} */
     kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
+    /** Cuts a context to what is usable, inside what is protected, too. @param {string} id @returns {Promise<import("./types.js").Applied>} */
+    relieve: (id) => call("POST", `${at(id)}/overflow`, { reported: false }),
     /** What might be kept as learnings, of one session or of the latest. @param {string} [session] @returns {Promise<Proposal[]>} */
     proposals: async (session) =>
       (await call("GET", session ? `/sessions/${encodeURIComponent(session)}/proposals` : "/proposals"))

@@ -34,7 +34,7 @@ export function planBody(view) {
   const { plan, session } = view;
   return html`<div class="plan-bars" data-key="bars">${bar("Now", session, plan.before, session.pruned.regions)}
       ${bar("After", session, plan.after, plan.regions_after)}</div>
-    ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message)}</span></p>`}
+    ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message)}${plan.over_budget.emergency && html` Of the window ${number(plan.over_budget.usable)} are usable: the emergency path gets there, and cuts inside what is protected where nothing else helps. <button class="small" data-act="relieve">Cut to ${number(plan.over_budget.usable)}</button>`}</span></p>`}
     ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${sentence(plan.nothing_to_do)}</p>`}
     ${chosen(view)}
     ${groups(view)}

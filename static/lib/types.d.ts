@@ -153,7 +153,7 @@ export interface Plan {
   shortened_count: number;
   summary: PlannedSummary | null;
   freed: number;
-  over_budget: { protected_tokens: number; max_tokens: number; message: string } | null;
+  over_budget: { protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean } | null;
   nothing_to_do: string | null;
   groups: { cause: string; label: string; fate?: "goes" | "shortened"; messages: number; tokens: number }[];
   removed: Message[];

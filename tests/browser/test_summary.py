@@ -43,6 +43,27 @@ class TestSummarisingByAPlan:
         assert server.app.desk.settings().strategy == "summarise"
 
 
+class TestTheEmergency:
+    """What is protected takes more than what is usable."""
+
+    def test_is_offered_with_the_numbers_and_can_be_taken_back(
+        self, page: Page, server: Server
+    ) -> None:  # B7, S5
+        """By the plan that cannot help."""
+        server.app.models.put("small", {"window": 16_384})
+        session = managed(server, 40, tokens=400, model="small", settings={"fresh_tail": 100})
+        page.goto(f"{server.url}/sessions/{session}#plan")
+        panel = page.locator("plan-panel")
+        expect(panel.get_by_text("What is always kept takes")).to_be_visible()
+        panel.get_by_role("button", name="Cut to").click()
+        expect(page.get_by_text("freed.").first).to_be_visible()
+        one = server.app.operations.list(session)[0]
+        assert (one["kind"], one["strategy"]) == ("prune", "emergency")
+        assert server.app.context.get(session)["over_budget"] is None
+        page.get_by_role("button", name="Undo").first.click()
+        expect(page.get_by_text("Prune undone").first).to_be_visible()
+
+
 class TestSummaryPanel:
     """Summarise now, look, expand."""
 

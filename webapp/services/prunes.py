@@ -18,6 +18,7 @@ from scoring.settling import settle
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
+from webapp.services.assembling import usable_estimate
 from webapp.services.changes import Change, stand_in
 from webapp.services.covering import Covering, Prepared, stood_in, summarised_event
 from webapp.services.desk import Desk
@@ -83,14 +84,6 @@ class Prunes:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {made.view.history.units.head[i] for i in plan.removed}
-        over = None
-        if plan.over_budget is not None:
-            protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
-            over = {
-                "protected_tokens": protected,
-                "max_tokens": made.max_tokens,
-                "message": f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
-            }
         return {
             "plan_id": made.id,
             "session_id": row.id,
@@ -107,7 +100,7 @@ class Prunes:
             "shortened_count": len(plan.shortened),
             "summary": self._covering.shown(made),
             "freed": scale.tokens - after,
-            "over_budget": over,
+            "over_budget": self._over(row, made),
             "nothing_to_do": _nothing(made),
             "groups": groups_of(made),
             "removed": self._messages.rows(row, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
@@ -137,6 +130,23 @@ class Prunes:
             left["summary"] += plan.summary.tokens - plan.summary.absorbed
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
         return regions(Carried.from_dict(row.state), estimates, after, made.scale.certainty)
+
+    def _over(self, row: SessionRow, made: Made) -> dict[str, Any] | None:
+        """The numbers where what is always kept takes more than the budget; the emergency path is offered where the
+        context is above what is usable, too (SPEC B7).
+        """
+        plan, scale = made.plan, made.scale
+        if plan.over_budget is None:
+            return None
+        protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
+        usable = scale.shown(usable_estimate(self._desk, row, self._store.contexts.totals(row.key)))
+        return {
+            "protected_tokens": protected,
+            "max_tokens": made.max_tokens,
+            "message": f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
+            "usable": usable,
+            "emergency": scale.tokens > usable,
+        }
 
     def _kept(self, row: SessionRow, made: Made) -> list[dict[str, Any]]:
         plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, Proposal, SummaryWish
+from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, OverflowWish, Proposal, SummaryWish
 from webapp.routes.api import shapes, shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
@@ -145,10 +145,12 @@ def cancel_summary(app: Any, session_id: str, body: Nothing) -> Any:
     return {"ok": app.background.cancel(session_id)}
 
 
-@table.post("/sessions/<session_id>/overflow", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def relieve_overflow(app: Any, session_id: str, body: Nothing) -> Any:
+@table.post("/sessions/<session_id>/overflow", body=OverflowWish, answers=shapes.Applied, errors=(404, 409))
+def relieve_overflow(app: Any, session_id: str, body: OverflowWish) -> Any:
     """For an agent whose provider says that the context is too long: ends within the budget, and can be undone."""
-    return app.overflow.relieve(session_id)
+    if body.reported:
+        return app.overflow.relieve(session_id)
+    return app.overflow.relieve(session_id, overflow=False, actor="user")
 
 
 @table.get("/sessions/<session_id>/status", answers=shapes_memory.Status, errors=(404,))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from tests.webapp.building import call, conversation, followed, mid, result, said, user
+from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 
 
 @pytest.fixture
@@ -83,6 +83,21 @@ class TestSummaries:
 
 class TestOverflow:
     """For an agent in need."""
+
+    def test_takes_no_more_than_it_takes_where_no_provider_refused(
+        self, client: FlaskClient, app: Any
+    ) -> None:  # S5, B7
+        """As the plan panel asks: by the user, without halving the turns; a context that fits is left alone."""
+        app.models.put("small", {"window": 16_384})
+        said = [wire("user", f"{n} " + "use src/parser.py " * 160) for n in range(13)]
+        big = managed(app, *said, model="small", settings={"fresh_tail": 16})
+        over = client.post(f"/api/sessions/{big}/plan", json={}).json["over_budget"]
+        assert over["emergency"]
+        made = client.post(f"/api/sessions/{big}/overflow", json={"reported": False}).json
+        assert made["operation"]["actor"] == "user"
+        assert made["operation"]["tokens_after"] <= over["usable"]
+        again = client.post(f"/api/sessions/{big}/overflow", json={"reported": False})
+        assert again.status_code == 409
 
     def test_relieves_the_context(self, client: FlaskClient, session: str) -> None:  # P6
         """And says what it did."""
