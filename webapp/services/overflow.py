@@ -79,7 +79,7 @@ class Overflow:
         overflow: bool,
         actor: str = "emergency",
         goal: int | None = None,
-        reason: str = "emergency",
+        reason: str = "",
     ) -> Relieved:
         """Does it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
         that leaves room beside the system prompt.
@@ -103,11 +103,12 @@ class Overflow:
         self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
         facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
         count = len(done.dropped) + len(done.changed)
-        operation = change.record("prune", actor, reason, count, facts)
+        told = "manual" if actor == "user" else "emergency"
+        operation = change.record("prune", actor, reason or told, count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
         limit = self._desk.limits(row).limit
         event = ContextPruned(
-            row.id, operation.n, "emergency", operation.tokens_before, operation.tokens_after, len(ids), ids,
+            row.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
             percent(operation.tokens_after, limit), len(done.changed),
         )  # fmt: skip
         shown = {

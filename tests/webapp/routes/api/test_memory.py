@@ -94,7 +94,7 @@ class TestOverflow:
         over = client.post(f"/api/sessions/{big}/plan", json={}).json["over_budget"]
         assert over["emergency"]
         made = client.post(f"/api/sessions/{big}/overflow", json={"reported": False}).json
-        assert made["operation"]["actor"] == "user"
+        assert (made["operation"]["actor"], made["event"]["reason"]) == ("user", "manual")
         assert made["operation"]["tokens_after"] <= over["usable"]
         again = client.post(f"/api/sessions/{big}/overflow", json={"reported": False})
         assert again.status_code == 409
