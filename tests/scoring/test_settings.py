@@ -116,6 +116,7 @@ class TestRefusal:
             ({"target_percent": 0, "aim_percent": 101, "fresh_tail": 1.5, "user_words_percent": -1}, 4),
             ({"fresh_tail": 10**400, "cap_tokens": 999, "response_reserve": -1}, 3),
             ({"automatic": 1, "strategy": "luck", "windows": None, "counting": ["tokenizer"]}, 4),
+            ({"stage_duplicates": 1, "stage_superseded": "on", "stage_outputs": True}, 3),
             ({"keywords": "error"}, 1),
             ({"keywords": [{"name": "a"}, {"name": "", "share": 2, "words": ["", 3]}]}, 5),
             ({"keywords": [{"name": "a", "share": 1, "words": "error"}]}, 1),

@@ -55,6 +55,26 @@ class TestPruning:
         client.post("/api/sessions/a/plan", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a").json["version"] == before
 
+    def test_clears_what_comes_again_before_it_drops(self, client: FlaskClient) -> None:  # X7, X3
+        """A group of the plan with its fate, a reason that names the other message, and a context that says why."""
+        said: list[Any] = []
+        for n in (1, 2):
+            call = {"id": f"c{n}", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
+            said.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            said.append({"role": "tool", "tool_call_id": f"c{n}", "content": "the same line\n" * 900})
+        client.post("/api/sessions/a/messages", json={"messages": [*said, {"role": "user", "content": "on"}]})
+        tokens = client.get("/api/sessions/a/stats").json["tokens"]
+        plan = client.post("/api/sessions/a/plan", json={"max_tokens": tokens - 100}).json
+        [group] = plan["groups"]
+        assert (group["cause"], group["fate"], group["messages"]) == ("duplicate", "shortened", 1)
+        assert group["tokens"] == plan["freed"]
+        assert plan["shortened"][0]["reason"] == "cleared: message 44 holds the same output"
+        applied = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]}).json
+        context = client.get("/api/sessions/a/context").json["messages"]
+        assert "cleared: the same came again later" in context[41]["content"]
+        client.post(f"/api/sessions/a/operations/{applied['operation']['n']}/undo")
+        assert client.get("/api/sessions/a/stats").json["tokens"] == tokens
+
     def test_refuses_a_plan_for_an_older_state(self, client: FlaskClient) -> None:  # X1
         """409, and nothing is pruned."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json
