@@ -24,7 +24,7 @@ class Decision:
 
     __slots__ = (
         "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "problems", "protection",
-        "scores", "shortenings", "standing", "stays",
+        "scores", "shortenings", "stays",
     )  # fmt: skip
 
     def __init__(
@@ -39,7 +39,6 @@ class Decision:
         self.cover: Cover | None = None  # what a summary is to stand for
         self.stays = bytearray(len(history))
         self.shortenings: dict[int, Shortening] = {}
-        self.standing = history  # as strategies see it: with the costs that the stages before dropping leave
         self.problems: list[str] = []
         self._dropped = dropped
         self._first: Choice | None = None  # among what is not marked to go first
@@ -76,15 +75,19 @@ class Decision:
             return
         self._first = choice
 
-    def stage(self, settings: Settings, free: Collection[int], room: int) -> None:
-        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are."""
+    def stage(self, settings: Settings, free: Collection[int], room: int) -> History:
+        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are.
+
+        Answers the history as strategies see it then: with the costs that are left.
+        """
         if not are_wanted(settings):
-            return
+            return self.history
         excess = sum([self.history.unit_tokens[head] for head in free]) - room
         staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
-        if staged is not None:
-            self.standing = staged.history
-            self.shortenings.update(staged.shortened)
+        if staged is None:
+            return self.history
+        self.shortenings.update(staged.shortened)
+        return staged.history
 
     def state(self, position: int) -> str:
         """What has become of a message."""
@@ -186,8 +189,7 @@ def decide(
     decision.mark(causes)
     free = _unmarked(history, causes, dropped, marked)
     room = max(0, max_tokens - protection.tokens)
-    decision.stage(settings, free, room)
-    standing = decision.standing
+    standing = decision.stage(settings, free, room)
 
     def choose(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
         costs = standing.unit_tokens
