@@ -50,7 +50,8 @@ class MessagesAppended(Event):
 class ContextPruned(Event):
     """A prune was applied. `n` is the operation's number, `reason` manual, automatic or emergency; `original` and
     `final` are tokens of the context before and after, `removed` counts messages and `removed_ids` names them;
-    `shortened` counts those that stay with less; `utilization` is the percentage afterwards.
+    `shortened` counts those that stay with less, `summarised` those of the removed that a summary stands for;
+    `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -62,6 +63,7 @@ class ContextPruned(Event):
     removed_ids: tuple[str, ...]
     utilization: float
     shortened: int = 0
+    summarised: int = 0
 
     def payload(self) -> dict[str, object]:
         """The event as `context:pruned` carries it (SPEC B14)."""
@@ -74,6 +76,7 @@ class ContextPruned(Event):
             "removed": self.removed,
             "removed_ids": list(self.removed_ids),
             "shortened": self.shortened,
+            "summarised": self.summarised,
             "tokenReduction": self.original - self.final,
             "utilization": self.utilization,
         }

@@ -85,7 +85,9 @@ def _pruned(event: ContextPruned) -> tuple[Note, ...]:
     if event.reason != "manual":  # whoever clicked gets the answer itself
         freed = event.original - event.final
         shortened = f", {event.shortened:,} shortened" if event.shortened else ""
-        message = f"Context pruned: {event.removed:,} items removed{shortened}, {freed:,} tokens freed"
+        covered = f", {event.summarised:,} of them summarised" if event.summarised else ""
+        removed = f"{event.removed:,} items removed{covered}{shortened}"
+        message = f"Context pruned: {removed}, {freed:,} tokens freed"
         toast = {"session_id": event.session_id, "message": message, "prune_id": event.n}
         told.append(("toast:success", toast))
     return in_session(event.session_id, *told)

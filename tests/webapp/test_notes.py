@@ -56,7 +56,8 @@ class TestMessages:
         """Tokens before and after, the number of messages and their ids, and what was gained."""
         assert told(PRUNED)["context:pruned"] == {
             "session_id": "a", "prune_id": 7, "reason": "manual", "original": 100_000, "final": 60_000,
-            "removed": 42, "removed_ids": ["m1", "m2"], "shortened": 0, "tokenReduction": 40_000, "utilization": 30.0,
+            "removed": 42, "removed_ids": ["m1", "m2"], "shortened": 0, "summarised": 0,
+            "tokenReduction": 40_000, "utilization": 30.0,
         }  # fmt: skip
 
     def test_of_a_summary_carry_its_text(self) -> None:  # B14
@@ -79,6 +80,8 @@ class TestMessages:
         assert "42 items removed, 40,000 tokens freed" in str(told(automatic)["toast:success"]["message"])
         shortened = ContextPruned("a", 7, "automatic", 100_000, 60_000, 0, (), 30.0, 9)
         assert "0 items removed, 9 shortened, 40" in str(told(shortened)["toast:success"]["message"])
+        covered = ContextPruned("a", 7, "automatic", 100_000, 60_000, 12, (), 30.0, 0, 10)
+        assert "12 items removed, 10 of them summarised, 40" in str(told(covered)["toast:success"]["message"])
 
     def test_of_a_problem_go_where_it_belongs(self) -> None:
         """Into the session's room, or the overview when it belongs to none."""

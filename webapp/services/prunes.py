@@ -260,7 +260,7 @@ class Prunes:
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
             tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
-            len(standing),
+            len(standing), len(plan.summary.covers) if plan.summary is not None else 0,
         )  # fmt: skip
         return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
 
