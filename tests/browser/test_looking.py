@@ -174,6 +174,22 @@ class TestWideScreens:
         assert text["x"] + text["width"] <= fate["x"]
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
+    def test_have_rows_of_one_line(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Those of outputs that are shortened, too, which say their tokens before and after."""
+        page.set_viewport_size({"width": 1920, "height": 1080})
+        transcript = folder.transcript()
+        transcript.user("Fix the login race")
+        for i in range(30):
+            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=6_000 * (i + 1))
+        transcript.assistant("Done.", tokens=180_000)
+        page.goto(server.url)
+        page.get_by_role("link", name="Fix the login race", exact=True).click()
+        expect(page.locator(".m-tokens small").first).to_be_visible()
+        rows = page.locator(".msg").all()
+        heights = [box["height"] for one in rows if (box := one.bounding_box())]
+        assert len(heights) > 50
+        assert max(heights) < 2 * 18  # two lines of the smallest letters
+
 
 class TestNarrowScreens:
     """The session page at 390 px."""
