@@ -33,6 +33,33 @@ describe("the plan", () => {
       /&quot;name&quot;:&quot;user&quot;,&quot;tokens&quot;:77777/,
     );
   });
+  it("says what a summary would stand for, by whom, and the most it may take", () => {
+    // X1, S4
+    const summary = {
+      messages: 40,
+      first: 2,
+      last: 41,
+      covered_tokens: 20_000,
+      most_tokens: 2_400,
+      absorbed_tokens: 900,
+    };
+    const groups = [{ cause: "summarised", label: "covered by the summary", messages: 40, tokens: 20_000 }];
+    const shown = body({ plan: plan({ groups, freed: 18_500, summary: { ...summary, by_model: false } }) });
+    assert.match(shown, /Summary of messages 2–41<small class="muted">written by the built-in summariser/);
+    assert.match(shown, /\+2,400<small class="muted">at most/);
+    assert.match(shown, /Earlier summaries, which go into it<\/span><span class="num">−900/);
+    assert.match(shown, /Freed <span class="muted small">at least/);
+    const asked = body({ plan: plan({ groups, summary: { ...summary, by_model: true } }) });
+    assert.match(asked, /written by the model, or the built-in summariser where it fails/);
+  });
+  it("offers the emergency path only where the context is above what is usable", () => {
+    // B7, S5
+    const over = { protected_tokens: 170_000, max_tokens: 120_000, message: "too much", usable: 165_904 };
+    const offered = body({ plan: plan({ over_budget: { ...over, emergency: true } }) });
+    assert.match(offered, /data-act="relieve">Cut to 165,904</);
+    const fits = body({ plan: plan({ over_budget: { ...over, emergency: false } }) });
+    assert.doesNotMatch(fits, /relieve/);
+  });
   it("says of a shortened output what it took and what it will take", () => {
     const shortened = [message({ number: 7, tokens: 1_204, tokens_after: 310, fate: "shortened" })];
     const shown = body({ plan: plan({ shortened, shortened_count: 1 }), open: new Set(["shortened"]) });

@@ -30,6 +30,16 @@ describe("the banner", () => {
   });
 });
 
+describe("the session's own strategy", () => {
+  it("is that of the settings until another is chosen", () => {
+    // S4, B18
+    const text = header(session()).toString();
+    assert.match(text, /<option value="" selected>As in the settings: Foresight</);
+    const own = session({ strategy: { name: "summarise", own: "summarise", setting: "foresight" } });
+    assert.match(header(own).toString(), /<option value="summarise" selected>Summarise</);
+  });
+});
+
 describe("the line on the task type", () => {
   it("says what the session counts as and why, with another to choose", () => {
     // B18
