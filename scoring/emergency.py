@@ -263,7 +263,7 @@ class _Work:
 
     def _shorten(self, positions: Iterable[int], head: int, tail: int) -> bool:
         return self._each(
-            positions, lambda m: shortened(m, head, tail, errors=False, results_only=False), self.shortened
+            positions, lambda m: shortened(m, head, tail, error_lines=0, results_only=False), self.shortened
         )
 
     def _cut_to(self, position: int, tokens: int) -> None:

@@ -16,7 +16,7 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5
-MOST_ERROR_LINES, LONGEST_LINE = 40, 300
+LONGEST_LINE = 300
 # One of these stands in every such line; looked for first, because it is many times as fast.
 _STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
 _CODE = re.compile(r"E\d{3,4}\b")
@@ -63,15 +63,18 @@ def cleared_result(
     return replace(part, text=text, media=())
 
 
-def shortened_text(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, errors: bool = True) -> str:
+def shortened_text(
+    text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, error_lines: int | None = None
+) -> str:
     """The first `head` and last `tail` characters, and between them every line that speaks of an error.
 
-    The mark says how many characters are gone. The text itself where that would not be shorter.
+    `error_lines` are the most of these, None for all; the same line stands once, a long one is cut. The mark says how
+    many characters are gone. The text itself where that would not be shorter.
     """
     if len(text) <= head + tail:
         return text
     middle = text[head : len(text) - tail]
-    kept = _error_lines(middle) if errors else []
+    kept = _error_lines(middle)[:error_lines]
     gone = len(middle) - sum(map(len, kept))
     mark = f"\n[{gone:,} of {len(text):,} characters left out]\n"
     short = text[:head] + mark + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
@@ -79,16 +82,14 @@ def shortened_text(text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, er
 
 
 def _error_lines(text: str) -> list[str]:
-    """The lines that speak of an error, the same line once, long ones cut, the first so many."""
+    """The lines that speak of an error, the same line once, long ones cut."""
     found: dict[str, None] = {}
     for start in sorted(_suspicious(text)):
         end = text.find("\n", start)
         for line in text[start : len(text) if end < 0 else end].splitlines():
             if _ERROR.search(line[:2_000]):
                 found[line.strip()[:LONGEST_LINE]] = None
-        if len(found) >= MOST_ERROR_LINES:
-            break
-    return list(found)[:MOST_ERROR_LINES]
+    return list(found)
 
 
 def _suspicious(text: str) -> set[int]:
@@ -110,14 +111,14 @@ def shortened(
     message: Message,
     head: int = HEAD_CHARS,
     tail: int = TAIL_CHARS,
-    errors: bool = True,
+    error_lines: int | None = None,
     results_only: bool = True,
 ) -> Message:
     """The message with its tool outputs shortened; its own texts too where not `results_only`."""
 
     def shorten(part: Part) -> Part:
         if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
-            text = shortened_text(part.text, head, tail, errors)
+            text = shortened_text(part.text, head, tail, error_lines)
             return part if text == part.text else replace(part, text=text)
         return part
 

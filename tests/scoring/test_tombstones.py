@@ -66,6 +66,14 @@ class TestShortening:
         assert "ERROR: disk full on /dev/sda1" in short
         assert len(short) < 2_000
 
+    def test_keeps_all_error_lines_or_as_many_as_asked_for(self) -> None:  # X7
+        """However many there are, each once; a text of nothing else stays as it is."""
+        lines = [f"error {n}: no such file" for n in range(200)]
+        text = f"{LONG}\n" + "\nfine\n".join([*lines, *lines]) + f"\n{LONG}"
+        assert all(shortened_text(text).count(f"{line}\n") == 1 for line in lines)
+        assert shortened_text(text, error_lines=3).count("error ") == 3
+        assert shortened_text("\n".join(lines)) == "\n".join(lines)
+
     def test_says_how_much_is_gone(self) -> None:
         """The mark has both numbers."""
         assert f"of {len(LONG):,} characters left out" in shortened_text(LONG)
