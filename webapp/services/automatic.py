@@ -9,12 +9,13 @@ said once, and it waits until the context has grown.
 
 from __future__ import annotations
 
+import logging
 import threading
 
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
 from webapp.services.assembling import usable_estimate
-from webapp.services.covering import Covering
+from webapp.services.covering import Covering, Prepared
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
 from webapp.services.gauges import Scale, Totals
@@ -26,6 +27,7 @@ from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 
+log = logging.getLogger(__name__)
 # After an attempt that gained too little, the context has to grow by this share before the next one.
 BACK_OFF = 1.05
 # An emergency ends below what is usable by this share of it at least.
@@ -76,10 +78,20 @@ class Automatic:
         if not worth:
             self._save(row, carried)
             return []
-        prepared = self._covering.prepare(row, made, ask=False)
+        made, prepared = self._prepared(row, draft.totals, made)
         _, events = self._prunes.carry_out(row, draft.totals, made, "automatic", "automatic", prepared)
         self._views.drop(row.key)
         return events
+
+    def _prepared(self, row: SessionRow, totals: Totals, made: Made) -> tuple[Made, Prepared | None]:
+        """The plan with its summary written; what goes wrong there never reaches whoever appended (SPEC C9)."""
+        try:
+            return made, self._covering.prepare(row, made, ask=False)
+        except Conflict as error:
+            log.info("no summary for %s: %s", row.id, error)
+        except Exception:
+            log.exception("a summary failed")
+        return self._planning.make(row, totals, max_tokens=made.max_tokens, strategy="score"), None
 
     def _engages(self, row: SessionRow, totals: Totals) -> int:
         """The size above which a context is pruned: its target, or what is usable where that is less."""

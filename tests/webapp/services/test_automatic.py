@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.webapp.building import context_numbers, heard, managed, wire
+from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.assembling import usable_estimate
 from webapp.services.automatic import Automatic
@@ -74,6 +75,23 @@ class TestSummarising:
         [summary] = app.summarising.list(session)["summaries"]
         assert summary["level"] == "deterministic"
         assert made[0]["session"]["pruned"]["tokens"] <= made[0]["session"]["aim_tokens"]
+        assert list(app.verify()) == []
+
+    @pytest.mark.parametrize("error", [Conflict("no summary fits"), RuntimeError("broken")])
+    def test_never_fails_an_append(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
+    ) -> None:  # C9
+        """What the summariser cannot do is pruned by score."""
+
+        def fail(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(app.summarising, "text_for", fail)
+        session = automatic(app, strategy="summarise")
+        app.ingest.append_messages(session, [words(n, 1_000) for n in range(24)])
+        [operation] = app.operations.list(session)
+        assert (operation["actor"], operation["strategy"]) == ("automatic", "score")
+        assert app.summarising.list(session) == {"summaries": []}
         assert list(app.verify()) == []
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: Any) -> None:  # S3, C5
