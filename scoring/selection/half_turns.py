@@ -30,9 +30,7 @@ def choose(task: Task) -> Choice:
             return Why("older_half", "dropped: in the oldest half of the turns")
         if boundary_head is not None and head in fitting:
             return Why("newer_half", "kept: in the newest half of the turns")
-        return Why(
-            "too_large", f"dropped: needs {costs[head]:,} tokens, {left:,} were left beside newer ones"
-        )
+        return Why("too_large", "dropped: does not fit beside newer ones")
 
     return Choice(fitting, task.room - left, explain)
 

@@ -16,13 +16,12 @@ def choose(task: Task) -> Choice:
         kept.append(head)
     oldest_kept = kept[-1] if kept else None
     stopped_at = task.candidates[-len(kept) - 1] if len(kept) < len(task.candidates) else None
-    needed = costs[stopped_at] if stopped_at is not None else 0
 
     def explain(head: int) -> Why:
         if oldest_kept is not None and head >= oldest_kept:
             return Why("newest", "kept: among the newest that fit")
         if head == stopped_at:
-            return Why("too_large", f"dropped: needs {needed:,} tokens, and {left:,} were left")
+            return Why("too_large", "dropped: does not fit beside newer ones")
         return Why("older", "dropped: older than the first that did not fit")
 
     return Choice(kept, task.room - left, explain)

@@ -22,25 +22,23 @@ def choose(task: Task) -> Choice:
         if cost <= left:
             left -= cost
             keep(head)
-    return Choice(kept, task.room - left, _Reasons(task, kept, costs[:], left), scores=task.scores)
+    return Choice(kept, task.room - left, _Reasons(task, kept), scores=task.scores)
 
 
 class _Reasons:
     """Words the reasons of one choice; the cut is the lowest score that was kept."""
 
-    __slots__ = ("_costs", "_cut", "_kept", "_left", "_scores")
+    __slots__ = ("_cut", "_kept", "_scores")
 
-    def __init__(self, task: Task, kept: list[int], costs: list[int], left: int) -> None:
-        self._scores, self._costs, self._left = task.unit_scores, costs, left
+    def __init__(self, task: Task, kept: list[int]) -> None:
+        self._scores = task.unit_scores
         self._kept: Collection[int] = kept
         self._cut = self._scores[kept[-1]] if kept else None
 
     def __call__(self, head: int) -> Why:
-        score, cost = self._scores[head], self._costs[head]
+        score = self._scores[head]
         if self._cut is None:
-            return Why(
-                "no_room", f"dropped: needs {cost:,} tokens, and {self._left:,} are left beside the protected"
-            )
+            return Why("no_room", "dropped: does not fit beside the protected")
         if isinstance(self._kept, list):
             self._kept = frozenset(self._kept)  # made when the first reason is asked for, not in the plan
         if head in self._kept:
@@ -50,10 +48,7 @@ class _Reasons:
         if score < self._cut:
             shown, cut = _shown(score, self._cut), _shown(self._cut, score)
             return Why("below_cut", f"dropped: score {shown} below the cut at {cut}")
-        return Why(
-            "too_large",
-            f"dropped: score {score:.0f}, but its {cost:,} tokens did not fit beside higher scores",
-        )
+        return Why("too_large", f"dropped: score {score:.0f}, but it did not fit beside higher scores")
 
 
 def _shown(score: float, other: float) -> str:

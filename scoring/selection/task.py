@@ -21,7 +21,10 @@ from scoring.settings import Settings
 
 
 class Why(NamedTuple):
-    """A short stable code to group by, and the reason in words."""
+    """A short stable code to group by, and the reason in words.
+
+    No reason has a number of tokens: plans count estimates, and whoever shows a reason shows calibrated ones beside it.
+    """
 
     cause: str
     reason: str

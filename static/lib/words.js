@@ -60,25 +60,11 @@ const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "short
 /** @param {string} fate */
 export const fateName = (fate) => FATES[fate] ?? fate;
 
-/**
- * Reasons quote estimates while a row shows its calibrated number, and two numbers for one thing are one too many: the
- * words of a reason that say its tokens, and those that say the same without.
- * @type {[RegExp, string][]}
- */
-const COUNTS = [
-  [/^needs [\d,]+ tokens,(?: and)? [\d,]+ (?:are|were) left\b/, "does not fit into what is left"],
-  [/\bits [\d,]+ tokens did not fit\b/, "it did not fit"],
-  [/, too little for its [\d,]+ tokens$/, ", too little for its size"],
-  [/, for its [\d,]+ tokens$/, ""],
-];
-
-/** A reason without the fate that it opens with and that stands before it already, and without a number that the row
- * has, too. @param {string | null} reason */
+/** A reason without the fate that it opens with and that stands before it already. @param {string | null} reason */
 export function plainReason(reason) {
-  const said = (reason ?? "")
+  return (reason ?? "")
     .replace(/^(kept|protected|dropped|goes|shortened|summarised): /, "")
     .replace(/^shortened to /, "to ");
-  return COUNTS.reduce((words, [counted, plain]) => words.replace(counted, plain), said);
 }
 
 /** @type {Record<string, string>} */

@@ -42,7 +42,7 @@ def _choose(task: Task) -> Choice:
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
     points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
     whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
-    reasons = Reasons(history.marks, ledger, offers, points, taken, history.unit_tokens[:], whole)
+    reasons = Reasons(history.marks, ledger, offers, points, taken, whole)
     explain = reasons.shortened
     shortened = {
         position: Shortening(tokens, partial(cut, rows), rows, partial(explain, position))

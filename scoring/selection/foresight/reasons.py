@@ -24,7 +24,6 @@ class Reasons:
 
     __slots__ = (
         "_copies",
-        "_costs",
         "_kept",
         "_ledger",
         "_offers",
@@ -35,11 +34,10 @@ class Reasons:
     )
 
     def __init__(
-        self, marks: Marks, ledger: Ledger, offers: Offers, points: Points, taken: Taken, costs: list[int],
-        whole: list[int],
+        self, marks: Marks, ledger: Ledger, offers: Offers, points: Points, taken: Taken, whole: list[int],
     ) -> None:  # fmt: skip
         self._spelled, self._ledger, self._offers, self._points = marks.spelled, ledger, offers, points
-        self._taken, self._costs, self._whole = taken, costs, whole
+        self._taken, self._whole = taken, whole
         self._kept: frozenset[int] | None = None
         self._copies: array[int] | None = None
 
@@ -83,7 +81,7 @@ class Reasons:
         return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
 
     def _goes(self, head: int) -> Why:
-        ledger, cost = self._ledger, self._costs[head]
+        ledger = self._ledger
         if self._by_relevance(head):
             return Why("less_relevant", "dropped: less relevant to the last question than what stays")
         held = list(self._offers.held(head))
@@ -93,21 +91,16 @@ class Reasons:
         if not missing:
             return Why("covered", "dropped: all that it names is named in messages that stay")
         if head in self._taken.passed_over:
-            left = self._taken.left
-            return Why(
-                "too_large", f"dropped: needs {cost:,} tokens, {left:,} are left beside what matters more"
-            )
+            return Why("too_large", "dropped: does not fit beside what matters more")
         best = max(missing, key=lambda n: (ledger.worth[n], -n))
         if ledger.count[best] == 1:
             all_of_it = "in it" if len(missing) == len(held) else "that only it says"
-            return Why(
-                "not_named_again", f"dropped: nothing {all_of_it} was named again, for its {cost:,} tokens"
-            )
+            return Why("not_named_again", f"dropped: nothing {all_of_it} was named again")
         ago = ledger.size - 1 - ledger.last[best]
         when = "in the last message" if not ago else f"{ago:,} {'message' if ago == 1 else 'messages'} ago"
         names = self._names(missing)
         what = f"{names[0]} was last named" if names else "what it says was last said"
-        return Why("too_little", f"dropped: {what} {when}, too little for its {cost:,} tokens")
+        return Why("too_little", f"dropped: {what} {when}, too little for its size")
 
     def _by_relevance(self, head: int) -> bool:
         """Whether relevance gave most of a unit's rate."""

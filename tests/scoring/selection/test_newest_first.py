@@ -25,7 +25,7 @@ class TestNewestFirst:
         plan = plan_prune(history_of([user(), model("x" * 4_000), user(), user()]), NEWEST_FIRST, 20)
         assert plan.kept == (2, 3)
         assert [plan.cause(i) for i in range(3)] == ["older", "too_large", "newest"]
-        assert plan.reason(1) == "dropped: needs 1,000 tokens, and 14 were left"
+        assert plan.reason(1) == "dropped: does not fit beside newer ones"
 
     def test_takes_units_whole(self) -> None:  # P4, M5
         """A call is not kept without room for its result."""

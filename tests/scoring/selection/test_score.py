@@ -34,7 +34,7 @@ class TestByScore:
         plan = plan_prune(history_of(messages), BLUEPRINT, 100)
         assert plan.kept == (0, 1, 3)
         assert plan.cause(2) == "too_large"
-        assert plan.reason(2) == "dropped: score 35, but its 10,000 tokens did not fit beside higher scores"
+        assert plan.reason(2) == "dropped: score 35, but it did not fit beside higher scores"
 
     def test_keeps_the_newer_of_two_equals(self) -> None:
         """Among equal scores recency decides, also where its weight is 0."""
@@ -46,7 +46,7 @@ class TestByScore:
         """Where the protected leave nothing there is no cut to speak of."""
         plan = plan_prune(history_of([system("x" * 400), user(), user()]), BLUEPRINT, 104)
         assert plan.cause(1) == "no_room"
-        assert plan.reason(1) == "dropped: needs 3 tokens, and 1 are left beside the protected"
+        assert plan.reason(1) == "dropped: does not fit beside the protected"
 
     def test_tells_close_scores_apart(self) -> None:  # X3
         """A score below the cut never reads as equal to it."""

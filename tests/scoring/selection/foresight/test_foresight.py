@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -246,6 +247,7 @@ class TestEveryPlan:
         assert not messages or len(messages) - 1 in stays
         assert plan.over_budget or plan.tokens_after <= budget
         assert all(plan.reason(i) and plan.cause(i) for i in range(len(messages)))
+        assert not any(re.search(r"\d tokens", plan.reason(i)) for i in range(len(messages)))
 
     @given(
         any_messages, st.sampled_from(sorted(FORMATS)), st.sampled_from(STRATEGY_NAMES), st.integers(0, 400)

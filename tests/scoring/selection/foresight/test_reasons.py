@@ -42,7 +42,7 @@ class TestReasons:
         [
             (WORDS, "empty", "dropped: it names nothing that could be needed again"),
             (f"main.py {WORDS}", "covered", "dropped: all that it names is named in messages that stay"),
-            (f"only_here {WORDS * 9}", "too_large", "dropped: needs"),
+            (f"only_here {WORDS * 9}", "too_large", "dropped: does not fit beside"),
         ],
     )  # fmt: skip
     def test_of_what_goes(self, text: str, cause: str, reason: str) -> None:  # X3
