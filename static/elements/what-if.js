@@ -10,8 +10,8 @@ import { counted, number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { whatItDoes } from "../lib/plan.js";
+import { planBar } from "../lib/plan-view.js";
 import { render } from "../lib/render.js";
-import { limitsOf } from "../lib/session-row.js";
 import { mainGauge, titleOf } from "../lib/sessions.js";
 import { typeName, typeReason, typeUnder } from "../lib/task-types.js";
 
@@ -118,25 +118,13 @@ export class WhatIf extends CoppiceElement {
           html`<div class="pad what-if-body"><label class="small muted" for="what-if-session">On the session</label>
           <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${titleOf(s)} (${percent(mainGauge(s).utilization)})</option>`)}</select>
           <p class="small muted">Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>. ${typeReason(session, this.#settings)}</p>
-          <div class="plan-bars">${this.#saved && this.#bar("Now", session, this.#saved.before.tokens, this.#saved.before.utilization)}
-            ${this.#saved && this.#bar("Saved", session, this.#saved.after.tokens, this.#saved.after.utilization)}
-            ${this.#tried && this.#bar("These", session, this.#tried.after.tokens, this.#tried.after.utilization)}</div>
+          <div class="plan-bars">${this.#saved && planBar("Now", session, this.#saved.before, session.pruned.regions)}
+            ${this.#saved && planBar("Saved", session, this.#saved.after, this.#saved.regions_after)}
+            ${this.#tried && planBar("These", session, this.#tried.after, this.#tried.regions_after)}</div>
           <div role="status" class="what-if-words" data-busy="${this.#busy ? "true" : "false"}">${this.#words()}</div></div>`
         }
       </section>`,
     );
-  }
-
-  /** @param {string} label @param {Session} session @param {number} tokens @param {number} utilization */
-  #bar(label, session, tokens, utilization) {
-    const gauge = {
-      tokens,
-      utilization,
-      certainty: session.pruned.certainty,
-      messages: 0,
-      regions: [{ name: "rest", tokens }],
-    };
-    return html`<span class="muted">${label}</span><context-gauge label="${label}" data="${JSON.stringify({ gauge, limits: limitsOf(session) })}"></context-gauge><span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
   }
 
   #words() {

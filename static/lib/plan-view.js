@@ -32,8 +32,8 @@ const aimOf = (plan, session) => Math.round((plan.max_tokens / Math.max(1, sessi
 /** @param {PlanView} view */
 export function planBody(view) {
   const { plan, session } = view;
-  return html`<div class="plan-bars" data-key="bars">${bar("Now", session, plan.before, session.pruned.regions)}
-      ${bar("After", session, plan.after, plan.regions_after)}</div>
+  return html`<div class="plan-bars" data-key="bars">${planBar("Now", session, plan.before, session.pruned.regions)}
+      ${planBar("After", session, plan.after, plan.regions_after)}</div>
     ${plan.over_budget && html`<p class="note-box" data-kind="warning" data-key="over" role="status">${icon("warning")}<span>${sentence(plan.over_budget.message)}${plan.over_budget.emergency && html` Of the window ${number(plan.over_budget.usable)} are usable: the emergency path gets there, and cuts inside what is protected where nothing else helps. <button class="small" data-act="relieve">Cut to ${number(plan.over_budget.usable)}</button>`}</span></p>`}
     ${plan.nothing_to_do && html`<p class="note-box" data-key="nothing" role="status">${sentence(plan.nothing_to_do)}</p>`}
     ${chosen(view)}
@@ -42,8 +42,8 @@ export function planBody(view) {
     ${whatIf(view)}`;
 }
 
-/** @param {string} label @param {Session} session @param {import("./types.js").Amount} amount @param {Plan["regions_after"]} regions */
-function bar(label, session, { tokens, utilization }, regions) {
+/** A context before or after a prune, in one line of a grid of four. @param {string} label @param {Session} session @param {import("./types.js").Amount} amount @param {Plan["regions_after"]} regions */
+export function planBar(label, session, { tokens, utilization }, regions) {
   const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
   return html`<span class="muted">${label}</span><context-gauge label="${label}" data="${JSON.stringify({ gauge, limits: limitsOf(session) })}"></context-gauge><span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
 }
