@@ -66,13 +66,16 @@ class Connections:
             raise
 
     def _connection(self) -> sqlite3.Connection:
+        return self._held().connection
+
+    def _held(self) -> _Holder:
         holder: _Holder | None = getattr(self._local, "holder", None)
         if holder is None:
             holder = _Holder(self._open())
             self._local.holder = holder
             with self._lock:
                 self._all.add(holder)
-        return holder.connection
+        return holder
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -127,16 +130,21 @@ class Connections:
         Raises:
             BusyStore: another process holds the lock for longer than `busy_seconds`.
             FullDisk: there is no room; nothing was stored.
+            StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date.
         """
-        connection = self._connection()
-        if _inside(connection):
+        holder = self._held()
+        connection = holder.connection
+        if holder.writing:
             yield
             return
+        if _inside(connection):
+            raise StoreError(f"writing to {self.path} inside a read: end the read first")
         if not self._writing.acquire(timeout=self._busy_ms / 1000):
             raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
         try:
             with translated("writing", self.path):
                 connection.execute("BEGIN IMMEDIATE")
+            holder.writing = True
             try:
                 yield
                 with translated("writing", self.path):
@@ -146,13 +154,14 @@ class Connections:
                     connection.execute("ROLLBACK")
                 raise
         finally:
+            holder.writing = False
             self._writing.release()
         self._written.set()
         self._watch_log()
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Several queries on one snapshot."""
+        """Several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
         connection = self._connection()
         if _inside(connection):
             yield
@@ -162,7 +171,8 @@ class Connections:
         try:
             yield
         finally:
-            connection.execute("COMMIT")
+            if _inside(connection):
+                connection.execute("ROLLBACK")
 
     def changes(self) -> int:
         """Rows that the calling thread's connection has changed so far."""
@@ -198,10 +208,14 @@ class Connections:
 
 
 class _Holder:
-    """Lets a thread's connection be known to `close()` without keeping it alive after the thread."""
+    """Lets a thread's connection be known to `close()` without keeping it alive after the thread.
+
+    `writing` says that the transaction it is in, if any, is one of `write()`.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self.writing = False
 
     def __del__(self) -> None:
         self.connection.close()

@@ -84,6 +84,32 @@ class TestWrite:
             assert setting(store) is None
         assert setting(store) == 1
 
+    def test_cannot_begin_inside_a_read(self, store: Store) -> None:
+        """A snapshot holds no lock and may be out of date: what would be written from it is refused, not stored."""
+        with store.read(), pytest.raises(StoreError, match="inside a read"), store.write():
+            store.small.put_setting("x", 1)
+        with store.write():
+            store.small.put_setting("y", 2)
+        assert (setting(store), store.small.setting("y")) == (None, 2)
+
+
+class TestRead:
+    """A snapshot is for looking."""
+
+    def test_leaves_nothing_behind(self, store: Store) -> None:
+        """A statement that writes although no transaction to write was opened is taken back."""
+        with store.read():
+            store.small.put_setting("x", 1)
+        assert setting(store) is None
+
+    def test_ends_when_it_fails(self, store: Store) -> None:
+        """After an error inside, the thread can write again."""
+        with pytest.raises(KeyError), store.read():
+            raise KeyError
+        with store.write():
+            store.small.put_setting("x", 1)
+        assert setting(store) == 1
+
 
 class TestErrors:
     """No raw SQLite error leaves."""
