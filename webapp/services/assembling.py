@@ -148,13 +148,20 @@ class Context:
 
 def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
     """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
+    usable = usable_shown(desk, row)
+    if not usable:
+        return 0
+    return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
+
+
+def usable_shown(desk: Desk, row: SessionRow) -> int:
+    """The same in tokens as shown, whatever the context holds."""
     limits = desk.limits(row)
     window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
     try:
-        usable = usable_tokens(window, desk.settings_of(row))
+        return usable_tokens(window, desk.settings_of(row))
     except InvalidSettings:
         return 0
-    return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:

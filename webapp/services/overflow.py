@@ -18,13 +18,14 @@ from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
-from webapp.services.assembling import usable_estimate
+from webapp.services.assembling import usable_estimate, usable_shown
 from webapp.services.changes import Change, stand_in
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.services.gauges import Totals, percent, session_json
+from webapp.services.gauges import Scale, Totals, percent, session_json
 from webapp.services.history import applied_json
 from webapp.services.standing import Standing, standing
+from webapp.services.state import Carried
 from webapp.services.summarising import Span, Summarising, Text, replace_span
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
@@ -89,6 +90,8 @@ class Overflow:
         """
         items = standing(self._store, row)
         available = max(0, usable_estimate(self._desk, row, totals) - _others(totals))
+        if not available:
+            raise Conflict(self._no_room(row, totals))
         if goal is not None:
             system = sum(one.tokens for one in items if one.message.role == "system")
             if system + LEAST_BESIDE <= goal - _others(totals):
@@ -120,6 +123,15 @@ class Overflow:
             "available": available,
         }
         return Relieved(operation, event, shown)
+
+    def _no_room(self, row: SessionRow, totals: Totals) -> str:
+        """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        alone, usable = scale.shown(_others(totals)), usable_shown(self._desk, row)
+        return (
+            f"the system prompt and the tool definitions alone take {alone:,} tokens, {alone - usable:,} more than the "
+            f"{usable:,} usable; shorten them or choose a model with a larger window"
+        )
 
     def _relieved(
         self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool

@@ -73,6 +73,16 @@ class TestOverflow:
         with pytest.raises(Conflict, match="nothing to take out"):
             app.overflow.relieve("s")
 
+    def test_refuses_tools_that_leave_no_room(self, app: Any) -> None:  # C5, S6
+        """With the numbers; no message could be dropped that would help."""
+        app.models.put("small", {"window": 8_192})
+        tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
+        session = managed(app, wire("user", "hi"), wire("user", "ho"), model="small", tools=tools)
+        alone = r"the system prompt and the tool definitions alone take 4,\d{3} tokens, \d+ more than the 3,277 usable"
+        with pytest.raises(Conflict, match=alone):
+            app.overflow.relieve(session)
+        assert context_numbers(app, session) == [1, 2]
+
     def test_counts_tool_definitions_among_what_is_usable(self, app: Any) -> None:  # S6, C5
         """They take their part; what is left for messages is less by that."""
         app.models.put("small", {"window": 16_000})
