@@ -33,7 +33,7 @@ def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
     app = app or build(config)
     gate = Gate(hosts=frozenset(name.lower() for name in config.allowed_hosts), token=config.token)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
-    install(flask_app, app)
+    install(flask_app, app, gate)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)
     flask_app.wsgi_app = Guarded(flask_app.wsgi_app, gate)  # type: ignore[method-assign]
     return flask_app

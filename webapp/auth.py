@@ -22,7 +22,8 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SOCKET_PREFIX = "/socket.io"
 TOKEN_COOKIE = "coppice_token"
-# What asks for the token: everything that tells something about a session. The pages themselves tell nothing.
+# What asks for the token: everything that tells something about a session. The pages are empty shells; the one that
+# would tell whether a session exists, and its title, asks `Gate.admits` first.
 TOKEN_PREFIXES = ("/api/", SOCKET_PREFIX, "/metrics")
 
 HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]@,/\s]+)(:\d*)?")
@@ -61,6 +62,16 @@ class Gate:
         own = {f"http://{host}", f"https://{host}"}  # https: behind a proxy that ends TLS
         return origin.lower() in own | self.origins
 
+    def admits(self, environ: Environ) -> bool:
+        """Whether the request carries the token, or none is asked for."""
+        return self.token is None or self.is_token(sent_token(environ))
+
+    def is_token(self, text: str | None) -> bool:
+        """Whether `text` is the token; how long that takes tells nothing about it."""
+        if text is None or self.token is None:
+            return False
+        return hmac.compare_digest(text.encode(), self.token.encode())
+
     def _host_refusal(self, environ: Environ) -> Refusal | None:
         host = host_name(environ.get("HTTP_HOST", ""))
         if host in LOOPBACK_HOSTS or host in self.hosts:
@@ -84,9 +95,7 @@ class Gate:
         return None
 
     def _token_refusal(self, environ: Environ) -> Refusal | None:
-        if self.token is None or not environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
-            return None
-        if hmac.compare_digest(sent_token(environ).encode(), self.token.encode()):
+        if self.admits(environ) or not environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
             return None
         message = (
             "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
@@ -133,7 +142,7 @@ class Guarded:
         refusal = self.gate.refusal(environ)
         if refusal is not None:
             return answer(refusal, environ, start_response)
-        if self.gate.token is not None and brought_token(environ) == self.gate.token:
+        if self.gate.token is not None and self.gate.is_token(brought_token(environ)):
             return keep_token(self.gate.token, environ, start_response)
         return self.application(environ, start_response)
 

@@ -10,7 +10,7 @@ import "./history-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
-import { api } from "../lib/api.js";
+import { ApiError, api } from "../lib/api.js";
 import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";
 import { sentence } from "../lib/format.js";
@@ -20,7 +20,7 @@ import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "../lib/session-acts.js";
-import { banner, bars, deleteDialog, header, problem } from "../lib/session-head.js";
+import { banner, bars, deleteDialog, header, nothingHere, problem } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
@@ -53,6 +53,8 @@ export class CoppiceSession extends CoppiceElement {
   #dismissed = false;
   /** @type {string | null} */
   #error = null;
+  /** Whether the server knows no such session. */
+  #unknown = false;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
 
@@ -173,6 +175,7 @@ export class CoppiceSession extends CoppiceElement {
       this.#changed(true);
     } catch (error) {
       this.#error = error instanceof Error ? error.message : String(error);
+      this.#unknown = error instanceof ApiError && error.status === 404;
       this.requestUpdate();
     }
   }
@@ -354,6 +357,7 @@ export class CoppiceSession extends CoppiceElement {
 
   update() {
     const session = this.#session;
+    if (!session && this.#error && this.#unknown) return render(this, nothingHere(this.#error));
     if (!session)
       return render(
         this,

@@ -58,6 +58,17 @@ export function problem(what, why) {
   return html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>${what}: ${why}</span><button data-act="retry-session">Try again</button></div>`;
 }
 
+/** As the server's own page of an error: there is no such session. @param {string} why */
+export function nothingHere(why) {
+  return html`<section class="empty" data-key="gone">
+    <p class="empty-code">404</p>
+    <h1>There is nothing here</h1>
+    <p class="muted">${sentence(why)}</p>
+    <p>The session may have been deleted, or the address is mistyped.</p>
+    <p><a class="button" href="/">All sessions</a></p>
+  </section>`;
+}
+
 /** What has to be known before the figures are believed. @param {Session} session */
 function notes(session) {
   const lines = [

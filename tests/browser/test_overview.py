@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
-from tests.servers import Server
+from tests.servers import Server, running_server
 from webapp.events import ImportProgressed
 
 DROP = """([name, text]) => {
@@ -272,3 +272,16 @@ class TestAddressesThatLeadNowhere:
         expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
         page.get_by_role("link", name="All sessions").click()
         expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()
+
+    def test_tell_a_stranger_no_more_than_any_other(self, page: Page, tmp_path: Path) -> None:
+        """Without the token the page only asks for it; with it, it finds out by itself that nothing is there."""
+        with running_server(tmp_path, token="secret") as server:
+            answer = page.goto(f"{server.url}/sessions/nobody")
+            assert answer is not None
+            assert answer.status == 200
+            expect(page.get_by_role("alert")).to_contain_text("asks for its token")
+            page.request.get(f"{server.url}/?token=secret")
+            page.get_by_role("button", name="Try again").click()
+            expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+            page.get_by_role("link", name="All sessions").click()
+            expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()

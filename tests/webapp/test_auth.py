@@ -150,6 +150,12 @@ class TestTokens:
         Guarded(lambda *_: [], Gate(token="secret"))(request, lambda _, found: headers.update(found))
         assert headers["Location"] == "/evil.example/"
 
+    @pytest.mark.parametrize("token", ["güess", "secre", ""])
+    def test_in_the_address_are_compared_whole(self, token: str) -> None:
+        """Whatever letters it has, only the token itself becomes a cookie."""
+        answer = behind(Gate(token="secret")).get("/", query_string={"token": token}, headers={"Host": OWN})
+        assert "Set-Cookie" not in answer.headers
+
     def test_that_are_wrong_make_no_cookie(self) -> None:
         """The page is shown, and its data is refused."""
         answer = behind(Gate(token="secret")).get("/?token=guess", headers={"Host": OWN})

@@ -6,13 +6,15 @@ from typing import Any
 
 from flask import Flask
 
+from webapp.auth import Gate
 from webapp.routes import answers, api, assets, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
 
 
-def install(flask_app: Flask, app: Any) -> None:
-    """Gives the Flask application every route, and the services they call."""
+def install(flask_app: Flask, app: Any, gate: Gate) -> None:
+    """Gives the Flask application every route, the services they call, and the gate it stands behind."""
     flask_app.extensions[EXTENSION] = app
+    flask_app.extensions[pages.GATE] = gate
     flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML
     for part in (answers, problems, assets, pages, health, api):
         part.install(flask_app)

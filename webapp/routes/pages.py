@@ -1,5 +1,6 @@
 """The pages: empty shells. Each holds one root element, whose data comes from `/api` and Socket.IO.
 
+The one page that names a session looks it up only for whoever may know of it; the page tells the rest itself.
 A page is answered with a policy that runs our own files and the one import map that bears this answer's nonce.
 """
 
@@ -14,6 +15,8 @@ from webapp.auth import SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
 
+GATE = "coppice.gate"
+
 
 def overview() -> str:
     """All sessions."""
@@ -21,8 +24,9 @@ def overview() -> str:
 
 
 def session(session_id: str) -> str:
-    """One session; an error page where there is none."""
-    found = current_app.extensions[EXTENSION].sessions.get(session_id)
+    """One session; an error page where there is none. Without the token, where one is set, the same shell for any."""
+    admitted = current_app.extensions[GATE].admits(request.environ)
+    found = current_app.extensions[EXTENSION].sessions.get(session_id) if admitted else None
     return render_template("session.html", page="session", session_id=session_id, session=found)
 
 

@@ -1,7 +1,7 @@
 // static/lib/session-head.js: the upper part of the session page.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { banner, bars, header } from "../../../static/lib/session-head.js";
+import { banner, bars, header, nothingHere } from "../../../static/lib/session-head.js";
 import { gauge, plan, session, taskType } from "../builders.js";
 
 const agent = gauge({
@@ -27,6 +27,15 @@ describe("the banner", () => {
     const text = banner(session({ agent, pruned }), null).toString();
     assert.match(text, /The pruned view is at 50.0.%/);
     assert.match(text, /data-act="open-export"/);
+  });
+});
+
+describe("the page of a session that is not there", () => {
+  it("says so as the server's own page does, with a way back", () => {
+    const text = nothingHere("no session <b>").toString();
+    assert.match(text, /<h1>There is nothing here<\/h1>/);
+    assert.match(text, /No session &lt;b&gt;\./);
+    assert.match(text, /href="\/"/);
   });
 });
 

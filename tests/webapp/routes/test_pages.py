@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from webapp import create_app
+from webapp.config import Config
+
 PAGES = {
     "/": "coppice-overview",
     "/settings": "coppice-settings",
@@ -70,6 +73,30 @@ class TestPages:
         for path in PAGES:
             client.get(path)
         assert app.sessions.get("a")["version"] == before
+
+
+class TestPagesBehindAToken:
+    """What somebody without the token can learn from them."""
+
+    @pytest.fixture
+    def stranger(self, app: Any, tmp_path: Any) -> Any:
+        """A client that has not brought the token yet."""
+        flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
+        yield flask_app.test_client()
+        flask_app.extensions["coppice.live"].close()
+
+    def test_tell_no_title_and_not_which_sessions_exist(self, stranger: FlaskClient) -> None:
+        """The same shell for any id."""
+        there, nowhere = stranger.get("/sessions/a"), stranger.get("/sessions/b")
+        assert [there.status_code, nowhere.status_code] == [200, 200]
+        assert "onerror" not in there.text
+        assert len(there.text) == len(nowhere.text)
+
+    def test_tell_both_to_whoever_has_it(self, stranger: FlaskClient) -> None:
+        """As without a token set."""
+        stranger.get("/?token=secret")
+        assert "onerror" in stranger.get("/sessions/a").text
+        assert stranger.get("/sessions/b").status_code == 404
 
 
 class TestHeaders:
