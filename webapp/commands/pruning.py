@@ -15,7 +15,7 @@ from scoring.formats import Decoded, decode, encode
 from scoring.history import History
 from scoring.models import find_model
 from scoring.plan import PrunePlan, plan_prune
-from scoring.settings import DEFAULT_PRESET, PRESETS
+from scoring.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
 from scoring.summary.levels import Judged
 from scoring.summary.planned import written
 from scoring.task_types import AUTO, TASK_TYPE_CHOICES
@@ -43,7 +43,11 @@ class Pruned:
     metavar="N",
     help="What to cut to; by default 60 % of the model's input limit.",
 )
-@click.option("--strategy", metavar="NAME", help="How to choose what stays, by default foresight.")
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    help=f"How to choose what stays: {', '.join(STRATEGY_NAMES)}; by default {PRESETS[DEFAULT_PRESET].strategy}.",
+)
 @click.option(
     "--task-type",
     type=click.Choice(TASK_TYPE_CHOICES),
