@@ -56,6 +56,7 @@ class Added:
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
     automatic: list[Event] = field(default_factory=list)
+    answer: dict[str, Any] | None = None
 
     def merge(self, other: Added) -> None:
         """Adds what another append did."""
@@ -64,6 +65,14 @@ class Added:
         self.skipped += other.skipped
         self.problems += other.problems
         self.automatic += other.automatic
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """An append that is to happen once: the caller's key for it, and the digest of what it appends."""
+
+    name: str
+    digest: bytes
 
 
 class Ingest:
@@ -175,26 +184,39 @@ class Ingest:
                 raise Conflict(
                     "this session is read from the agent's own transcript; nothing can be appended to it"
                 )
-            if idempotency_key is not None and (known := self._store.small.answer(row.key, idempotency_key)):
-                if known[0] != request:
-                    raise Conflict(f"the key {idempotency_key} was used for other messages")
-                return cast("dict[str, Any]", known[1])
+            keyed = Keyed(idempotency_key, request) if idempotency_key is not None else None
+            if (known := self._answered(row, keyed)) is not None:
+                return known
             decoded = read_list(wire_messages, row.wire_format)
             reported = read_usage(usage)
 
             def records(row: SessionRow) -> list[Record]:
                 ids = ids_of(decoded.messages, row.tail_hash)
-                row.tail_hash = ids[-1] if ids else row.tail_hash
-                row.wire_format = row.wire_format or decoded.format
+                if ids:
+                    row.tail_hash, row.wire_format = ids[-1], row.wire_format or decoded.format
                 row.last_activity_at = self._desk.clock()
                 return entries_of(decoded.messages, ids, reported)
 
-            added = self._append(session_id, records)
-            answer = self._appended(session_id, added)
-            if idempotency_key is not None:
-                with self._store.write():
-                    now = self._desk.clock()
-                    self._store.small.put_answer(row.key, idempotency_key, request, answer, now)
+            added = self._append(session_id, records, keyed=keyed)
+            return added.answer or self._appended(session_id, added)
+
+    def _answered(self, row: SessionRow, keyed: Keyed | None) -> dict[str, Any] | None:
+        """What was answered under the key; None for the first time.
+
+        Raises:
+            Conflict: the key was used for other messages.
+        """
+        known = self._store.small.answer(row.key, keyed.name) if keyed is not None else None
+        if keyed is None or known is None:
+            return None
+        if known[0] != keyed.digest:
+            raise Conflict(f"the key {keyed.name} was used for other messages")
+        return cast("dict[str, Any]", known[1])
+
+    def _answer(self, row: SessionRow, added: Added, keyed: Keyed) -> dict[str, Any]:
+        """The answer to an append, stored in the transaction that appends: a retry finds both or neither."""
+        answer = self._appended(row.id, added)
+        self._store.small.put_answer(row.key, keyed.name, keyed.digest, answer, self._desk.clock())
         return answer
 
     def append_list(
@@ -248,15 +270,17 @@ class Ingest:
 
     # -- one batch
 
-    def _append(self, session_id: str, records: Batch, replacing: bool = False) -> Added:
+    def _append(
+        self, session_id: str, records: Batch, replacing: bool = False, keyed: Keyed | None = None
+    ) -> Added:
         """Prepares and writes; again if another writer came first."""
         if not records:
             return Added()
         for _ in range(8):
             draft, has_meta = self._draft(session_id, records, replacing)
-            if draft.empty and not has_meta:
+            if draft.empty and not has_meta and keyed is None:
                 return Added(known=draft.already)
-            written = self._write(draft)
+            written = self._write(draft, keyed)
             if written is not None:
                 written.known = draft.already
                 return written
@@ -302,25 +326,29 @@ class Ingest:
         )
         draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
 
-    def _write(self, draft: Draft) -> Added | None:
-        row, events = draft.row, list[Event]()
+    def _write(self, draft: Draft, keyed: Keyed | None) -> Added | None:
+        row, added = draft.row, Added([no for no, _ in draft.fresh])
         try:
             with self._store.write():
                 current = self._store.sessions.get(row.id)
+                if (known := self._answered(current, keyed)) is not None:
+                    return Added(answer=known)
                 if current.version != draft.base_version:
                     return None
                 _write_meta(self._store, row, current)
                 if not draft.empty:
                     draft.write()
                     self._views.advance(draft)
-                    events = self.automatic(row, draft)
+                    added.automatic = self.automatic(row, draft)
+                if keyed is not None:
+                    added.answer = self._answer(row, added, keyed)
         except BaseException:
             self._views.drop(row.key)
             raise
         nos = sorted({*(no for no, _ in draft.fresh), *draft.changed})
         told: list[Event] = [MessagesAppended(row.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
-        self._desk.bus.publish(*told, *events, SessionUpdated(row.id))
-        return Added([no for no, _ in draft.fresh], automatic=events)
+        self._desk.bus.publish(*told, *added.automatic, SessionUpdated(row.id))
+        return added
 
     def _turn(self, session_id: str, record: Compaction | Rewind) -> None:
         name = turn_id(record)

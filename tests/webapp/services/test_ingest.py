@@ -23,10 +23,12 @@ from tests.webapp.building import (
     user,
     wire,
 )
-from webapp.errors import Conflict, NotFound
+from webapp.config import Config
+from webapp.errors import BusyStore, Conflict, NotFound
 from webapp.events import MessagesAppended, SessionCreated
 from webapp.store.context import AGENT
 from webapp.transcripts.records import Compaction, Meta, Problem, Rewind, Unknown, UsageReport
+from webapp.wiring import build
 
 
 class TestRecords:
@@ -268,6 +270,44 @@ class TestMessageLists:
         assert app.sessions.get(session)["messages"] == 1
         with pytest.raises(Conflict, match="other messages"):
             app.ingest.append_messages(session, [wire("user", "ho")], idempotency_key="k")
+
+    def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where the answer could not be stored nothing was, so that a retry does not append a second time."""
+        session = managed(app)
+        put = app.store.small.put_answer
+        left = [BusyStore("another process is writing; try again")]
+
+        def busy_once(*values: Any) -> None:
+            if left:
+                raise left.pop()
+            put(*values)
+
+        monkeypatch.setattr(app.store.small, "put_answer", busy_once)
+        with pytest.raises(BusyStore):
+            app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
+        assert app.sessions.get(session)["messages"] == 0
+        answer = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
+        assert (answer["added"], app.sessions.get(session)["messages"]) == (1, 1)
+
+    def test_under_a_key_are_appended_once_by_two_processes(
+        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whoever comes second gets the answer of the first, even where both had begun."""
+        session, other = managed(app), build(config)
+        first: list[dict[str, Any]] = []
+        write = app.ingest._write
+
+        def later(*values: Any) -> Any:
+            if not first:
+                first.append(other.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k"))
+            return write(*values)
+
+        monkeypatch.setattr(app.ingest, "_write", later)
+        assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first[0]
+        assert app.sessions.get(session)["messages"] == 1
+        other.close()
 
     def test_bring_real_usage(self, app: Any) -> None:  # X11
         """The gauge is the real total of the last call, from then on."""
