@@ -141,7 +141,7 @@ class Following:
         state: dict[str, Any] = stored[1].get("state", {}) if stored is not None else {}
         before = json_bytes(state)
         if file.source == opencode.SOURCE:
-            records = list(opencode.read(file, state, open_foreign))
+            records = list(opencode.read(file, state, open_foreign, time.time() - FRESH_SECONDS))
         else:
             records = list(gemini_cli.read(file, state))
         if records and all(isinstance(record, Problem) for record in records) and self._fresh(file):

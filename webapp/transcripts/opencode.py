@@ -2,13 +2,16 @@
 
 Nothing is appended as lines: `read` compares a session with what its `state` says was given out before. The database
 is opened by whoever may (`Tables` says what is needed of it), read-only. A compaction is an assistant's message
-marked as summary: what came before it leaves the context, but for a tail that the request for it names.
+marked as summary: what came before it leaves the context, but for a tail that the request for it names. A message
+that cannot be read stands as it was read before: only one that is gone has left the context.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +33,21 @@ from webapp.transcripts.rows import count_of, object_of, optional, parse, short_
 SOURCE = "opencode"
 
 Row = dict[str, Any]
+Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a session says now: `marks` of what could be read, by message, and what could not, by name.
+
+    `info` is None where the session itself cannot be read. `newest` is when a file that cannot be read was written.
+    """
+
+    marks: dict[str, Any]
+    info: Row | None = None
+    messages: Changed = field(default_factory=list)
+    broken: dict[str, tuple[list[float], str]] = field(default_factory=dict)  # (mark, reason)
+    newest: float = -inf
 
 
 class Tables(Protocol):
@@ -132,30 +150,45 @@ def _updated(info: Row) -> float:
 
 
 def read(
-    file: TranscriptFile, state: dict[str, Any], open_database: OpenDatabase | None = None
+    file: TranscriptFile,
+    state: dict[str, Any],
+    open_database: OpenDatabase | None = None,
+    being_written: float = inf,
 ) -> Iterator[Record]:
     """What changed in a session since `state`, which is changed along; {} reads it all.
 
-    `state` is JSON-ready and belongs to this session. What cannot be read is a Problem and changes nothing.
+    `state` is JSON-ready and belongs to this session. What cannot be read is a Problem, told once, and changes
+    nothing. A session of which a file that cannot be read was written at `being_written` or later (seconds since
+    1970) is left alone: nothing is told and `state` stays.
     """
     look = _look(file.path)
     if look is not None and state.get("look") == look and file.path.suffix != ".json":
         return
+    seen = _Seen(dict(state.get("marks", {})))
     if file.path.suffix == ".json":
-        info, messages, problems = _from_tree(file.path, state)
+        _from_tree(file, seen)
     elif open_database is None:
         yield Problem(None, "the database of OpenCode was not opened: nothing was handed in to open it with")
         return
     else:
         try:
             with open_database(file.path) as tables:
-                info, messages, problems = _from_tables(tables, file.session_id, state)
+                _from_tables(tables, file.session_id, seen)
         except OSError as error:
             yield Problem(None, f"the database cannot be read: {str(error).lower()}")
             return
-    state["look"] = look
-    yield from problems
-    yield from _changes(info, messages, state)
+    if seen.newest >= being_written:
+        return
+    told = state.get("broken", {}) if seen.info is not None else {}
+    news = [
+        Problem(None, f"{name}: {why}") for name, (mark, why) in seen.broken.items() if told.get(name) != mark
+    ]
+    if seen.info is not None:
+        state["look"], state["marks"] = look, seen.marks
+        state["broken"] = {name: mark for name, (mark, _) in seen.broken.items()}
+    yield from news
+    if seen.info is not None:
+        yield from _changes(seen.info, seen.messages, state)
 
 
 def _look(path: Path) -> list[list[int]] | None:
@@ -170,10 +203,8 @@ def _look(path: Path) -> list[list[int]] | None:
     return seen
 
 
-def _changes(
-    info: Row, messages: list[tuple[Row, list[Row] | None]], state: dict[str, Any]
-) -> Iterator[Record]:
-    """The records of a session's messages, in order; parts None: as they were."""
+def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Record]:
+    """The records of a session's messages, in order."""
     history, facts = History(state), state.setdefault("facts", {})
     names: dict[str, list[str]] = state.setdefault("names", {})
     yield from _told(facts, "title", short_title(text_of(info.get("title"))))
@@ -246,38 +277,42 @@ def _told(facts: Row, key: str, value: str | None) -> Iterator[Record]:
 # The tree of JSON files
 
 
-def _from_tree(
-    path: Path, state: dict[str, Any]
-) -> tuple[Row, list[tuple[Row, list[Row] | None]], list[Record]]:
-    """(session, messages with those parts that changed, problems) of a session's file in the tree."""
-    storage = path.parent.parent.parent
-    problems: list[Record] = []
-    info = object_of(read_json_file(path))
-    marks: dict[str, Any] = state.setdefault("marks", {})
-    messages: list[tuple[Row, list[Row] | None]] = []
-    loose = _loose_parts(storage / "part")
-    for found in list_files(storage / "message" / text_of(info.get("id")), ".json"):
-        message = _json(found.path, problems)
-        message_id = text_of(message.get("id"))
+def _from_tree(file: TranscriptFile, seen: _Seen) -> None:
+    """Reads a session's file in the tree, its messages, and the parts of those that changed."""
+    storage = file.path.parent.parent.parent
+    seen.info = _json(file.path, seen)
+    if seen.info is None:
+        return
+    loose = _loose_parts(storage / "part", seen)
+    for found in list_files(storage / "message" / file.session_id, ".json"):
+        message = _json(found.path, seen)
+        message_id = found.path.stem if message is None else text_of(message.get("id"))
         if not message_id:
             continue
         files = sorted(list_files(storage / "part" / message_id, ".json"), key=lambda f: f.path.name)
         files += loose.get(message_id, [])
-        mark = [[found.modified, found.size], *([f.modified, f.size] for f in files)]
-        if marks.get(message_id) == mark:
-            messages.append((message, None))
+        before = seen.marks.get(message_id)
+        mark = [[found.modified, found.size, _created(message or {})], *([f.modified, f.size] for f in files)]
+        if message is not None and before == mark:
+            seen.messages.append((message, None))
             continue
-        marks[message_id] = mark
-        messages.append((message, [_json(f.path, problems) for f in files]))
-    messages.sort(
-        key=lambda m: (count_of(object_of(m[0].get("time")).get("created")), text_of(m[0].get("id")))
-    )
-    return info, messages, problems
+        parts = [row for f in files if (row := _json(f.path, seen)) is not None]
+        torn = message is None or len(parts) < len(files) or (None in loose and before is not None)
+        if not torn and message is not None:
+            seen.marks[message_id] = mark
+            seen.messages.append((message, parts))
+        elif before is not None:
+            seen.messages.append(({"id": message_id, "time": {"created": before[0][-1]}}, None))
+    seen.messages.sort(key=lambda m: (_created(m[0]), text_of(m[0].get("id"))))
 
 
-def _loose_parts(folder: Path) -> dict[str, list[Any]]:
-    """Parts that lie beside the folders of their messages, as in the oldest layout."""
-    found: dict[str, list[Any]] = {}
+def _created(message: Row) -> int:
+    return count_of(object_of(message.get("time")).get("created"))
+
+
+def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
+    """Parts that lie beside the folders of their messages, as in the oldest layout; None: of which, nobody can say."""
+    found: dict[str | None, list[Any]] = {}
     try:
         names = {entry.name for entry in folder.iterdir() if entry.suffix == ".json"}
     except OSError:
@@ -285,32 +320,36 @@ def _loose_parts(folder: Path) -> dict[str, list[Any]]:
     if names:
         for file in sorted(list_files(folder, ".json"), key=lambda f: f.path.name):
             if file.path.parent == folder:
-                message_id = text_of(object_of(read_json_file(file.path)).get("messageID"))
-                found.setdefault(message_id, []).append(file)
+                row = _json(file.path, seen)
+                found.setdefault(None if row is None else text_of(row.get("messageID")), []).append(file)
     return found
 
 
-def _json(path: Path, problems: list[Any]) -> Row:
+def _json(path: Path, seen: _Seen) -> Row | None:
+    """The object in a file, or None, and why."""
+    written, size = 0.0, 0
     try:
+        about = path.stat()
+        written, size = about.st_mtime, about.st_size
         row = parse(path.read_bytes())
     except OSError as error:
         row = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
     if isinstance(row, str):
-        problems.append(Problem(None, f"{path.parent.name}/{path.name}: {row}"))
-        return {}
+        seen.broken[f"{path.parent.name}/{path.name}"] = ([written, size], row)
+        seen.newest = max(seen.newest, written)
+        return None
     return row
 
 
 # The database
 
 
-def _from_tables(
-    tables: Tables, session: str, state: dict[str, Any]
-) -> tuple[Row, list[tuple[Row, list[Row] | None]], list[Record]]:
-    """(session, messages with those parts that changed, problems) of a session in the database."""
-    problems: list[Record] = []
-    info = next((_session_row(row) for row in tables.rows("session", {"id": session})), {})
-    marks: dict[str, Any] = state.setdefault("marks", {})
+def _from_tables(tables: Tables, session: str, seen: _Seen) -> None:
+    """Reads a session in the database, its messages, and the parts of those that changed."""
+    seen.info = next((_session_row(row) for row in tables.rows("session", {"id": session})), None)
+    if seen.info is None:
+        seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
+        return
     parts: dict[str, list[Row]] = {}
     newest: dict[str, list[int]] = {}
     for row in tables.rows("part", {"session_id": session}):
@@ -318,30 +357,33 @@ def _from_tables(
         mark = newest.setdefault(message_id, [0, 0])
         mark[:] = [mark[0] + 1, max(mark[1], count_of(row.get("time_updated")))]
         parts.setdefault(message_id, []).append(row)
-    messages: list[tuple[Row, list[Row] | None]] = []
     for row in sorted(tables.rows("message", {"session_id": session}), key=_order):
         message_id = text_of(row.get("id"))
         mark = [count_of(row.get("time_updated")), *newest.get(message_id, [0, 0])]
-        unchanged = mark[0] > 0 and marks.get(message_id) == mark
-        data = {} if unchanged else _data(row, problems)
-        marks[message_id] = mark
-        own = None if unchanged else [_data(part, problems) for part in parts.get(message_id, [])]
-        messages.append((data | {"id": message_id}, own))
-    return info, messages, problems
+        if mark[0] > 0 and seen.marks.get(message_id) == mark:
+            seen.messages.append(({"id": message_id}, None))
+            continue
+        data = _data(row, seen)
+        own = [found for part in parts.get(message_id, []) if (found := _data(part, seen)) is not None]
+        if data is not None and len(own) == len(parts.get(message_id, [])):
+            seen.marks[message_id] = mark
+            seen.messages.append((data, own))
+        elif message_id in seen.marks:
+            seen.messages.append(({"id": message_id}, None))
 
 
 def _order(row: Row) -> tuple[int, str]:
     return count_of(row.get("time_created")), text_of(row.get("id"))
 
 
-def _data(row: Row, problems: list[Record]) -> Row:
-    """The JSON in a row's `data`, with its id."""
-    data = row.get("data")
+def _data(row: Row, seen: _Seen) -> Row | None:
+    """The JSON in a row's `data`, with its id; or None, and why."""
+    data, name = row.get("data"), text_of(row.get("id"))
     found = parse(data.encode("utf-8", "replace") if isinstance(data, str) else data or b"")
     if isinstance(found, str):
-        problems.append(Problem(None, f"row {text_of(row.get('id'))[:40]}: {found}"))
-        return {}
-    return found | {"id": text_of(row.get("id"))}
+        seen.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
+        return None
+    return found | {"id": name}
 
 
 def _session_row(row: Row) -> Row:

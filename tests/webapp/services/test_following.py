@@ -237,6 +237,26 @@ class TestWholeFiles:
         assert sum(one["added"] for _, one in imported) == 0
         assert list(place.app.verify()) == []
 
+    def test_of_opencode_stand_while_a_message_is_half_written(self, place: Place) -> None:
+        """The agent took nothing back: nothing leaves its context, and what we did can be undone."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        place.look()
+        newest = place.app.messages.page("ses_1", sort="oldest")["messages"][-1]
+        place.app.operations.pin("ses_1", newest["id"])
+        before = place.app.sessions.get("ses_1")
+        message = root / "storage" / "message" / "ses_1" / "msg_05.json"
+        whole = message.read_bytes()
+        for data, written in ((whole[:20], None), (whole[:20], (1, 1)), (whole, None)):
+            message.write_bytes(data)
+            if written:
+                os.utime(message, written)
+            assert place.look() == 0
+        after = place.app.sessions.get("ses_1")
+        assert (after["agent"], after["operations"]) == (before["agent"], before["operations"])
+        assert after["malformed"] == 1
+        assert place.app.operations.undo("ses_1")["undone"] == [2]
+
     def test_of_opencode_grow_live(self, place: Place) -> None:  # X12
         """A message that is written to the database is there at the next look."""
         root = place.home / ".local" / "share" / "opencode"

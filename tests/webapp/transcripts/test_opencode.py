@@ -163,6 +163,63 @@ class TestTheTree:
         part.write_bytes(whole)
         assert said(read(session(root), state)) == BEDS[-1:]
 
+    def test_stands_still_while_its_own_file_is_broken(self, tmp_path: Path) -> None:
+        """One problem and no message: none of its own, none of another session; the state stays."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        file = session(root)
+        read(file, state)
+        before, whole = json.dumps(state), file.path.read_bytes()
+        for broken in (whole[:15], b""):
+            file.path.write_bytes(broken)
+            assert [type(r) for r in read(file, state)] == [Problem]
+        file.path.unlink()
+        assert [type(r) for r in read(file, state)] == [Problem]
+        assert json.dumps(state) == before
+        file.path.write_bytes(whole)
+        assert read(file, state) == []
+
+    @pytest.mark.parametrize("name", ["message/ses_1/msg_05.json", "part/msg_05/prt_40.json"])
+    def test_takes_nothing_back_that_is_half_written(self, tmp_path: Path, name: str) -> None:
+        """A message that cannot be read stands as it was; the fault is told once, and what is new comes in."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        read(session(root), state)
+        broken, new = root / "storage" / name, root / "storage" / "message" / "ses_1" / "msg_06.json"
+        whole = broken.read_bytes()
+        broken.write_bytes(whole[:20])
+        assert [type(r) for r in read(session(root), state)] == [Problem]
+        new.write_text(json.dumps({"id": "msg_06", "role": "user", "time": {"created": 1 << 50}}))
+        (root / "storage" / "part" / "prt_60.json").write_text(
+            json.dumps({"id": "prt_60", "messageID": "msg_06", "type": "text", "text": "And the trees?"})
+        )
+        assert [type(r) for r in read(session(root), json.loads(json.dumps(state)))] == [Entry]
+        read(session(root), state)
+        broken.write_bytes(whole)
+        assert read(session(root), state) == []
+
+    def test_takes_no_part_away_that_lies_loose_and_broken(self, tmp_path: Path) -> None:
+        """Nobody can say whose it is, so all that is known stands."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        part = root / "storage" / "part" / "msg_05" / "prt_40.json"
+        loose = part.rename(root / "storage" / "part" / part.name)
+        assert said(read(session(root), state)) == BEDS
+        whole = loose.read_bytes()
+        loose.write_bytes(whole[:10])
+        assert [type(r) for r in read(session(root), state)] == [Problem]
+        loose.write_bytes(whole)
+        assert read(session(root), state) == []
+
+    def test_is_left_alone_while_a_file_is_being_written(self, tmp_path: Path) -> None:
+        """Nothing is told of it, and it is read when it is whole."""
+        root, state = copied(tmp_path), dict[str, Any]()
+        part = root / "storage" / "part" / "msg_05" / "prt_40.json"
+        whole = part.read_bytes()
+        part.write_bytes(whole[:10])
+        written = part.stat().st_mtime
+        assert list(opencode.read(session(root), state, None, written)) == []
+        assert state == {}
+        told = list(opencode.read(session(root), state, None, written + 1))
+        assert (said(told), len(of(Problem, told))) == (BEDS[:-1], 1)
+
     def test_tells_what_was_taken_back(self, tmp_path: Path) -> None:
         """A message that is deleted has left the context."""
         root, state = copied(tmp_path), dict[str, Any]()
@@ -189,6 +246,35 @@ class TestTheDatabase:
         agent.commit()
         assert said(read(session(tmp_path), state)) == [("user", "And the trees?")]
         agent.close()
+
+    @pytest.mark.parametrize("table", ["message", "part"])
+    def test_takes_nothing_back_of_a_broken_row(self, tmp_path: Path, table: str) -> None:
+        """Its message stands as it was; told once."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        read(session(tmp_path), state)
+        where = "id = 'msg_05'" if table == "message" else "message_id = 'msg_05'"
+        agent = sqlite3.connect(path)
+        agent.execute(f"UPDATE {table} SET time_updated = 9, data = substr(data, 1, 9) WHERE {where}")
+        agent.commit()
+        assert {type(r) for r in read(session(tmp_path), state)} == {Problem}
+        agent.execute("UPDATE message SET time_updated = 8 WHERE id = 'msg_01'")
+        agent.commit()
+        agent.close()
+        assert read(session(tmp_path), state) == []
+
+    def test_without_the_session_any_more_takes_nothing_back(self, tmp_path: Path) -> None:
+        """One problem; the log stands."""
+        path, state = as_database(tmp_path), dict[str, Any]()
+        file = session(tmp_path)
+        read(file, state)
+        before = json.dumps(state)
+        agent = sqlite3.connect(path)
+        for table in ("session", "message", "part"):
+            agent.execute(f"DELETE FROM {table}")
+        agent.commit()
+        agent.close()
+        assert [type(r) for r in read(file, state)] == [Problem]
+        assert json.dumps(state) == before
 
     def test_that_cannot_be_read_is_a_problem(self, tmp_path: Path) -> None:
         """Damaged, missing, or nothing to open it with."""
