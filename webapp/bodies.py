@@ -170,7 +170,7 @@ class SocketPrune(PruneWish):
 
 
 class SocketUndo(Body):
-    """`context:undo` from the browser. `n` is the operation's number; without it, the newest that can be undone."""
+    """`context:undo` from the browser. `n` is the operation's number; without it the newest, which may be refused."""
 
     session_id: Name
     n: Annotated[int, Field(ge=0, le=MOST)] | None = None

@@ -283,7 +283,7 @@ class Gateway:
         return dict(self.app.prunes.apply(wish.session_id, without_session(wish), actor="user"))
 
     def undo(self, wish: SocketUndo) -> Payload:
-        """As POST …/operations/<n>/undo; without `n`, the newest operation that can be undone."""
+        """As POST …/operations/<n>/undo; without `n`, the newest one, refused where that is the agent's own."""
         return dict(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:

@@ -3,7 +3,8 @@
 A revision grows by one a message and is never given out twice, not even after a restart: blocks of them are
 reserved in the store before they are used. A page that was away gets the messages it missed while they are still
 remembered; otherwise it has to look afresh. Nothing here sends anything, knows Socket.IO, or locks: one gateway owns
-the rooms and calls them under its own lock.
+the rooms and calls them under its own lock. All but `prepare`, which waits for the store: one thread alone sets
+revisions aside and gives them out.
 """
 
 from __future__ import annotations

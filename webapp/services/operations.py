@@ -91,7 +91,7 @@ class Operations:
     # -- undo
 
     def undo(self, session_id: str, n: int | None = None) -> dict[str, Any]:
-        """Undoes operation `n` and those after it; without `n` the newest.
+        """Undoes operation `n` and those after it; without `n` the newest alone.
 
         Raises:
             NotFound: there is no such operation.

@@ -1,7 +1,7 @@
 """A whole session as plain records, and back: what our own export is made of.
 
-Records are JSON-ready, in an order in which they can be read as they come: the session, its entries, its messages,
-its context, its operations, its figures. Bytes are base64. What is loaded is held against the same proofs as the
+Records are JSON-ready: the session first, then the tables of KEYED, what operations did, and the tables of OWNED,
+each in the order of its rows. Bytes are base64. What is loaded is held against the same proofs as the
 store itself (`faults_of`) before it is kept.
 """
 

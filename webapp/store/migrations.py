@@ -141,7 +141,7 @@ CREATE TABLE calls (
     PRIMARY KEY (session, call_key)
 ) WITHOUT ROWID;
 
--- Everything that changed the context. n counts from 1. `undone_by` is the operation whose undo took it back.
+-- Everything that changed the context. n counts from 1. `undone_at` is when it was taken back, null while it holds.
 CREATE TABLE operations (
     key INTEGER PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -156,7 +156,8 @@ CREATE TABLE operations (
     undone_at INTEGER
 );
 -- What an operation did to which message, and why, in the words of its day. `change` is one of
--- out, in, shortened, pinned, unpinned, drop_first, not_drop_first; `before` what undo puts back.
+-- out, in, shortened, pinned, unpinned, drop_first, not_drop_first; `before` what undo puts back. With summary_in
+-- and summary_out `no` is a summary's number.
 CREATE TABLE operation_items (
     operation INTEGER NOT NULL,
     no INTEGER NOT NULL,
@@ -166,7 +167,7 @@ CREATE TABLE operation_items (
     PRIMARY KEY (operation, no, change)
 ) WITHOUT ROWID;
 
--- The chart: gauges after each message. n counts from 0. `mark` names an operation that happened here.
+-- The chart: gauges after each message. n counts from 0.
 CREATE TABLE samples (
     key INTEGER PRIMARY KEY,
     at INTEGER,

@@ -18,7 +18,7 @@ NUMBER = "<int(max=2147483647):n>"
 def get_context(app: Any, session_id: str, query: FormatQuery) -> Any:
     """The message list for the next call, with its estimate and budget.
 
-    `format` is a wire format (openai, responses, anthropic, gemini); by default the one the messages came in.
+    `format` is openai, responses, anthropic, gemini or langchain; by default the one the messages came in.
     """
     return app.context.get(session_id, query.format)
 

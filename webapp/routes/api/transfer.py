@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
@@ -28,11 +28,11 @@ TOLD_SECONDS = 0.25
 def export_session(app: Any, session_id: str, query: FormatQuery) -> Response:
     """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
 
-    `format` is jsonl (the default), openai, anthropic, gemini, claude-code or codex.
+    `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, claude-code or codex.
     """
     filename, mimetype, chunks = app.exporting.export(session_id, query.format or "jsonl")
     headers = {"Content-Disposition": disposition(filename), "Cache-Control": "no-store"}
-    return Response(guarded(chunks), mimetype=mimetype, headers=headers)
+    return Response(chunks, mimetype=mimetype, headers=headers)
 
 
 @table.post("/import", body=FileSent, answers=shapes.Imported, limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
@@ -101,12 +101,6 @@ def import_json(app: Any, sent: FileSent) -> Any:
     return app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)
 
 
-def guarded(chunks: Any) -> Iterator[bytes]:
-    """The chunks as bytes, whatever iterable of bytes or text they come as."""
-    for chunk in [chunks] if isinstance(chunks, bytes | str) else chunks:
-        yield chunk.encode() if isinstance(chunk, str) else chunk
-
-
 def disposition(filename: str) -> str:
     """The header that makes a browser save the answer under this name, whatever letters it has."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename)
@@ -116,8 +110,7 @@ def disposition(filename: str) -> str:
 @table.get("/search", query=SearchQuery, answers=shapes.Results, errors=(404,))
 def search_everywhere(app: Any, query: SearchQuery) -> Any:
     """Searches everything ever said, pruned or not, with snippets."""
-    found = app.search.everywhere(query.q, query.session)
-    return found if isinstance(found, dict) else {"results": found}
+    return app.search.everywhere(query.q, query.session)
 
 
 @table.post("/demo", body=Nothing, answers=shapes.Session, status=201)
