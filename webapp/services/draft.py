@@ -16,6 +16,7 @@ from scoring import calibration
 from scoring.features import Features
 from scoring.messages import Message, Text
 from webapp.services.cards import searchable
+from webapp.services.changes import cost
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
@@ -89,6 +90,7 @@ class Draft:
         self.calls: dict[str, CallRow] = {}
         self.already = 0
         self.noted = False
+        self._whole: set[int] = set()  # places in the pruned view where no stand-in fits any more
         self._words: list[tuple[int, str]] = []
         self._open: dict[str, Open] = {}
         self._sources: dict[str, tuple[int, int]] = {}
@@ -100,9 +102,8 @@ class Draft:
 
     def add(self, entries: Sequence[Entry]) -> Draft:
         """Takes a batch in; entries whose source id the log holds are passed over."""
-        wanted = {e.source_id for e in entries if e.source_id} | {
-            e.supersedes for e in entries if e.supersedes
-        }
+        named = (name for e in entries for name in (e.source_id, e.supersedes))
+        wanted = {name for name in named if name}
         self._sources.update(self._store.log.known(self.row.key, sorted(wanted)))
         self._group_ends = {e.group: i for i, e in enumerate(entries) if e.group is not None}
         for i, entry in enumerate(entries):
@@ -119,7 +120,7 @@ class Draft:
         """Puts a fact into the log that is no message: a compaction, a rewind."""
         row = EntryRow(
             self.row.next_seq, b"", 0, source_id, None, None, NOTICE, "system", "",
-            parts_text(Message("system", _text(text))), None, None, at, None, None,
+            parts_text(Message("system", (Text(text),))), None, None, at, None, None,
         )  # fmt: skip
         self._chain(row)
 
@@ -280,13 +281,18 @@ class Draft:
         for view in self.views:
             if old is None:
                 self._count(view, region, features.tokens, 1)
-            elif self._stands(view, opened):
-                self._count(view, region, features.tokens - old.tokens, 0)
+            elif (before := self._stood(view, opened, old)) is not None:
+                self._count(view, region, features.tokens - before, 0)
 
-    def _stands(self, view: int, opened: Open) -> bool:
+    def _stood(self, view: int, opened: Open, old: MessageRow) -> int | None:
+        """What a message cost in a view so far, None where it is out; what stood for it stands for it no more."""
         if any(no == opened.no for _, no in reversed(self.placed)):
-            return True
-        return opened.first_seq in self._store.contexts.at(self.row.key, view, [opened.first_seq])
+            return old.tokens
+        item = self._store.contexts.at(self.row.key, view, [opened.first_seq]).get(opened.first_seq)
+        if item is None or item.stand_in is None or opened.first_seq in self._whole:
+            return None if item is None else old.tokens
+        self._whole.add(opened.first_seq)
+        return cost(old, item.stand_in)
 
     def _count(self, view: int, region: str, tokens: int, messages: int) -> None:
         before = self.totals[view].get(region, (0, 0))
@@ -381,6 +387,7 @@ class Draft:
         for view in self.views:
             store.contexts.add(row.key, view, self.placed)
             store.contexts.put_totals(row.key, view, self.totals[view])
+        store.contexts.set_stand_ins(row.key, PRUNED, ((position, None) for position in self._whole))
         store.figures.put_calls(row.key, self.calls.values())
         store.figures.add_samples(row.key, self.samples)
         store.words.add(row.key, self._words)
@@ -391,7 +398,3 @@ class Draft:
 
 def _larger(a: Usage | None, b: Usage) -> Usage:
     return b if a is None or b.output_tokens >= a.output_tokens else a
-
-
-def _text(text: str) -> tuple[Text, ...]:
-    return (Text(text),)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoring import calibration
+from webapp.services.changes import cost
 from webapp.services.clock import to_ms
 from webapp.services.draft import Draft
 from webapp.services.measure import region_of
@@ -117,11 +118,11 @@ def recount(
 ) -> dict[str, tuple[int, int]]:
     """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
     totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in ("tools", "memory")}
-    nos = [item.ref for item in store.contexts.items(session, view) if item.kind == MESSAGE]
-    for message in store.log.messages(session, nos).values():
+    stand_ins = {i.ref: i.stand_in for i in store.contexts.items(session, view) if i.kind == MESSAGE}
+    for message in store.log.messages(session, list(stand_ins)).values():
         region = region_of(message.role, message.kind)
         tokens, count = totals.get(region, (0, 0))
-        totals[region] = (tokens + message.tokens, count + 1)
+        totals[region] = (tokens + cost(message, stand_ins[message.no]), count + 1)
     standing = store.contexts.summary_tokens(session, view)
     if standing:
         tokens, count = totals.get("summary", (0, 0))

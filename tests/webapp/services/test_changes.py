@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.webapp.building import conversation, followed
+from tests.webapp.building import conversation, entry, followed, result
 from webapp.services.changes import Change, cost, stand_in
 from webapp.store.context import PRUNED
+from webapp.transcripts.records import Compaction, Rewind
 
 
 def shorten(app: Any, no: int, tokens: int) -> int:
@@ -48,6 +49,31 @@ class TestStandIn:
         assert app.sessions.get("s")["pruned"]["tokens"] == tokens
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
         assert list(app.verify()) == []
+
+    def test_goes_when_its_message_says_something_else(self, app: Any) -> None:
+        """What an agent says anew stands whole: a text made of the older does not fit it, nor do its tokens."""
+        followed(app, *conversation(1))
+        shorten(app, 3, 7)
+        newer = [entry(n, result("call-0", "newer output " * n), supersedes="id-2") for n in (8, 9)]
+        app.ingest.append_records("s", newer)
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+        app.operations.undo("s")
+        assert list(app.verify()) == []
+
+    def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: Any) -> None:
+        """What stays in the context stays as short as it was."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        messages = app.store.log.messages(1, range(1, 8))
+        short = 7 + sum(m.tokens for no, m in messages.items() if no != 3)
+        live = tuple(f"id-{n}" for n in range(7))
+        for turn in (Rewind("id-6", "r", live=live), Compaction(None, "auto", None, "c", kept=live)):
+            app.ingest.append_records("s", [turn])
+            totals = app.store.contexts.totals(1)[PRUNED]
+            assert sum(tokens for tokens, _ in totals.values()) == short
+            assert list(app.verify()) == []
 
     def test_has_a_cost_of_its_own(self, app: Any) -> None:
         """Without one a message costs its tokens."""
