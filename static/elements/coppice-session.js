@@ -10,7 +10,7 @@ import "./history-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
-import { ApiError, api } from "../lib/api.js";
+import { api } from "../lib/api.js";
 import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";
 import { sentence } from "../lib/format.js";
@@ -20,7 +20,7 @@ import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { render } from "../lib/render.js";
 import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "../lib/session-acts.js";
-import { banner, bars, deleteDialog, header, nothingHere, problem } from "../lib/session-head.js";
+import { banner, bars, deleteDialog, header, noSession, problem } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
@@ -51,10 +51,8 @@ export class CoppiceSession extends CoppiceElement {
   /** What had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
   #dismissed = false;
-  /** @type {string | null} */
+  /** @type {Error | null} */
   #error = null;
-  /** Whether the server knows no such session. */
-  #unknown = false;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
 
@@ -174,8 +172,7 @@ export class CoppiceSession extends CoppiceElement {
       this.requestUpdate();
       this.#changed(true);
     } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
-      this.#unknown = error instanceof ApiError && error.status === 404;
+      this.#error = error instanceof Error ? error : new Error(String(error));
       this.requestUpdate();
     }
   }
@@ -357,20 +354,13 @@ export class CoppiceSession extends CoppiceElement {
 
   update() {
     const session = this.#session;
-    if (!session && this.#error && this.#unknown) return render(this, nothingHere(this.#error));
-    if (!session)
-      return render(
-        this,
-        this.#error
-          ? problem("Could not read this session", this.#error)
-          : html`<p class="muted">Reading…</p>`,
-      );
+    if (!session) return render(this, noSession(this.#error));
     document.title = `${titleOf(session)} · Coppice`;
     const followed = session.kind === "followed";
     const showsPlan = this.#tab === "plan" && this.#plan !== null;
     render(
       this,
-      html`${this.#error && problem("These figures may be old", this.#error)}
+      html`${this.#error && problem("These figures may be old", this.#error.message)}
         ${header(session, this.#parent, location.origin)}
         ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
         <div class="figures" data-key="figures">${bars(session, this.#cost)}

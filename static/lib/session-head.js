@@ -1,4 +1,5 @@
 // The upper part of the session page as markup: who this is, whether something should be done, what fills the context.
+import { ApiError } from "./api.js";
 import { costSentence } from "./cost.js";
 import { exportMenu } from "./export-menu.js";
 import { counted, fileName, number, percent, percentSet, sentence, tokens } from "./format.js";
@@ -58,12 +59,16 @@ export function problem(what, why) {
   return html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>${what}: ${why}</span><button data-act="retry-session">Try again</button></div>`;
 }
 
-/** As the server's own page of an error: there is no such session. @param {string} why */
-export function nothingHere(why) {
+/** What stands where no session could be read so far; for one that is not there, as the server's page says it.
+ * @param {Error | null} error */
+export function noSession(error) {
+  if (!error) return html`<p class="muted">Reading…</p>`;
+  if (!(error instanceof ApiError) || error.status !== 404)
+    return problem("Could not read this session", error.message);
   return html`<section class="empty" data-key="gone">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>
-    <p class="muted">${sentence(why)}</p>
+    <p class="muted">${sentence(error.message)}</p>
     <p>The session may have been deleted, or the address is mistyped.</p>
     <p><a class="button" href="/">All sessions</a></p>
   </section>`;

@@ -1,7 +1,8 @@
 // static/lib/session-head.js: the upper part of the session page.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { banner, bars, header, nothingHere } from "../../../static/lib/session-head.js";
+import { ApiError } from "../../../static/lib/api.js";
+import { banner, bars, header, noSession } from "../../../static/lib/session-head.js";
 import { gauge, plan, session, taskType } from "../builders.js";
 
 const agent = gauge({
@@ -32,10 +33,17 @@ describe("the banner", () => {
 
 describe("the page of a session that is not there", () => {
   it("says so as the server's own page does, with a way back", () => {
-    const text = nothingHere("no session <b>").toString();
+    const text = noSession(new ApiError(404, "no session <b>", [], "not_found")).toString();
     assert.match(text, /<h1>There is nothing here<\/h1>/);
     assert.match(text, /No session &lt;b&gt;\./);
     assert.match(text, /href="\/"/);
+  });
+  it("offers to try again where it may be there", () => {
+    const text = noSession(
+      new ApiError(401, "this server asks for its token", [], "token_needed"),
+    ).toString();
+    assert.match(text, /Could not read this session: this server asks/);
+    assert.match(text, /data-act="retry-session"/);
   });
 });
 
