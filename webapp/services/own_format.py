@@ -33,10 +33,11 @@ class OwnFormat:
         self._desk, self._store, self._views = desk, desk.store, views
 
     def lines(self, row: SessionRow) -> Iterator[bytes]:
-        """A session as lines."""
+        """A session as lines, as it is when the first is read."""
         count = 0
-        yield orjson.dumps({COPPICE: VERSION, "session": row.id}) + b"\n"
         with self._store.read():
+            row = self._store.sessions.get(row.id)
+            yield orjson.dumps({COPPICE: VERSION, "session": row.id}) + b"\n"
             for record in self._store.dump.records(row):
                 count += 1
                 yield orjson.dumps(record) + b"\n"
@@ -50,16 +51,13 @@ class OwnFormat:
         """
         records = list(self._read(name, data))
         session, rows = records[0], records[1:-1]
-        known = self._store.sessions.find(str(session.get("id")))
-        if known is not None and known.deleted_at is not None:
-            with self._store.write():
-                self._store.sessions.remove(known, None)
-            known = None
         entries = [r for r in rows if r["type"] == "entries"]
-        if known is not None and self._holds(known, entries):
-            return [_answer(known, 0, len(entries), [])]
         try:
-            row, added = self._keep(session, rows, known, entries)
+            with self._desk.lock(_named(session)), self._store.write():
+                known = self._known(_named(session))
+                if known is not None and self._holds(known, entries):
+                    return [_answer(known, 0, len(entries), [])]
+                row, added = self._keep(session, rows, known, entries)
         except (KeyError, TypeError, ValueError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._views.drop(row.key)
@@ -67,6 +65,14 @@ class OwnFormat:
             SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
         )
         return [_answer(row, added, len(entries) - added if known else 0, [])]
+
+    def _known(self, session_id: str) -> SessionRow | None:
+        """The session of that id; the marker of one that was deleted goes, somebody asks for it."""
+        found = self._store.sessions.find(session_id)
+        if found is None or found.deleted_at is None:
+            return found
+        self._store.sessions.remove(found, None)
+        return None
 
     def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
         lines = data.split(b"\n")
@@ -126,22 +132,22 @@ class OwnFormat:
         known: SessionRow | None,
         entries: list[Any],
     ) -> tuple[SessionRow, int]:
+        """Writes the session, inside a transaction, and holds it against the store's proofs."""
         columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
         added = len(entries)
-        with self._store.write():
-            if known is not None and self._continues(known, entries):
-                added -= known.next_seq
-                columns["version"] = max(int(session["version"]), known.version) + 1
-                self._forget_words(known)
-                self._store.sessions.remove(known, None)
-            elif known is not None:
-                columns["id"] = self._free_id(str(columns["id"]))
-            row = self._store.sessions.create(**columns)
-            self._store.dump.load(row.key, rows)
-            for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
-                raise ValueError(fault)
-            self._index_words(row)
+        if known is not None and self._continues(known, entries):
+            added -= known.next_seq
+            columns["version"] = max(int(session["version"]), known.version) + 1
+            self._forget_words(known)
+            self._store.sessions.remove(known, None)
+        elif known is not None:
+            columns["id"] = self._free_id(str(columns["id"]))
+        row = self._store.sessions.create(**columns)
+        self._store.dump.load(row.key, rows)
+        for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
+            raise ValueError(fault)
+        self._index_words(row)
         return row, added
 
     def _free_id(self, wanted: str) -> str:
@@ -162,6 +168,12 @@ class OwnFormat:
     def _forget_words(self, row: SessionRow) -> None:
         for texts in self._texts(row):
             self._store.words.remove(row.key, texts)
+
+
+def _named(session: Mapping[str, Any]) -> str:
+    if not isinstance(session.get("id"), str) or not session["id"]:
+        raise ValueError("the session has no id")
+    return str(session["id"])
 
 
 def _bytes(value: Any) -> bytes | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entries, followed, mid, user
+from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
 from webapp.config import Config
 from webapp.errors import Malformed
 from webapp.wiring import App, build
@@ -61,6 +62,66 @@ class TestRoundTrip:
         [imported] = other.importing.import_file("x.jsonl", exported(app))["imported"]
         assert imported["session_id"] == "s-2"
         assert {s["id"] for s in other.sessions.list()} == {"s", "s-2"}
+
+
+class TestGrowth:
+    """A session that gets messages while it is exported or imported."""
+
+    def test_loses_nothing_that_comes_in_meanwhile(
+        self, app: Any, other: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An append that begins before the import writes and ends after it: its message stands."""
+        managed(app, wire("user", "one"), id="s")
+        other.importing.import_file("x.jsonl", exported(app))
+        app.ingest.append_messages("s", [wire("assistant", "two")])
+        own, appends = other.importing._own, list[Thread]()
+        holds = own._holds
+
+        def meanwhile(*given: Any) -> bool:
+            append = Thread(target=other.ingest.append_messages, args=("s", [wire("assistant", "kept")]))
+            append.start()
+            append.join(0.2)
+            appends.append(append)
+            return bool(holds(*given))
+
+        monkeypatch.setattr(own, "_holds", meanwhile)
+        other.importing.import_file("x.jsonl", exported(app))
+        for append in appends:
+            append.join()
+        texts = [m["text"] for s in other.sessions.list() for m in other.messages.page(s["id"])["messages"]]
+        assert texts.count("kept") == 1
+        assert other.search.everywhere("kept")["total"] == 1
+        assert list(other.verify()) == []
+
+    def test_is_exported_as_it_is_when_it_is_read(self, app: Any, other: Any) -> None:  # S1
+        """Whatever came between the question and the answer."""
+        managed(app, wire("user", "one"), id="s")
+        lines = app.exporting.export("s")[2]
+        app.ingest.append_messages("s", [wire("assistant", "two")])
+        [imported] = other.importing.import_file("x.jsonl", b"".join(lines))["imported"]
+        assert imported["added"] == 2
+
+
+class TestDeleted:
+    """A followed session that was deleted here."""
+
+    def test_comes_back_with_a_sound_file(self, app: Any) -> None:
+        """Somebody asks for it."""
+        followed(app, user("hi"))
+        data = exported(app)
+        app.sessions.delete("s")
+        assert app.importing.import_file("x.jsonl", data)["imported"][0]["added"] == 1
+        assert [s["id"] for s in app.sessions.list()] == ["s"]
+
+    def test_stays_deleted_where_the_file_is_broken(self, app: Any) -> None:
+        """Its marker stays, so that following leaves it alone."""
+        followed(app, user("hi"))
+        data = exported(app)
+        app.sessions.delete("s")
+        with pytest.raises(Malformed):
+            app.importing.import_file("x.jsonl", data.replace(b'"tokens":', b'"tokens":1', 1))
+        assert app.store.sessions.find("s").deleted_at is not None
+        assert app.ingest.ensure("s", "claude-code") is None
 
 
 class TestDamage:
