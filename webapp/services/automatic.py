@@ -58,7 +58,9 @@ class Automatic:
     # -- above the target
 
     def _prune(self, row: SessionRow, draft: Draft) -> list[Event]:
-        carried = draft.carried
+        carried, by_itself = draft.carried, self._desk.automatic(row)
+        if not (by_itself or carried.fired or carried.backed_off):
+            return []
         tokens = draft.gauge(PRUNED)
         engages = self._engages(row, draft.totals)
         if tokens <= engages:
@@ -66,7 +68,7 @@ class Automatic:
                 carried.fired, carried.backed_off = False, 0
                 self._save(row, carried)
             return []
-        if not self._desk.automatic(row) or carried.fired or tokens < carried.backed_off:
+        if not by_itself or carried.fired or tokens < carried.backed_off:
             return []
         made = self._plan(row, draft.totals, engages)
         worth = _gain(made) >= max(1, made.limits.limit * made.settings.minimum_gain_percent / 100)
