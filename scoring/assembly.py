@@ -70,12 +70,6 @@ class BuiltContext:
     learnings: int = 0
     notes: tuple[str, ...] = ()
 
-    @property
-    def with_system(self) -> tuple[Any, ...]:
-        """The messages behind their system prompt; only for lists of `Message`."""
-        prompt = (Message("system", (Text(self.system_prompt),)),) if self.system_prompt else ()
-        return (*prompt, *self.messages)
-
 
 def build(
     session: Snapshot | Sequence[Any] | Mapping[str, Any],

@@ -75,13 +75,6 @@ def usable_tokens(model: ModelLimits, settings: Settings) -> int:
     return usable
 
 
-def available_tokens(
-    model: ModelLimits, settings: Settings, system_tokens: int = 0, tool_tokens: int = 0
-) -> int:
-    """What messages may take: limit less response reserve, system prompt and tool definitions (SPEC S6)."""
-    return max(0, model.limit - settings.response_reserve - system_tokens - tool_tokens)
-
-
 def is_over_budget(
     messages: int | Sequence[Message],
     tools: int | Sequence[Mapping[str, Any]],
@@ -169,11 +162,6 @@ class TokenBudget:
     def history(self) -> int:
         """What history may take when memory and learnings use all of theirs."""
         return self.available - self.memory - self.learnings
-
-    def history_beside(self, memory_used: int, learnings_used: int, new_message: int = 0) -> int:
-        """What history may take: all that memory, learnings and the new message leave."""
-        used = min(memory_used, self.memory) + min(learnings_used, self.learnings)
-        return max(0, self.available - used - new_message)
 
 
 def _is_count(value: object) -> bool:

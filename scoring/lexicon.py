@@ -54,10 +54,6 @@ class Lexicon:
         """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
         return min(1.0, sum([group.share for group in self._found(text)], 0.0))
 
-    def groups_in(self, text: str) -> list[str]:
-        """The names of the groups of which a word stands in the text."""
-        return [group.name for group in self._found(text)]
-
     def _found(self, text: str) -> list[_Compiled]:
         # Most texts have no keyword at all: one look at their words, without a set of them, is enough to know.
         seen: frozenset[str] = frozenset()
@@ -98,11 +94,11 @@ def slices(text: str, chars: int = SLICE_CHARS) -> Iterator[str]:
 class _Compiled:
     """One group, ready to be looked for. `firsts` are the words with which any of its words begins."""
 
-    __slots__ = ("_pattern", "_plain", "firsts", "name", "share", "wordless")
+    __slots__ = ("_pattern", "_plain", "firsts", "share", "wordless")
 
     def __init__(self, group: KeywordGroup) -> None:
         words = {w.strip().lower() for w in group.words if w.strip()}
-        self.name, self.share = group.name, group.share
+        self.share = group.share
         self._plain = frozenset(w for w in words if _WORD.fullmatch(w))
         # Phrases and words with signs: where their first word stands, an expression looks for the whole.
         spelled = sorted(words - self._plain, key=lambda w: (-len(w), w))

@@ -120,7 +120,6 @@ class TestTheOrder:
         made = build(snapshot, "default", "You are.", by(TokenBudget(1_000, 100, 0)))
         assert made.system_prompt.startswith("You are.\n\n## Relevant Memory")
         assert [m.text.split()[0] for m in made.messages] == ["[Summary:", "w", "w", "w", "w", "new"]
-        assert made.with_system[0].role == "system"
 
     def test_has_a_summary_at_the_place_of_what_it_covers(self) -> None:  # C2, M7
         """Between the messages before and behind it."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scoring.assembly import BuiltContext, build
 from scoring.emergency import SystemTooLarge, relieve
 from scoring.formats import FORMATS, decode, encode, validate
-from scoring.messages import Message
+from scoring.messages import Message, Text
 from scoring.selection import STRATEGIES
 from scoring.settings import BALANCED
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
@@ -60,7 +60,8 @@ def rules(draw: st.DrawFn, name: str) -> AssemblyConfig:
 
 def tokens_of(made: BuiltContext) -> int:
     """What the result really costs, counted anew."""
-    return sum(map(estimate_message_tokens, made.with_system)) + estimate_tool_tokens([])
+    prompt = [Message("system", (Text(made.system_prompt),))] if made.system_prompt else []
+    return sum(map(estimate_message_tokens, [*prompt, *made.messages])) + estimate_tool_tokens([])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,6 @@ import pytest
 from scoring.budget import (
     Targets,
     TokenBudget,
-    available_tokens,
     is_over_budget,
     share_of,
     targets,
@@ -19,9 +18,8 @@ from scoring.budget import (
 )
 from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits, find_model
-from scoring.plan import plan_prune
 from scoring.settings import BALANCED, BLUEPRINT
-from tests.scoring.builders import history_of, user
+from tests.scoring.builders import user
 
 
 def window(tokens: int, input_limit: int | None = None) -> ModelLimits:
@@ -90,11 +88,6 @@ class TestUsable:
         with pytest.raises(InvalidSettings, match="window: expected more than 4,496 tokens, got 4,000"):
             usable_tokens(window(4_000), BALANCED)
 
-    def test_leaves_messages_what_system_and_tools_do_not_take(self) -> None:  # S6
-        """Limit less response reserve, system prompt and tool definitions, never below 0."""
-        assert available_tokens(window(200_000), BALANCED, 2_000, 12_450) == 200_000 - 4_096 - 14_450
-        assert available_tokens(window(8_192), BALANCED, 9_000) == 0
-
 
 class TestOverBudget:
     """The check before a call."""
@@ -126,24 +119,10 @@ class TestTokenBudget:
         )
         assert budget == TokenBudget(30_000)
 
-    def test_gives_history_what_the_others_do_not_use(self) -> None:  # M1
-        """Nothing lies idle; nobody gets more than its share."""
-        assert self.BUDGET.history_beside(0, 0) == 26_000
-        assert self.BUDGET.history_beside(1_000, 300, new_message=700) == 24_000
-        assert self.BUDGET.history_beside(99_999, 99_999) == 20_800
-
-    def test_leaves_a_new_message_its_room(self) -> None:  # M1, M2
-        """Total 100, no reserves, new message 1 token: 99 tokens of history stay, 100 do not."""
-        budget = TokenBudget(100, 0, 0, 0, 0, 0)
-        room = budget.history_beside(0, 0, new_message=1)
-        for characters, kept in ((99 * 4, 1), (100 * 4, 0)):
-            history = history_of([user("x" * characters), user("")])
-            assert len(plan_prune(history, BLUEPRINT, room).kept) == kept + 1
-
     def test_may_be_used_up_by_its_reserves(self) -> None:  # M2
-        """Reserves equal to the total leave only the new message."""
+        """Reserves equal to the total are accepted, and leave nothing."""
         budget = TokenBudget(4_000, 2_000, 2_000)
-        assert (budget.available, budget.history, budget.history_beside(0, 0, 10)) == (0, 0, 0)
+        assert (budget.available, budget.history) == (0, 0)
 
     @pytest.mark.parametrize(
         ("changes", "field"),

@@ -59,10 +59,6 @@ class TestEditing:
         assert Lexicon([]).rate("error") == 0
         assert Lexicon([KeywordGroup("a", 1.0, ()), KeywordGroup("b", 1.0, (" ",))]).rate("error") == 0
 
-    def test_names_the_groups_it_found(self) -> None:  # X3
-        """The groups come by name, in the order of the settings."""
-        assert lexicon_of(KEYWORDS).groups_in("UPDATE: failed") == ["errors", "changes"]
-
     def test_changes_its_digest_with_any_change(self) -> None:
         """Another word or share is another lexicon; equal groups are the same object."""
         one = (KeywordGroup("a", 0.5, ("x",)),)
