@@ -156,12 +156,21 @@ def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
 
 def usable_shown(desk: Desk, row: SessionRow) -> int:
     """The same in tokens as shown, whatever the context holds."""
-    limits = desk.limits(row)
-    window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
     try:
-        return usable_tokens(window, desk.settings_of(row))
+        return usable_of(desk, row)
     except InvalidSettings:
         return 0
+
+
+def usable_of(desk: Desk, row: SessionRow) -> int:
+    """The same again, for where there has to be some.
+
+    Raises:
+        InvalidSettings: nothing of the window is usable (with the numbers).
+    """
+    limits = desk.limits(row)
+    window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
+    return usable_tokens(window, desk.settings_of(row))
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:

@@ -10,6 +10,7 @@ said once, and it waits until the context has grown.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 
 from webapp.errors import Conflict
@@ -96,8 +97,13 @@ class Automatic:
         return self._planning.make(row, totals, max_tokens=made.max_tokens, strategy="score"), None
 
     def _engages(self, row: SessionRow, totals: Totals) -> int:
-        """The size above which a context is pruned: its target, or what is usable where that is less."""
+        """The size above which a context is pruned: its target, or what is usable where that is less.
+
+        None is, where nothing is usable: a plan would take all it may and gain nothing.
+        """
         usable = usable_estimate(self._desk, row, totals)
+        if not usable:
+            return sys.maxsize
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
         return min(self._desk.limits(row).target_tokens, scale.shown(usable))
 

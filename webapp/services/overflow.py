@@ -97,9 +97,16 @@ class Overflow:
             if system + LEAST_BESIDE <= goal - _others(totals):
                 available = min(available, goal - _others(totals))
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
+        spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
         done = self._relieved(row, items, available, room, overflow)
+        if spoken and spoken.isdisjoint(done.kept):  # the newest message matters more than a summary of it
+            done = self._relieved(row, items, available, 0, overflow)
         if done.nothing_done:
             raise Conflict("the context fits and has a single turn; there is nothing to take out")
+        if spoken and spoken.isdisjoint(done.kept):
+            raise Conflict(
+                f"not even the newest message fits in the {available:,} tokens that are left for messages"
+            )
         change = Change(self._store, row, totals, self._desk.clock())
         gone = [items[n] for n in done.dropped]
         self._change(change, items, done)
@@ -128,6 +135,12 @@ class Overflow:
         """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
         alone, usable = scale.shown(_others(totals)), usable_shown(self._desk, row)
+        if not usable:
+            window = self._desk.limits(row).window
+            return (
+                f"nothing of the window of {window:,} tokens is usable beside the answer and the buffer; lower "
+                "response_reserve or choose a model with a larger window"
+            )
         return (
             f"the system prompt and the tool definitions alone take {alone:,} tokens, {alone - usable:,} more than the "
             f"{usable:,} usable; shorten them or choose a model with a larger window"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from scoring.budget import usable_tokens
@@ -13,6 +14,7 @@ from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
+from webapp.services.assembling import usable_of, usable_shown
 from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
@@ -119,7 +121,8 @@ class Sessions:
         """Changes title, model, automatic pruning or overrides; null values in `settings` give a field back.
 
         Raises:
-            InvalidSettings: an override is unknown or out of range; nothing is changed.
+            InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable any
+                more; nothing is changed.
         """
         with self._desk.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
@@ -134,6 +137,8 @@ class Sessions:
                 overrides = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
                 Settings.from_dict(overrides, base=self._desk.settings())
                 changes["settings"] = overrides
+            if usable_shown(self._desk, row):
+                usable_of(self._desk, replace(row, **changes))
             if changes:
                 self._store.sessions.update(row.key, **changes)
         self._desk.bus.publish(SessionUpdated(session_id))

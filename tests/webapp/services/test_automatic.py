@@ -214,6 +214,19 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [words(9, 2_500)])
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
 
+    def test_takes_nothing_where_nothing_is_usable(self, app: Any) -> None:  # C2, C5
+        """No cut could make the context fit: all of it stays, the newest too, and a problem is told once."""
+        session = automatic(app)
+        app.ingest.append_messages(session, [words(n, 60) for n in range(12)])
+        app.settings.put({"response_reserve": WINDOW})
+        events = heard(app)
+        app.ingest.append_messages(session, [words(12, 60)])
+        app.ingest.append_messages(session, [words(13, 10)])
+        assert context_numbers(app, session) == list(range(1, 15))
+        [told] = [e for e in events if isinstance(e, ProblemReported)]
+        assert "nothing of the window of 32,768 tokens is usable" in told.message
+        assert len(app.context.get(session)["messages"]) > 0
+
     def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: Any) -> None:  # X9
         """One emergency, and not one for every message."""
         session = automatic(app)

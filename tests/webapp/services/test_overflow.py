@@ -83,6 +83,33 @@ class TestOverflow:
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
+    def test_refuses_to_leave_nothing(self, app: Any) -> None:  # P6, C2
+        """A few tokens hold no message, not even the newest and cut: the context stays, with the numbers."""
+        app.models.put("small", {"window": 4_555})
+        session = managed(app, wire("user", "word " * 300), wire("user", "word " * 300), model="small")
+        with pytest.raises(Conflict, match="not even the newest message fits in the 4 tokens"):
+            app.overflow.relieve(session)
+        assert context_numbers(app, session) == [1, 2]
+
+    def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: Any) -> None:  # P6
+        """Where the system prompt takes nearly all, what is left is for what was said last."""
+        app.models.put("small", {"window": 32_768})
+        prompt = wire("system", "use src/parser.py " * 4_350)
+        rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]
+        session = managed(app, prompt, *rest, model="small")
+        app.overflow.relieve(session)
+        assert {1, 9} <= set(context_numbers(app, session))
+        assert app.context.get(session)["over_budget"] is None
+
+    def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
+        """It says what takes it all."""
+        session = managed(app, wire("user", "hi"), wire("user", "ho"), model="gpt-4")
+        app.settings.put({"response_reserve": 16_000})
+        with pytest.raises(
+            Conflict, match="nothing of the window of 8,192 tokens is usable beside the answer"
+        ):
+            app.overflow.relieve(session)
+
     def test_counts_tool_definitions_among_what_is_usable(self, app: Any) -> None:  # S6, C5
         """They take their part; what is left for messages is less by that."""
         app.models.put("small", {"window": 16_000})

@@ -94,6 +94,22 @@ class TestPatch:
             app.sessions.patch(session, {"title": "New", "settings": {"strategy": "luck"}})
         assert app.sessions.get(session)["title"] == "Old"
 
+    def test_leaves_something_of_the_window_usable(self, app: Any) -> None:  # C5
+        """As for a new session: a model too small for the reserve, or a reserve too large for the model, is refused."""
+        session = managed(app, settings={"response_reserve": 16_000})
+        for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
+            with pytest.raises(InvalidSettings, match="window"):
+                app.sessions.patch(session, change)
+        row = app.store.sessions.get(session)
+        assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
+
+    def test_goes_on_where_nothing_was_usable_before(self, app: Any) -> None:
+        """What somebody does about it step by step is no worse than it was."""
+        session = managed(app, model="gpt-4")
+        app.settings.put({"response_reserve": 16_000})
+        app.sessions.patch(session, {"title": "Too small", "settings": {"fresh_tail": 3}})
+        assert app.sessions.get(session)["title"] == "Too small"
+
     def test_moves_the_limits_with_the_model(self, app: Any) -> None:
         """At once."""
         session = managed(app)
