@@ -34,7 +34,6 @@ from webapp.services.plain import json_bytes
 from webapp.services.turning import turn, turn_id
 from webapp.services.usage import read_usage
 from webapp.services.views import Views
-from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Compaction, Entry, Meta, Record, Rewind, UsageReport
 
@@ -360,10 +359,9 @@ class Ingest:
             with self._store.write():
                 if self._store.sessions.get(session_id).version != draft.base_version:
                     continue
-                operation: OperationRow = turn(self._store, draft, record, self._desk.clock())
+                turn(self._store, draft, record, self._desk.clock())
             self._views.drop(row.key)
             self._desk.bus.publish(SessionUpdated(session_id))
-            del operation
             return
 
     # -- notes

@@ -234,19 +234,17 @@ class Messages:
 
     def _ranked(self, row: SessionRow, made: Made, wanted: list[int] | None, sort: str) -> list[int]:
         """All of them, highest first; what is out of the context has no score and stands last."""
-        index, plan, history = made.view.index, made.plan, made.view.history
         if sort == "tokens":
             tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(row.key)}
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
         nos = list(range(1, row.next_no)) if wanted is None else wanted
-        size = made.size
+        index, plan, size = made.view.index, made.plan, made.size
 
         def rank(no: int) -> tuple[float, int]:
             i = index.get(no)
             return (-plan.scores[i], no) if i is not None and i < size else (1.0, no)
 
-        del history
         return sorted(nos, key=rank)
 
     def _counts(self, row: SessionRow, made: Made) -> dict[str, int]:

@@ -18,7 +18,7 @@ from webapp.services.cards import searchable
 from webapp.services.desk import Desk
 from webapp.services.gauges import shown_title
 from webapp.services.views import Views
-from webapp.store.dump import SESSION_COLUMNS
+from webapp.store.dump import BATCH, SESSION_COLUMNS, TABLES
 from webapp.store.sessions import SessionRow
 from webapp.store.verify import faults_of
 from webapp.transcripts.recognise import COPPICE
@@ -76,19 +76,7 @@ class OwnFormat:
 
     def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
         lines = data.split(b"\n")
-        kinds = {
-            "session",
-            "entries",
-            "messages",
-            "operations",
-            "samples",
-            "summaries",
-            "operation_items",
-            "context_items",
-            "totals",
-            "calls",
-            "end",
-        }
+        kinds = {"session", *TABLES, "end"}
         last = None
         for number, line in enumerate(lines, 1):
             if not line.strip():
@@ -156,9 +144,9 @@ class OwnFormat:
             n += 1
         return f"{wanted}-{n}"
 
-    def _texts(self, row: SessionRow, batch: int = 500) -> Iterator[list[tuple[int, str]]]:
-        for start in range(0, row.next_seq, batch):
-            some = self._store.log.entries(row.key, start, start + batch - 1)
+    def _texts(self, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
+        for start in range(0, row.next_seq, BATCH):
+            some = self._store.log.entries(row.key, start, start + BATCH - 1)
             yield [(e.seq, searchable(e.message)) for e in some if e.message_no > 0]
 
     def _index_words(self, row: SessionRow) -> None:

@@ -43,7 +43,11 @@ OWNED: dict[str, tuple[str, ...]] = {
         "reasoning_tokens", "estimated",
     ),
 }  # fmt: skip
+# Rows that are read or written at a time.
+BATCH = 500
 ITEMS = ("no", "change", "before", "detail")
+# Everything that has records beside the session's own.
+TABLES = (*KEYED, "operation_items", *OWNED)
 # Session columns that belong to a place and not to the session.
 LOCAL = frozenset({"key", "deleted_at", "path"})
 SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
@@ -55,14 +59,14 @@ class Dump:
     def __init__(self, db: Connections) -> None:
         self._db = db
 
-    def records(self, row: SessionRow, batch: int = 500) -> Iterator[dict[str, Any]]:
+    def records(self, row: SessionRow) -> Iterator[dict[str, Any]]:
         """Every row of a session as a record."""
         yield {"type": "session", **{name: _out(getattr(row, name)) for name in SESSION_COLUMNS}}
         low, high = bounds(row.key)
         for table, columns in KEYED.items():
             sql = f"SELECT key, {', '.join(columns)} FROM {table} WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ?"
             at = low
-            while rows := self._db.rows(sql, (at, high, batch)):
+            while rows := self._db.rows(sql, (at, high, BATCH)):
                 for found in rows:
                     yield self._keyed(table, columns, found)
                 at = rows[-1][0] + 1
@@ -96,7 +100,7 @@ class Dump:
         for record in records:
             table = record["type"]
             waiting.setdefault(table, []).append(_row(session, table, record))
-            if len(waiting[table]) >= 500:
+            if len(waiting[table]) >= BATCH:
                 self._insert(table, waiting.pop(table))
         for table, rows in waiting.items():
             self._insert(table, rows)

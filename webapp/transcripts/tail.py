@@ -187,29 +187,28 @@ class FileTail:
         """The end of the last item that was given out: where a later reader goes on."""
         return self._splitter.mark if self._splitter is not None else self._mark
 
-    def read(self, final: bool = False) -> Iterator[Item]:
-        """The lines that came since the last look; with `final` also a last one without newline.
+    def read(self) -> Iterator[Item]:
+        """The lines that came since the last look; a last one without newline is not there yet.
 
         Take all of it, or take what you like and read again later: nothing is lost or given twice. A missing file
-        has no lines; one that cannot be read is a Problem, once for each change. `final` is for files that nobody
-        writes to any more.
+        has no lines; one that cannot be read is a Problem, once for each change.
         """
         try:
             about = self.path.stat()
         except OSError:
             return
-        look = (about.st_size, about.st_mtime_ns, about.st_ino, int(final))
+        look = (about.st_size, about.st_mtime_ns, about.st_ino)
         if look == self._looked:
             return
         self._looked = None
         try:
             with self.path.open("rb") as file:
-                yield from self._read(file, final)
+                yield from self._read(file)
         except OSError as error:
             yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
         self._looked = look
 
-    def _read(self, file: BinaryIO, final: bool) -> Iterator[Item]:
+    def _read(self, file: BinaryIO) -> Iterator[Item]:
         mark = self._mark = self.mark
         splitter, self._splitter = self._splitter, None
         head, end, size = _ends(file, mark.offset)
@@ -231,8 +230,6 @@ class FileTail:
             if splitter.unreadable:
                 self._refused = item
                 break
-        if final:
-            yield from splitter.finish()
 
 
 def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:

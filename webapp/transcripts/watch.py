@@ -25,8 +25,8 @@ ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 class Snapshot:
     """What the files below some folders looked like, and which changed since the last look."""
 
-    def __init__(self, roots: Sequence[Path], endings: tuple[str, ...] = ENDINGS) -> None:
-        self._roots, self._endings = roots, endings
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = roots
         self._seen: dict[str, tuple[int, int, int]] = {}
 
     def changed(self) -> set[Path]:
@@ -35,7 +35,7 @@ class Snapshot:
             entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
             for root in self._roots
             for entry, about in walk(str(root))
-            if entry.name.endswith(self._endings)
+            if entry.name.endswith(ENDINGS)
         }
         changed = {Path(path) for path, look in now.items() if self._seen.get(path) != look}
         self._seen = now
@@ -48,7 +48,6 @@ def changes(
     *,
     poll: float | None = None,
     rescan: float = 30.0,
-    endings: tuple[str, ...] = ENDINGS,
 ) -> Iterator[set[Path]]:
     """Sets of files that changed, until `stop` is set. The first set is every file there is.
 
@@ -56,13 +55,13 @@ def changes(
     Files that vanished are not named. A set may name files that did not change; none that did is left out for
     longer than `rescan` seconds.
     """
-    snapshot = Snapshot(roots, endings)
+    snapshot = Snapshot(roots)
     if found := snapshot.changed():
         yield found
     while not stop.is_set():
         if poll is None:
             try:
-                yield from _told(roots, stop, snapshot, rescan, endings)
+                yield from _told(roots, stop, snapshot, rescan)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
                 log.warning("cannot be told of changes, looking again and again instead: %s", error)
@@ -73,7 +72,7 @@ def changes(
 
 
 def _told(
-    roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float, endings: tuple[str, ...]
+    roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float
 ) -> Iterator[set[Path]]:
     """Changes as the system tells them, until a root appears or vanishes."""
     there = [root for root in roots if root.is_dir()]
@@ -87,7 +86,7 @@ def _told(
         *there, watch_filter=None, stop_event=stop, debounce=200, step=50, rust_timeout=1000,
         yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,
     ):  # fmt: skip
-        if found := _files(batch, endings):
+        if found := _files(batch):
             yield found
         if time.monotonic() - looked >= rescan:
             looked = time.monotonic()
@@ -98,14 +97,14 @@ def _told(
             return
 
 
-def _files(batch: Iterable[tuple[Change, str]], endings: tuple[str, ...]) -> set[Path]:
+def _files(batch: Iterable[tuple[Change, str]]) -> set[Path]:
     """The files of a batch, and those in new folders: they may have been there before the folder was watched."""
     found: set[Path] = set()
     for change, path in batch:
         if change == Change.deleted:
             continue
-        if path.endswith(endings):
+        if path.endswith(ENDINGS):
             found.add(Path(path))
         elif change == Change.added and Path(path).is_dir():
-            found.update(Path(entry.path) for entry, _ in walk(path) if entry.name.endswith(endings))
+            found.update(Path(entry.path) for entry, _ in walk(path) if entry.name.endswith(ENDINGS))
     return found

@@ -23,9 +23,8 @@ RETRY_SECONDS = 2.0
 class Watcher:
     """Follows while it runs. `start` and `stop` may be called from any thread, also twice."""
 
-    def __init__(self, following: Following, *, poll_seconds: float | None = None) -> None:
+    def __init__(self, following: Following) -> None:
         self.following = following
-        self._poll = poll_seconds
         self._stop = threading.Event()
         self._ready = threading.Condition()
         self._live: dict[Path, None] = {}
@@ -78,7 +77,7 @@ class Watcher:
         try:
             self._scan()
             first = True
-            for changed in changes(self.following.roots(), self._stop, poll=self._poll):
+            for changed in changes(self.following.roots(), self._stop):
                 paths = changed
                 if (
                     first

@@ -78,15 +78,13 @@ class TestLines:
         assert first + again == [Line(n, t) for n, t in enumerate(texts, 1)]
 
     def test_without_newline_are_no_lines_yet(self, tmp_path: Path) -> None:
-        """A half-written last line is given out when it is whole, or at once if nobody writes any more."""
+        """A half-written last line is given out when it is whole."""
         path = tmp_path / "a.jsonl"
         path.write_bytes(b'{"a":1}\n{"b"')
         tail = FileTail(path)
         assert list(tail.read()) == [Line(1, b'{"a":1}')]
         grow(path, b":2}\n")
         assert list(tail.read()) == [Line(2, b'{"b":2}')]
-        grow(path, b'{"c":3}')
-        assert list(tail.read(final=True)) == [Line(3, b'{"c":3}')]
 
     def test_that_are_empty_count_but_are_not_given(self) -> None:
         """Blank lines keep the numbering of the others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib import metadata
 from typing import Any
 
 from flask import Flask, Response
@@ -29,7 +30,7 @@ WHY = {
 }
 
 
-def build_document(routes: Iterable[Route], version: str = "0.1.0") -> dict[str, Any]:
+def build_document(routes: Iterable[Route]) -> dict[str, Any]:
     """The whole document, JSON-ready; the same routes give the same document."""
     routes = list(routes)
     models = used_models(routes)
@@ -42,12 +43,20 @@ def build_document(routes: Iterable[Route], version: str = "0.1.0") -> dict[str,
         "openapi": "3.1.0",
         "info": {
             "title": "Coppice",
-            "version": version,
+            "version": installed_version(),
             "description": "Reading changes nothing: no GET has an effect.",
         },
         "paths": paths,
         "components": {"schemas": definitions.get("$defs", {})},
     }
+
+
+def installed_version() -> str:
+    """The version of the package; "0" where it runs from its files without being installed."""
+    try:
+        return metadata.version("coppice")
+    except metadata.PackageNotFoundError:
+        return "0"
 
 
 def used_models(routes: Iterable[Route]) -> list[type[BaseModel]]:

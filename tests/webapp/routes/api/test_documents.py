@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import jsonschema
 from flask.testing import FlaskClient
 
+from tests.shared import ROOT
 from webapp.routes.api import routes
 from webapp.routes.api.documents import build_document, without_null
 
@@ -27,6 +29,11 @@ class TestTheDocument:
     def test_is_served(self, client: FlaskClient) -> None:
         """At its own address."""
         assert client.get("/api/openapi.json").json["openapi"] == "3.1.0"
+
+    def test_names_the_version_of_the_package(self) -> None:
+        """As the project's own file says it."""
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert DOCUMENT["info"]["version"] == project["version"]
 
     def test_has_every_route(self) -> None:
         """Path and method."""
