@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from webapp.services.gauges import Scale, Totals
 from webapp.services.measure import region_of
+from webapp.services.stand_ins import cost
 from webapp.services.state import Carried, save_progress
 from webapp.store import Store
 from webapp.store.context import PRUNED
@@ -32,19 +31,6 @@ FLAGS = {
     "drop_first": ("drop_first", 1),
     "not_drop_first": ("drop_first", 0),
 }
-
-
-def stand_in(
-    tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None
-) -> str:
-    """What stands for a message's tool results, or for all its parts, as it is stored."""
-    standing: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
-    return orjson.dumps(standing if parts is None else {**standing, "parts": list(parts)}).decode()
-
-
-def cost(message: MessageRow, standing: str | None) -> int:
-    """What a message costs in the view."""
-    return int(orjson.loads(standing)["tokens"]) if standing is not None else message.tokens
 
 
 class Change:

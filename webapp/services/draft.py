@@ -16,10 +16,10 @@ from scoring import calibration
 from scoring.features import Features
 from scoring.messages import Message, Text
 from webapp.services.cards import searchable
-from webapp.services.changes import cost
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.plain import storable, wire_bytes
+from webapp.services.stand_ins import cost
 from webapp.services.state import Carried, save_progress
 from webapp.services.windows import narrow, widen
 from webapp.store import Store

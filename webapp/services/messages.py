@@ -14,7 +14,7 @@ from webapp.errors import Invalid, NotFound
 from webapp.services.desk import Desk
 from webapp.services.planning import Made, Planning
 from webapp.services.rows import message_json, pending_json
-from webapp.services.views import standing_message
+from webapp.services.stand_ins import with_stand_in
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import Left
 from webapp.store.sessions import SessionRow
@@ -149,9 +149,7 @@ class Messages:
         out["parts"] = [part for entry in entries for part in orjson.loads(entry.parts)]
         whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))  # type: ignore[arg-type]
         stand_in = made.view.stand_ins.get(message.no) if out["shortened"] else None
-        out["stands"] = (
-            [part_to_dict(p) for p in standing_message(whole, stand_in).parts] if stand_in else None
-        )
+        out["stands"] = [part_to_dict(p) for p in with_stand_in(whole, stand_in).parts] if stand_in else None
         out["entries"] = [{"seq": e.seq, "id": e.id.hex(), "source_id": e.source_id} for e in entries]
         return out
 

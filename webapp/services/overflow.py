@@ -19,11 +19,12 @@ from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
 from webapp.services.assembling import usable_estimate, usable_shown
-from webapp.services.changes import Change, stand_in
+from webapp.services.changes import Change
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.gauges import Scale, Totals, percent, session_json
 from webapp.services.history import applied_json
+from webapp.services.stand_ins import stand_in
 from webapp.services.standing import Standing, standing
 from webapp.services.state import Carried
 from webapp.services.summarising import Span, Summarising, Text, replace_span

@@ -19,7 +19,7 @@ from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.assembling import usable_estimate
-from webapp.services.changes import Change, stand_in
+from webapp.services.changes import Change
 from webapp.services.covering import Covering, Prepared, stood_in, summarised_event
 from webapp.services.desk import Desk
 from webapp.services.figures import cache_figures
@@ -30,8 +30,9 @@ from webapp.services.messages import Messages
 from webapp.services.plan_groups import groups_of
 from webapp.services.planning import Made, Planning
 from webapp.services.rows import why
+from webapp.services.stand_ins import stand_in, with_stand_in
 from webapp.services.state import Carried
-from webapp.services.views import Views, standing_message
+from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.log import parse_message_id
 from webapp.store.operations import OperationRow
@@ -275,7 +276,7 @@ class Prunes:
             no = view.nos[position]
             parts = tuple(part for entry in found[no] for part in entry.message.parts)
             whole = Message(view.history.roles[position], parts)  # type: ignore[arg-type]
-            return standing_message(whole, view.stand_ins.get(no))
+            return with_stand_in(whole, view.stand_ins.get(no))
 
         def count(message: Message) -> int:
             return estimate_message_tokens(message, counter)

@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from scoring.features import Features
 from scoring.formats import reads_as_said
-from scoring.messages import Message, Wire, part_from_dict
+from scoring.messages import Message, Wire
 from scoring.snapshot import Item as ScoringItem
 from scoring.summary.value import Summary
 from webapp.services.clock import iso
 from webapp.services.plain import json_value
+from webapp.services.stand_ins import cost, with_stand_in
 from webapp.services.stored import read_features
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
@@ -117,37 +116,25 @@ def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[St
                 out.append(Standing(summary_value(found), found))
                 continue
             one = rows[item.ref]
-            stands = _item(one, with_stand_in(messages[item.ref], item), item)
+            stands = _item(one, with_stand_in(messages[item.ref], item.stand_in), item)
             untouched = item.stand_in is None
             out.append(Standing(stands, one, untouched, untouched and item.ref in as_read))
     return out
 
 
 def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
-    cost = row.tokens if item.stand_in is None else int(orjson.loads(item.stand_in)["tokens"])
+    tokens = cost(row, item.stand_in)
 
     def features() -> Features:
-        return replace(next(iter(read_features([row.features]))), tokens=cost)
+        return replace(next(iter(read_features([row.features]))), tokens=tokens)
 
-    return ScoringItem(row.mid, message, features, bool(row.pinned), cost=cost)
+    return ScoringItem(row.mid, message, features, bool(row.pinned), cost=tokens)
 
 
 def summary_value(row: SummaryRow) -> Summary:
     """A summary as `scoring` takes it."""
     first, last = iso(row.first_at) or "", iso(row.last_at) or ""
     return Summary(str(row.n), row.text, row.depth, row.messages, first, last, row.note, row.tokens)
-
-
-def with_stand_in(message: Message, item: Item) -> Message:
-    """The message as it stands: with other parts, or with texts that stand for its outputs."""
-    if item.stand_in is None:
-        return message
-    standing: dict[str, Any] = orjson.loads(item.stand_in)
-    if "parts" in standing:
-        return replace(message, parts=tuple(map(part_from_dict, standing["parts"])))
-    for call_id, text in standing["results"].items():
-        message = message.with_result_text(call_id, text)
-    return message
 
 
 def message_of(entries: Sequence[EntryRow]) -> Message:

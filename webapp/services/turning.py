@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoring import calibration
-from webapp.services.changes import cost
 from webapp.services.clock import to_ms
 from webapp.services.draft import Draft
 from webapp.services.measure import region_of
+from webapp.services.stand_ins import cost
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
 from webapp.store.log import MessageRow

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import orjson
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from scoring.bulk import no_collection
-from scoring.content import content_of
 from scoring.features import Features, needs_content, with_content
 from scoring.history import History
-from scoring.messages import Message, part_from_dict
+from scoring.messages import Message
 from scoring.recognition import Facts
 from webapp.services.draft import Draft
+from webapp.services.stand_ins import features_with
 from webapp.services.stored import read_features
 from webapp.store import Store
 from webapp.store.context import PRUNED
@@ -105,7 +102,7 @@ class Views:
         view = View(row.key, row.version)
         features = list(read_features(gathered.features))
         for i, text in gathered.stand_ins.items():
-            features[i] = _standing(features[i], orjson.loads(text))
+            features[i] = features_with(features[i], text)
             view.stand_ins[gathered.nos[i]] = text
         self._complete(row, gathered.nos, features)
         view.history = History.of_features(features)
@@ -165,26 +162,3 @@ class Views:
         with self._lock:
             self._views.pop(session, None)
             self._ratings.pop(session, None)
-
-
-def _standing(features: Features, standing: Mapping[str, Any]) -> Features:
-    """The features of what stands for a message: its own tokens, and what it says; no output of it is whole."""
-    features = replace(features, tokens=int(standing["tokens"]), traces="")
-    if "parts" in standing:
-        parts = tuple(map(part_from_dict, standing["parts"]))
-        return replace(with_content(features, Message(features.role, parts)), traces="")  # type: ignore[arg-type]
-    outputs = list(standing["results"].values())
-    text = "\n".join(outputs)
-    return replace(features, chars=len(text), content=content_of(text, outputs))
-
-
-def standing_message(message: Message, stand_in: str | None) -> Message:
-    """A message as it stands in the view: as it is, or with what stands for its outputs or for all of it."""
-    if stand_in is None:
-        return message
-    standing = orjson.loads(stand_in)
-    if "parts" in standing:
-        return replace(message, parts=tuple(map(part_from_dict, standing["parts"])))
-    for call_id, text in standing["results"].items():
-        message = message.with_result_text(call_id, text)
-    return message

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.webapp.building import conversation, entry, followed, result
-from webapp.services.changes import Change, cost, stand_in
+from webapp.services.changes import Change
+from webapp.services.stand_ins import stand_in
 from webapp.store.context import PRUNED
 from webapp.transcripts.records import Compaction, Rewind
 
@@ -74,10 +75,3 @@ class TestStandIn:
             totals = app.store.contexts.totals(1)[PRUNED]
             assert sum(tokens for tokens, _ in totals.values()) == short
             assert list(app.verify()) == []
-
-    def test_has_a_cost_of_its_own(self, app: Any) -> None:
-        """Without one a message costs its tokens."""
-        followed(app, *conversation(1))
-        message = app.store.log.message(1, 3)
-        assert cost(message, None) == message.tokens
-        assert cost(message, stand_in(7, {})) == 7

@@ -9,7 +9,7 @@ import pytest
 from scoring.messages import Text, part_to_dict
 from scoring.summary.value import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
-from webapp.services.changes import stand_in
+from webapp.services.stand_ins import stand_in
 from webapp.services.standing import Said, standing
 from webapp.store.context import PRUNED
 

@@ -14,7 +14,8 @@ from scoring.tokens import ESTIMATOR
 from scoring.tombstones import cut_message
 from tests.shared import shared_data
 from webapp.config import Config
-from webapp.services.changes import Change, stand_in
+from webapp.services.changes import Change
+from webapp.services.stand_ins import stand_in
 from webapp.services.standing import standing
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow

@@ -109,7 +109,7 @@ class TestViews:
 
     def test_know_the_cost_of_what_stands_in(self, app: Any) -> None:
         """A shortened message costs what stands for it."""
-        from webapp.services.changes import stand_in
+        from webapp.services.stand_ins import stand_in
 
         followed(app, *conversation(1))
         row = app.store.sessions.get("s")
