@@ -16,7 +16,6 @@ from scoring.by_hand import shortening, with_shortened
 from scoring.features import text_of
 from scoring.history import History, reads_keywords
 from scoring.lexicon import Lexicon, lexicon_of
-from scoring.messages import Message
 from scoring.plan import PrunePlan, plan_prune
 from scoring.recognition import settings_for
 from scoring.selection import Shortening
@@ -25,6 +24,7 @@ from webapp.errors import StalePlan
 from webapp.services.desk import Desk, Limits
 from webapp.services.gauges import Scale, Totals
 from webapp.services.state import Carried
+from webapp.services.stored import whole
 from webapp.services.views import View, Views
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -144,9 +144,8 @@ class Planning:
         made: dict[int, Shortening] = {}
         for no in wanted:
             position = view.index[no]
-            parts = tuple(part for entry in found[no] for part in entry.message.parts)
-            whole = Message(view.history.roles[position], parts)  # type: ignore[arg-type]
-            if position < len(plan.scores) and (one := shortening(whole, counter)) is not None:
+            message = whole(view.history.roles[position], found[no])
+            if position < len(plan.scores) and (one := shortening(message, counter)) is not None:
                 made[position] = one
         return made
 

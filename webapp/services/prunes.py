@@ -32,6 +32,7 @@ from webapp.services.planning import Made, Planning
 from webapp.services.rows import why
 from webapp.services.stand_ins import stand_in, with_stand_in
 from webapp.services.state import Carried
+from webapp.services.stored import whole
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.log import parse_message_id
@@ -274,9 +275,7 @@ class Prunes:
 
         def message(position: int) -> Message:
             no = view.nos[position]
-            parts = tuple(part for entry in found[no] for part in entry.message.parts)
-            whole = Message(view.history.roles[position], parts)  # type: ignore[arg-type]
-            return with_stand_in(whole, view.stand_ins.get(no))
+            return with_stand_in(whole(view.history.roles[position], found[no]), view.stand_ins.get(no))
 
         def count(message: Message) -> int:
             return estimate_message_tokens(message, counter)

@@ -1,13 +1,15 @@
-"""Features of messages as the store keeps them: read in bulk, because a view has thousands."""
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import orjson
 
 from scoring.content import Content
 from scoring.features import Features
+from scoring.messages import Message
+from webapp.store.log import EntryRow
 
 # What a stored message mostly has; anything else goes the long way.
 _KNOWN = frozenset(
@@ -28,3 +30,8 @@ def read_features(texts: list[str]) -> Iterable[Features]:
         if "content" in data:
             data["content"] = Content.from_dict(data["content"])
         yield Features(**data)
+
+
+def whole(role: str, entries: Sequence[EntryRow]) -> Message:
+    """The message that entries form: all they say, in the order of arrival, without the wire object it came in."""
+    return Message(role, tuple(part for entry in entries for part in entry.message.parts))  # type: ignore[arg-type]

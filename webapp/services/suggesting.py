@@ -16,12 +16,11 @@ from scoring.features import Features, needs_content, needs_rating, rated_again,
 from scoring.learning import Case, case_at, cuts_of, judged, suggest
 from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
 from scoring.lexicon import lexicon_of
-from scoring.messages import Message
 from scoring.recognition import settings_for, task_type_of
 from scoring.settings import Settings
 from webapp.errors import Conflict
 from webapp.services.desk import Desk
-from webapp.services.stored import read_features
+from webapp.services.stored import read_features, whole
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -156,8 +155,7 @@ class Suggesting:
             some = stale[start : start + 200]
             entries = self._store.log.rows_of(row.key, [rows[i].no for i in some])
             for i in some:
-                parts = tuple(part for entry in entries[rows[i].no] for part in entry.message.parts)
-                message = Message(features[i].role, parts)  # type: ignore[arg-type]
+                message = whole(features[i].role, entries[rows[i].no])
                 features[i] = rated_again(with_content(features[i], message), message, lexicon)
         return features
 

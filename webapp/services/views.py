@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from scoring.bulk import no_collection
 from scoring.features import Features, needs_content, with_content
 from scoring.history import History
-from scoring.messages import Message
 from scoring.recognition import Facts
 from webapp.services.draft import Draft
 from webapp.services.stand_ins import features_with
-from webapp.services.stored import read_features
+from webapp.services.stored import read_features, whole
 from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -133,8 +132,7 @@ class Views:
             some = missing[start : start + 200]
             found = self._store.log.rows_of(row.key, [nos[i] for i in some])
             for i in some:
-                parts = tuple(part for entry in found[nos[i]] for part in entry.message.parts)
-                features[i] = with_content(features[i], Message(features[i].role, parts))  # type: ignore[arg-type]
+                features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
 
     def advance(self, draft: Draft) -> None:
         """Takes a draft that was just written into the view, if there is one for the version before."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 
 from scoring.features import Features, analyse
 from scoring.lexicon import lexicon_of
-from tests.webapp.building import call, result, user
-from webapp.services.stored import read_features
+from tests.webapp.building import call, followed, result, user
+from webapp.services.stored import read_features, whole
 
 
 class TestReadFeatures:
@@ -24,3 +26,16 @@ class TestReadFeatures:
     def test_passes_over_what_another_version_wrote(self) -> None:
         """An unknown field is no reason to stop."""
         assert list(read_features(['{"role": "user", "tokens": 3, "mood": "fine"}'])) == [Features("user", 3)]
+
+
+class TestAWholeMessage:
+    """What its entries say together."""
+
+    def test_has_their_parts_in_order(self, app: Any) -> None:
+        """Of however many rows it came in."""
+        followed(app, user("go"), call("c"), result("c", "done"))
+        row = app.store.sessions.get("s")
+        entries = app.store.log.rows_of(row.key, [1, 2])
+        both = whole("assistant", [*entries[1], *entries[2]])
+        assert both.role == "assistant"
+        assert both.parts == (*user("go").parts, *call("c").parts)
