@@ -36,7 +36,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "aim_percent": "What a prune cuts to, at most the target.",
         "cap_tokens": "Your own ceiling on the target, for windows so large that 80 % never comes.",
         "automatic": "Prune by itself when an append crosses the target. A session can say otherwise.",
-        "minimum_gain_percent": "What an automatic prune has to free, as a share of the input limit.",
+        "minimum_gain_percent": "What an automatic prune has to free, as a share of the input limit, or of what a cap "
+        "leaves of it: the cap / the target's percent.",
     },
     "What is kept": {
         "fresh_tail": "So many of the newest messages are never dropped.",

@@ -72,7 +72,7 @@ class Automatic:
         if not by_itself or carried.fired or tokens < carried.backed_off:
             return []
         made = self._plan(row, draft.totals, engages)
-        worth = _gain(made) >= max(1, made.limits.limit * made.settings.minimum_gain_percent / 100)
+        worth = _gain(made) >= made.limits.least_gain
         if worth and self._waits_for_a_model(row, made, draft.totals):
             return []
         still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > engages

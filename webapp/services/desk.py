@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from scoring.budget import targets
 from scoring.calibration import Calibration, started
 from scoring.errors import InvalidSettings
 from scoring.families import family_of
@@ -33,7 +34,9 @@ SETTLED = 64
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a session may hold, in tokens. `limit` is what utilization divides by (SPEC X10)."""
+    """What a session may hold, in tokens. `limit` is what utilization divides by (SPEC X10), `least_gain` what makes an
+    automatic prune worth it (X9).
+    """
 
     model: ModelLimits
     window: int
@@ -43,6 +46,7 @@ class Limits:
     target_tokens: int
     aim_percent: float
     aim_tokens: int
+    least_gain: int
     source: str
 
 
@@ -156,30 +160,27 @@ class Desk:
 
 
 def limits_of(model: ModelLimits, reported_window: int | None, settings: Settings) -> Limits:
-    """The limits that follow from a model's row, the window that the agent reports, and settings.
-
-    The target is the least of `target_percent` of the input limit, window less output reserve, and the cap.
-    """
+    """The limits that follow from a model's row, the window that the agent reports, and settings."""
     window, limit = model.window, model.input_limit or model.window
     source = model.source
     if reported_window and reported_window != window:
         above = model.known and reported_window > window
         limit = reported_window if above or not model.known else min(limit, reported_window)
         window, source = reported_window, "seen in real usage" if above else "reported by the agent"
-    reserve = min(settings.response_reserve, window)
-    target = min(int(limit * settings.target_percent / 100), window - reserve)
-    if settings.cap_tokens is not None:
-        target = min(target, settings.cap_tokens)
-    target = max(1, target)
-    aim = min(int(limit * settings.aim_percent / 100), target)
+    found = targets(replace(model, window=window, input_limit=limit), settings)
+    target = max(1, found.target)
+    aim = min(found.aim, target)
+    # Of a limit that a cap makes smaller, or it could ask for a gain that no prune down to the cap can have.
+    least_gain = min(limit, 100 * target / settings.target_percent) * settings.minimum_gain_percent / 100
     return Limits(
         model,
         window,
         limit,
-        reserve,
+        min(settings.response_reserve, window),
         round(100 * target / limit, 1),
         target,
         round(100 * aim / limit, 1),
         aim,
+        max(1, round(least_gain)),
         source,
     )

@@ -367,13 +367,23 @@ class TestAutomaticPruning:
 
     def test_waits_for_a_gain_worth_it(self, app: Any) -> None:  # X9
         """Where too little can be gained nothing is cut, again and again."""
-        session = managed(app, settings=self.settings(minimum_gain_percent=100))
+        session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
             assert (
                 app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
                 is None
             )
         assert app.sessions.get(session)["operations"] == 0
+
+    def test_asks_for_no_gain_that_a_cap_rules_out(self, app: Any) -> None:  # X9, X10
+        """A cap of 2,000 on a window of hundreds of thousands stands for a limit of 2,500, and so does the gain."""
+        session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
+        pruned = [
+            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
+            for n in range(12)
+        ]
+        assert any(pruned)
+        assert app.sessions.get(session)["aim_tokens"] == 1_500
 
     def test_is_off_unless_somebody_wants_it(self, app: Any) -> None:  # X9
         """By default, and where the session says no."""

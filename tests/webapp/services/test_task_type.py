@@ -151,7 +151,7 @@ class TestPlans:
 
     def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: Any) -> None:  # X4, B18
         """What-if resolves the type in what is tried: only a change for this session's type changes a fate."""
-        app.settings.put({"strategy": "score", "cap_tokens": 1_000})
+        app.settings.put({"strategy": "score", "cap_tokens": 1_333})
         followed(app, *talk(60))
         assert of(app)["name"] == "chat"
         flat = {"recency": 0.0, "role": 0.0, "keywords": 0.0, "length": 100.0, "relevance": 0.0}
