@@ -10,7 +10,7 @@ A turn begins at a user message with words of its own. Nothing here assumes that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -146,6 +146,16 @@ class Units:
         if not self.members:
             return list(range(len(self.head)))
         return [i for i, head in enumerate(self.head) if i == head]
+
+
+def waiting(items: Iterable[Linked]) -> set[int]:
+    """The positions of messages with a call that has no result yet: what goes now would tear the one that comes."""
+    callers: dict[str, int] = {}
+    for position, item in enumerate(items):
+        callers.update(dict.fromkeys(item.calls, position))
+        for result in item.results:
+            callers.pop(result, None)
+    return set(callers.values())
 
 
 def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:

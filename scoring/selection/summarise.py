@@ -1,8 +1,9 @@
 """Summarise: one summary stands for the oldest units, for as many as it takes; what is newer stays as it is.
 
-The recent messages and what is protected are never covered. Summaries that stand already go into the new one. What a
-summary will take is not known before it is written, so the most that it may take is set aside, and whoever writes it
-keeps to that. Where a summary alone does not suffice, or there is too little to cover, the rest goes by score.
+The recent messages, calls without a result and what is protected are never covered. Summaries that stand already go
+into the new one. What a summary will take is not known before it is written, so the most that it may take is set
+aside, and whoever writes it keeps to that. Where a summary alone does not suffice, or there is too little to cover,
+the rest goes by score.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scoring.context_settings import ContextSettings
 from scoring.selection import score
 from scoring.selection.task import Choice, Cover, Task, Why
 from scoring.triggers import LEAST_TO_COVER
+from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens a word, paths and values being dear, and never more than 3.3 a
 # word of what they might have used: a summary is cut to what is set aside only where it is denser than any of those.
@@ -72,11 +74,12 @@ def _cover(task: Task) -> Cover | None:
 
 
 def _before_the_recent(task: Task, least: int) -> Sequence[int]:
-    """The units that may go and hold none of the recent messages, in order."""
+    """The units that may go, wait for no result and hold none of the recent messages, in order."""
     history = task.history
     spoken = [n for n, role in enumerate(history.roles) if role != "system"]
-    recent = {history.units.head[n] for n in spoken[max(0, len(spoken) - max(1, least)) :]}
-    return [head for head in task.candidates if head not in recent]
+    stay = {*spoken[max(0, len(spoken) - max(1, least)) :], *waiting(history.features)}
+    heads = {history.units.head[n] for n in stay}
+    return [head for head in task.candidates if head not in heads]
 
 
 def _by_score(task: Task, because: str) -> Choice:

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from scoring.messages import Media, Message, Text, ToolCall, ToolResult
-from scoring.units import has_own_words, is_reasoning_only, safe_boundary, turn_starts, units_of
+from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
+from scoring.units import (
+    has_own_words,
+    is_reasoning_only,
+    links_of,
+    safe_boundary,
+    turn_starts,
+    units_of,
+    waiting,
+)
 from tests.scoring.builders import any_messages, calls, in_letters, model, results, system, thought, user
 
 
@@ -66,6 +74,20 @@ class TestSafeBoundary:
         for target in range(len(messages) + 1):
             cut = safe_boundary(messages, target)
             assert all(unit[-1] < cut or unit[0] >= cut for unit in units_of(messages))
+
+
+class TestWaiting:
+    """Calls without a result."""
+
+    def test_are_those_that_nothing_answers_yet(self) -> None:  # P4
+        """In part is not enough, and a call of the same id again waits for a result of its own."""
+        asked = [user(), calls("1"), results("1"), calls("2", "3"), results("2"), calls("1"), user()]
+        assert waiting(map(links_of, asked)) == {3, 5}
+
+    def test_are_none_where_a_message_brings_its_own_result(self) -> None:
+        """What a provider runs itself is answered at once."""
+        both = message("assistant", "", ToolCall("1", "search", "{}"), ToolResult("1", "found"))
+        assert waiting([links_of(both)]) == set()
 
 
 class TestUnits:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from scoring.units import Units
+from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.changes import SUMMARY_IN, SUMMARY_OUT, Change
@@ -208,7 +208,7 @@ class Operations:
         """Takes a message with its unit out of the context.
 
         Raises:
-            Conflict: it is out already, or may never go: a system message or the last unit.
+            Conflict: it is out already, waits for a result, or may never go: a system message or the last unit.
         """
 
         def act(change: Change, unit: Sequence[MessageRow]) -> str:
@@ -220,6 +220,8 @@ class Operations:
             last = self._views.of(change.row).nos[-1:]
             if any(m.no in last for m in unit):
                 raise Conflict("the last message is never dropped")
+            if waiting(read_features([m.features for m in unit])):
+                raise Conflict("it waits for the result of a call, which would come without the call")
             detail = {"fate": "goes", "reason": "dropped by hand", "cause": "dropped"}
             change.take_out(standing, {m.no: detail for m in standing})
             return "dropped"

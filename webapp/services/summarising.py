@@ -8,7 +8,7 @@ before it is replaced: if anything of it has gone meanwhile, nothing is changed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from scoring.messages import Message
 from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request
 from scoring.summary.value import Summary
 from scoring.tokens import TokenCounter
-from scoring.units import Units, links_of
+from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
 from webapp.services.changes import Change
@@ -260,7 +260,7 @@ class Summarising:
         return summary
 
     def check(self, row: SessionRow, span: Span) -> None:
-        """All that is to be covered still stands where it stood, and nothing of it was pinned.
+        """All that is to be covered still stands where it stood, no unit has grown, and nothing of it was pinned.
 
         Raises:
             Conflict: it does not.
@@ -276,8 +276,17 @@ class Summarising:
                 or found.last_seq != message.last_seq
             ):
                 raise Conflict("the session has changed since; nothing is summarised, try again")
+        if self._answered_since(row, now):
+            raise Conflict("a result has come for what was to be covered; nothing is summarised, try again")
         if not there.issuperset(s.n for s in span.summaries):
             raise Conflict("a summary that was to be covered has gone; nothing is summarised, try again")
+
+    def _answered_since(self, row: SessionRow, nos: Collection[int]) -> bool:
+        """Whether a result of a call in these messages stands outside them."""
+        view = self._views.of(row)
+        places, features = view.positions(nos), view.history.features
+        beside = ((p, other) for p in places for other in view.history.unit(p) if other not in places)
+        return any(not set(features[p].calls).isdisjoint(features[other].results) for p, other in beside)
 
     # -- taking one apart
 
@@ -317,15 +326,15 @@ class Summarising:
 
 
 def to_cover(items: Sequence[Standing], min_recent: int) -> list[Standing]:
-    """All but system messages, what is pinned, and the recent messages with their units."""
-    units = Units()
-    for one in items:
-        units.append(links_of(one.message))
+    """All but system messages, what is pinned or waits for a result, and the recent messages, with their units."""
+    units, links = Units(), [links_of(one.message) for one in items]
+    for one_links in links:
+        units.append(one_links)
     spoken = [
         n for n, one in enumerate(items) if isinstance(one.row, MessageRow) and one.row.role != "system"
     ]
     recent = spoken[max(0, len(spoken) - max(1, min_recent)) :]
-    stays = {units.head[n] for n in recent}
+    stays = {units.head[n] for n in (*recent, *waiting(links))}
     stays |= {units.head[n] for n in spoken if items[n].row.pinned}  # type: ignore[union-attr]
     chosen = {n for n in spoken if units.head[n] not in stays}
     chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}

@@ -76,6 +76,14 @@ class TestSummarise:
             history.units.head[p] for p in plan.kept
         )
 
+    def test_never_covers_a_call_without_a_result(self) -> None:  # P4
+        """Its result may still come, and would stand there alone."""
+        history = history_of([user("go"), calls("1"), *talk(20)])
+        plan = planned(history, 0.6)
+        assert plan.summary is not None
+        assert 1 not in plan.summary.covers
+        assert {0, 2} <= set(plan.summary.covers)
+
     def test_prunes_the_rest_by_score_where_the_summary_does_not_suffice(self) -> None:  # B1, X3
         """And says so."""
         history = history_of([*talk(10), *talk(2, LONG * 10)])

@@ -10,6 +10,7 @@ from tests.webapp.building import (
     call,
     context_numbers,
     conversation,
+    entries,
     followed,
     heard,
     managed,
@@ -95,6 +96,15 @@ class TestByHand:
         for no, why in ((1, "system"), (2, "last")):
             with pytest.raises(Conflict, match=why):
                 app.operations.drop(session, mid(app, session, no))
+
+    def test_never_drops_what_waits_for_a_result(self, app: Any) -> None:  # P4
+        """The result would come without its call; once it is there, both can go."""
+        followed(app, user("go"), call("late"), user("more"), said("done"))
+        with pytest.raises(Conflict, match="waits for the result of a call"):
+            app.operations.drop("s", mid(app, "s", 2))
+        app.ingest.append_records("s", entries(result("late", "out"), user("end"), start=40))
+        assert app.operations.drop("s", mid(app, "s", 2))["message"] == "2 messages dropped"
+        assert list(app.verify()) == []
 
     def test_of_nobody_is_not_found(self, app: Any, session: str) -> None:
         """Session, message and operation have to exist."""

@@ -68,6 +68,15 @@ class TestSummarising:
         app.summarising.summarise(session)
         assert {(0, 1), (0, 3)} <= set(items(app, session))
 
+    def test_leaves_a_call_whose_result_is_still_to_come(self, app: Any) -> None:  # P4
+        """The result finds it there, and goes out behind it."""
+        followed(app, user("go"), call("late"), *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        assert (0, 2) in items(app)
+        app.ingest.append_records("s", entries(result("late", "the very output"), start=40))
+        assert list(app.verify()) == []
+        assert "the very output" in str(app.context.get("s", "anthropic")["messages"])
+
     def test_counts_as_a_region_of_the_gauge(self, app: Any) -> None:  # P1
         """Regions add up; a summary is no message of the log."""
         followed(app, *conversation(6), user("end"))
@@ -236,6 +245,19 @@ class TestByAModel:
         with pytest.raises(Conflict, match="changed"):
             summarising.summarise("s")
         assert app.summarising.list("s") == {"summaries": []}
+        assert list(app.verify()) == []
+
+    def test_changes_nothing_when_a_result_came(self, app: Any) -> None:  # C6, P4
+        """A second one of a call that was to be covered: a pair is covered whole or not at all."""
+        followed(app, *conversation(6), user("end"))
+
+        def meanwhile(*_: Any) -> Written:
+            app.ingest.append_records("s", entries(result("call-0", "more"), start=40))
+            return Written(GOOD)
+
+        with pytest.raises(Conflict, match="a result has come"):
+            Summarising(app.desk, app.views, meanwhile).summarise("s")
+        assert app.operations.list("s") == []
         assert list(app.verify()) == []
 
     def test_goes_on_when_only_more_came(self, app: Any) -> None:  # C6
