@@ -16,7 +16,8 @@ from webapp.errors import Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.cards import searchable
 from webapp.services.desk import Desk
-from webapp.services.gauges import shown_title
+from webapp.services.gauges import session_json, shown_title
+from webapp.services.own_checks import check
 from webapp.services.views import Views
 from webapp.store.dump import BATCH, SESSION_COLUMNS, TABLES
 from webapp.store.sessions import SessionRow
@@ -58,7 +59,7 @@ class OwnFormat:
                 if known is not None and self._holds(known, entries):
                     return [_answer(known, 0, len(entries), [])]
                 row, added = self._keep(session, rows, known, entries)
-        except (KeyError, TypeError, ValueError, StoreError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._views.drop(row.key)
         self._desk.bus.publish(
@@ -123,6 +124,7 @@ class OwnFormat:
         """Writes the session, inside a transaction, and holds it against the store's proofs."""
         columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
+        check(session, rows)
         added = len(entries)
         if known is not None and self._continues(known, entries):
             added -= known.next_seq
@@ -135,6 +137,7 @@ class OwnFormat:
         self._store.dump.load(row.key, rows)
         for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
             raise ValueError(fault)
+        session_json(self._desk, row, self._store.contexts.totals(row.key))
         self._index_words(row)
         return row, added
 

@@ -50,6 +50,13 @@ ITEMS = ("no", "change", "before", "detail")
 TABLES = (*KEYED, "operation_items", *OWNED)
 # Session columns that belong to a place and not to the session.
 LOCAL = frozenset({"key", "deleted_at", "path"})
+# What a column of a declared type may hold besides NULL; SQLite itself takes anything.
+HOLDS: dict[str, tuple[type, ...]] = {
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "TEXT": (str,),
+    "BLOB": (bytes,),
+}
 SESSION_COLUMNS = tuple(name for name in COLUMNS if name not in LOCAL)
 
 
@@ -94,7 +101,7 @@ class Dump:
         """Writes records (without the session's own) as rows of a session that has none.
 
         Raises:
-            KeyError, TypeError, ValueError: a record is not what `records` wrote.
+            KeyError, TypeError, ValueError, OverflowError: a record is not what `records` wrote.
         """
         waiting: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
@@ -113,8 +120,20 @@ class Dump:
             if table in KEYED
             else ("session", *OWNED[table])
         )
+        holds = self._holds(table, columns)
+        for row in rows:
+            for name, value, kinds in zip(columns, row, holds, strict=True):
+                if value is not None and type(value) not in kinds:
+                    raise ValueError(f"bad value for {name} in {table}: {str(value)[:80]}")
         marks = ", ".join("?" * len(columns))
         self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
+        """What each of the columns may hold."""
+        declared = {name: HOLDS[kind] for _, name, kind, *_ in self._db.rows(f"PRAGMA table_info({table})")}
+        if "position" in declared:  # a summary stands half a place before a message
+            declared["position"] = HOLDS["REAL"]
+        return [declared[name] for name in columns]
 
 
 def _row(session: int, table: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
