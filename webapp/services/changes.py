@@ -33,6 +33,11 @@ FLAGS = {
 }
 
 
+def reason_of(actor: str) -> str:
+    """The reason of an operation that has no other: a person did it by hand, or who else did it."""
+    return "manual" if actor == "user" else actor
+
+
 class Change:
     """A change of one session, on top of `row` and `totals` (both are changed as it goes)."""
 

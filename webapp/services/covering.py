@@ -8,19 +8,17 @@ is replaced. The built-in summariser takes milliseconds and stands in where no m
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from webapp.errors import Conflict
-from webapp.events import ContextSummarized, Event, ProblemReported
+from webapp.events import Event, ProblemReported
 from webapp.services.changes import Change
 from webapp.services.desk import Desk
-from webapp.services.gauges import Totals
 from webapp.services.planning import Made
 from webapp.services.standing import standing
 from webapp.services.summarising import Span, Summarising, Text
-from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
@@ -137,10 +135,3 @@ def stood_in(session_id: str, problems: Sequence[str]) -> list[Event]:
         ProblemReported(session_id, f"the model's summary did not do, the built-in one stands in: {one}")
         for one in said
     ]
-
-
-def summarised_event(row: SessionRow, totals: Totals, summary: SummaryRow) -> ContextSummarized:
-    """The event that tells of a summary; `totals` are those afterwards."""
-    kept: Mapping[str, tuple[int, int]] = totals[PRUNED]
-    count = sum(count for _, count in kept.values())
-    return ContextSummarized(row.id, f"{row.id}/{summary.n}", summary.messages, count, summary.text)

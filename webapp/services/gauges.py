@@ -10,7 +10,7 @@ from webapp.services.clock import iso
 from webapp.services.desk import Desk, Limits
 from webapp.services.state import TRAIL_POINTS, Carried
 from webapp.services.task_type import task_type_json
-from webapp.store.context import AGENT, PRUNED
+from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
 from webapp.store.sessions import SessionRow
 
 # The order of the window's regions, as they are drawn.
@@ -21,6 +21,11 @@ Totals = dict[int, dict[str, tuple[int, int]]]
 WORKING_MS = 90 * 1000
 WAITING_MS = 30 * 60 * 1000
 IDLE_MS = 24 * 3600 * 1000
+
+
+def tokens_beside(totals: Totals) -> int:
+    """What the pruned view holds besides messages and summaries, in estimated tokens."""
+    return sum(totals[PRUNED].get(name, (0, 0))[0] for name in REGIONS_BESIDE)
 
 
 class Scale:

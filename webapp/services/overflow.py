@@ -22,7 +22,7 @@ from webapp.services.assembling import usable_estimate, usable_shown
 from webapp.services.changes import Change
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.services.gauges import Scale, Totals, percent, session_json
+from webapp.services.gauges import Scale, Totals, percent, session_json, tokens_beside
 from webapp.services.history import applied_json
 from webapp.services.stand_ins import stand_in
 from webapp.services.standing import Standing, standing
@@ -90,13 +90,13 @@ class Overflow:
             Conflict: as `relieve`.
         """
         items = standing(self._store, row)
-        available = max(0, usable_estimate(self._desk, row, totals) - _others(totals))
+        available = max(0, usable_estimate(self._desk, row, totals) - tokens_beside(totals))
         if not available:
             raise Conflict(self._no_room(row, totals))
         if goal is not None:
             system = sum(one.tokens for one in items if one.message.role == "system")
-            if system + LEAST_BESIDE <= goal - _others(totals):
-                available = min(available, goal - _others(totals))
+            if system + LEAST_BESIDE <= goal - tokens_beside(totals):
+                available = min(available, goal - tokens_beside(totals))
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
         done = self._relieved(row, items, available, room, overflow)
@@ -135,7 +135,7 @@ class Overflow:
     def _no_room(self, row: SessionRow, totals: Totals) -> str:
         """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
-        alone, usable = scale.shown(_others(totals)), usable_shown(self._desk, row)
+        alone, usable = scale.shown(tokens_beside(totals)), usable_shown(self._desk, row)
         if not usable:
             window = self._desk.limits(row).window
             return (
@@ -208,8 +208,3 @@ class Overflow:
         empty = Summary("", "", empty.depth, empty.messages, first, last, note)
         judged = deterministic(empty, span.values, min(span.replaced, room + 1), counter=span.counter)
         return judged if judged.accepted else None
-
-
-def _others(totals: Totals) -> int:
-    """What the context holds besides messages and summaries, in estimated tokens."""
-    return sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))

@@ -22,7 +22,7 @@ from scoring.selection import Shortening
 from scoring.settings import Settings, preset_of
 from webapp.errors import StalePlan
 from webapp.services.desk import Desk, Limits
-from webapp.services.gauges import Scale, Totals
+from webapp.services.gauges import Scale, Totals, tokens_beside
 from webapp.services.state import Carried
 from webapp.services.stored import whole
 from webapp.services.views import View, Views
@@ -130,8 +130,7 @@ class Planning:
 
     def _budget(self, row: SessionRow, totals: Totals, scale: Scale, shown: int) -> int:
         """What the messages alone may take, in estimated tokens."""
-        others = sum(totals[PRUNED].get(name, (0, 0))[0] for name in ("tools", "memory"))
-        others += self._store.contexts.summary_tokens(row.key, PRUNED)
+        others = tokens_beside(totals) + self._store.contexts.summary_tokens(row.key, PRUNED)
         return max(0, scale.estimated(shown) - others)
 
     def _by_hand(

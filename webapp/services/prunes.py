@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from scoring.bulk import no_collection
@@ -19,8 +20,8 @@ from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.assembling import usable_estimate
-from webapp.services.changes import Change
-from webapp.services.covering import Covering, Prepared, stood_in, summarised_event
+from webapp.services.changes import Change, reason_of
+from webapp.services.covering import Covering, Prepared, stood_in
 from webapp.services.desk import Desk
 from webapp.services.figures import cache_figures
 from webapp.services.gauges import Totals, percent, regions, session_json
@@ -33,6 +34,7 @@ from webapp.services.rows import why
 from webapp.services.stand_ins import stand_in, with_stand_in
 from webapp.services.state import Carried
 from webapp.services.stored import whole
+from webapp.services.summarising import summarised_event
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
 from webapp.store.log import parse_message_id
@@ -170,7 +172,8 @@ class Prunes:
             StalePlan: the session has changed since the plan was made.
             Conflict: the plan takes nothing out.
         """
-        with self._desk.lock(session_id):
+        with ExitStack() as held:
+            held.enter_context(self._desk.lock(session_id))
             row = self._store.sessions.get(session_id)
             if wish.get("plan_id"):
                 made = self._planning.recall(wish["plan_id"], row)
@@ -180,9 +183,9 @@ class Prunes:
                 )
             if not made.plan.removed and not made.plan.shortened:
                 raise Conflict(_nothing(made) or "this plan takes nothing out")
-            if not self._covering.has_model:
-                return self.carry(made, self._covering.prepare(row, made), actor)
-        return self.carry(made, self._covering.prepare(row, made), actor)
+            if self._covering.has_model:
+                held.close()  # a model may take minutes; `carry` looks again
+            return self.carry(made, self._covering.prepare(row, made), actor)
 
     def carry(self, made: Made, prepared: Prepared | None, actor: str) -> dict[str, Any]:
         """Applies a plan with the summary that was written for it.
@@ -190,7 +193,7 @@ class Prunes:
         Raises:
             StalePlan: as `check`.
         """
-        reason = {"user": "manual"}.get(actor, actor)
+        reason = reason_of(actor)
         with self._desk.lock(made.session_id):
             with self._store.write():
                 row = self._store.sessions.get(made.session_id)

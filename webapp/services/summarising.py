@@ -20,10 +20,10 @@ from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
-from webapp.services.changes import Change
+from webapp.services.changes import Change, reason_of
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
-from webapp.services.gauges import session_json
+from webapp.services.gauges import Totals, session_json
 from webapp.services.history import operation_json
 from webapp.services.standing import Standing, standing
 from webapp.services.views import Views
@@ -218,18 +218,9 @@ class Summarising:
             change = Change(self._store, row, totals, self._desk.clock())
             replace_span(change, span, summary)
             facts = {"summary": summary.n, "level": text.level, "model": text.model, "cost": text.cost}
-            reason = {"user": "manual"}.get(actor, actor)
-            operation = change.record("summary", actor, reason, len(span.messages), facts)
+            operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
             self._views.drop(row.key)
-        kept = totals[PRUNED]
-        event = ContextSummarized(
-            session_id,
-            f"{session_id}/{summary.n}",
-            summary.messages,
-            sum(c for _, c in kept.values()),
-            summary.text,
-        )
-        self._desk.bus.publish(event, SessionUpdated(session_id))
+        self._desk.bus.publish(summarised_event(row, totals, summary), SessionUpdated(session_id))
         count = len(span.messages)
         words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
         return {
@@ -348,6 +339,12 @@ def replace_span(change: Change, span: Span, summary: SummaryRow) -> None:
     if span.summaries:
         change.summaries_out(span.summaries)
     change.summaries_in([summary])
+
+
+def summarised_event(row: SessionRow, totals: Totals, summary: SummaryRow) -> ContextSummarized:
+    """The event that tells of a summary; `totals` are those afterwards."""
+    count = sum(count for _, count in totals[PRUNED].values())
+    return ContextSummarized(row.id, f"{row.id}/{summary.n}", summary.messages, count, summary.text)
 
 
 def _times(span: Span) -> tuple[int | None, int | None]:

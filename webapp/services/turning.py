@@ -14,7 +14,7 @@ from webapp.services.draft import Draft
 from webapp.services.measure import region_of
 from webapp.services.stand_ins import cost
 from webapp.store import Store
-from webapp.store.context import MESSAGE, PRUNED, Item
+from webapp.store.context import MESSAGE, PRUNED, REGIONS_BESIDE, Item
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
@@ -117,7 +117,7 @@ def recount(
     store: Store, session: int, view: int, before: dict[str, tuple[int, int]]
 ) -> dict[str, tuple[int, int]]:
     """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
-    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in ("tools", "memory")}
+    totals = dict.fromkeys(before, (0, 0)) | {n: v for n, v in before.items() if n in REGIONS_BESIDE}
     stand_ins = {i.ref: i.stand_in for i in store.contexts.items(session, view) if i.kind == MESSAGE}
     for message in store.log.messages(session, list(stand_ins)).values():
         region = region_of(message.role, message.kind)

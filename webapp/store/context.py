@@ -15,6 +15,8 @@ from webapp.store.keys import SHIFT
 
 AGENT, PRUNED = 0, 1
 MESSAGE, SUMMARY = 0, 1
+# Regions whose totals are of no item: nothing of the log stands there.
+REGIONS_BESIDE = ("tools", "memory")
 
 
 class Item(NamedTuple):

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 
 import orjson
 
-from webapp.store.context import AGENT, MESSAGE, PRUNED, Contexts
+from webapp.store.context import AGENT, MESSAGE, PRUNED, REGIONS_BESIDE, Contexts
 from webapp.store.log import ID_BYTES, Log, entry_id
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import Summaries
 
 BATCH = 1_000
-REGIONS_BESIDE = ("tools", "memory")
 
 
 def faults_of(log: Log, contexts: Contexts, summaries: Summaries, row: SessionRow) -> Iterator[str]:
