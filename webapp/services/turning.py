@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from scoring import calibration
+from webapp.services.changes import SUMMARY_IN, SUMMARY_OUT
 from webapp.services.clock import to_ms
 from webapp.services.draft import Draft
 from webapp.services.measure import region_of
@@ -35,6 +36,7 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
         draft.compacted_at(record.tokens_before)
     before, main_before = draft.gauge(PRUNED), draft.gauge(draft.main_view)
     staying = _staying(store, row, record)
+    summaries = _turn_summaries(store, row, staying)
     leaving: dict[int, list[Item]] = {}
     for view in draft.views:
         leaving[view] = _keep_only(store, row, view, staying)
@@ -62,7 +64,8 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
         },
     )  # fmt: skip
     detail = {"fate": "goes", "reason": reason, "cause": kind}
-    store.operations.add(row.key, operation, (ItemRow(no, "out", None, detail) for no in gone))
+    items = [*(ItemRow(no, "out", None, detail) for no in gone), *summaries]
+    store.operations.add(row.key, operation, items)
     row.next_operation += 1
     row.operations += 1
     draft.write()
@@ -85,15 +88,40 @@ def _keep_only(store: Store, row: SessionRow, view: int, staying: set[int]) -> l
     items = store.contexts.items(row.key, view)
     leaving = [item for item in items if item.kind == MESSAGE and item.ref not in staying]
     store.contexts.remove(row.key, view, (item.position for item in leaving))
-    if view == PRUNED:
-        store.summaries.take_out(row.key, [s.n for s in _pointless(store, row, staying)])
     return leaving
 
 
-def _pointless(store: Store, row: SessionRow, staying: set[int]) -> list[SummaryRow]:
-    """The summaries of which nothing that they stand for is in the agent's context any more."""
-    standing = store.summaries.standing(row.key)
-    return [s for s in standing if staying.isdisjoint(store.summaries.covered(row.key, s))]
+def _turn_summaries(store: Store, row: SessionRow, staying: set[int]) -> list[ItemRow]:
+    """Takes summaries out of which nothing that they stand for is in the agent's context any more; what it did.
+
+    Those that an earlier turn took and that stand for something in it again come back.
+    """
+
+    def pointless(summary: SummaryRow) -> bool:
+        return staying.isdisjoint(store.summaries.covered(row.key, summary))
+
+    out = [s for s in store.summaries.standing(row.key) if pointless(s)]
+    waiting = (store.summaries.get(row.key, n) for n in _taken_by_turns(store, row))
+    back = [s for s in waiting if s is not None and not pointless(s)]
+    store.summaries.take_out(row.key, [s.n for s in out])
+    store.summaries.put_in(row.key, back)
+    return [
+        *(ItemRow(s.n, SUMMARY_OUT, None, None) for s in out),
+        *(ItemRow(s.n, SUMMARY_IN, None, None) for s in back),
+    ]
+
+
+def _taken_by_turns(store: Store, row: SessionRow) -> list[int]:
+    """Numbers of the summaries that a turn took and none has put back."""
+    taken: set[int] = set()
+    if store.summaries.next_number(row.key) == 1:
+        return []
+    for operation in reversed(store.operations.all(row.key)):
+        if operation.actor == "agent":
+            items = store.operations.items(row.key, operation.n)
+            taken |= {item.no for item in items if item.change == SUMMARY_OUT}
+            taken -= {item.no for item in items if item.change == SUMMARY_IN}
+    return sorted(taken)
 
 
 def _bring_back(store: Store, row: SessionRow, view: int, staying: set[int], pruned: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entry, followed, heard, said, usage
+from tests.webapp.building import context_numbers, conversation, entry, followed, heard, said, usage
 from webapp.events import SessionUpdated
 from webapp.services.turning import turn_id
 from webapp.transcripts.records import Compaction, Rewind
@@ -37,6 +37,41 @@ class TestTurn:
         """The entry that follows has the same source id."""
         assert turn_id(Rewind(None, "x")) == "rewind:x"
         assert turn_id(Compaction(None, "auto", None, None)) is None
+
+
+class TestSummaries:
+    """What stands for messages goes and comes with them."""
+
+    def standing(self, app: Any) -> list[int]:
+        """Numbers of the summaries in the context."""
+        numbers: list[int] = app.store.summaries.standing_numbers(app.store.sessions.get("s").key)
+        return numbers
+
+    def test_come_back_where_the_agent_goes_back_before_its_compaction(self, app: Any) -> None:
+        """The pruned view is as it was: what the summary covered is lost to neither turn."""
+        followed(app, *conversation(6))
+        app.summarising.summarise("s")
+        before = app.context.get("s")["messages"]
+        app.ingest.append_records("s", [Compaction(None, "auto", 1_000, "c")])
+        assert self.standing(app) == []
+        app.ingest.append_records("s", [Rewind("id-23", "r", live=tuple(f"id-{n}" for n in range(24)))])
+        assert self.standing(app) == [1]
+        assert app.context.get("s")["messages"] == before
+        assert list(app.verify()) == []
+
+    def test_stay_out_where_somebody_took_them_apart(self, app: Any) -> None:
+        """Once it is back it is a summary like any other: what is expanded stays expanded through a rewind."""
+        followed(app, *conversation(6))
+        app.summarising.summarise("s")
+        live = tuple(f"id-{n}" for n in range(24))
+        app.ingest.append_records(
+            "s", [Compaction(None, "auto", 1_000, "c"), Rewind("id-23", "r", live=live)]
+        )
+        app.summarising.expand("s", 1)
+        app.ingest.append_records("s", [Rewind("id-22", "r2", live=live[:23])])
+        assert self.standing(app) == []
+        assert context_numbers(app, "s") == list(range(1, 24))
+        assert list(app.verify()) == []
 
 
 class TestTheWindow:
