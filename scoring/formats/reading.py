@@ -27,6 +27,9 @@ ROLE_NAMES: dict[str, Role] = {
     "function": "tool",
 }
 
+# How deep foreign JSON may be nested: enough for any real tool schema, far from where recursive readers break.
+DEPTH_LIMIT = 200
+
 # What an object of a message is: for isinstance, which asks a dict nothing but its type.
 OBJECT = (dict, Mapping)
 

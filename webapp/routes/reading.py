@@ -11,6 +11,7 @@ import orjson
 from flask import Request
 from pydantic import BaseModel
 
+from scoring.formats.reading import DEPTH_LIMIT
 from webapp.routes.problems import RequestFault
 
 MEBIBYTE = 1024 * 1024
@@ -18,8 +19,6 @@ MEBIBYTE = 1024 * 1024
 BODY_LIMIT_BYTES = 64 * MEBIBYTE
 # The largest transcripts seen in the wild are about 300 MiB.
 IMPORT_LIMIT_BYTES = 1024 * MEBIBYTE
-# Deep enough for any real tool schema or argument; far from where recursive readers break.
-DEPTH_LIMIT = 200
 # orjson writes at most 254 levels, which makes it a fast gauge of depth.
 _ORJSON_DEPTH = 254
 
@@ -42,7 +41,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def too_deep(value: Any) -> bool:
-    """Whether a parsed value is nested deeper than DEPTH_LIMIT."""
+    """Whether a value that orjson parsed is nested deeper than DEPTH_LIMIT; several times as fast as a walk."""
     for _ in range(_ORJSON_DEPTH - DEPTH_LIMIT):
         value = [value]
     try:

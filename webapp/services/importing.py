@@ -27,6 +27,7 @@ from webapp.store.sessions import SessionRow
 from webapp.transcripts import claude_files, codex_files, gemini_cli, opencode
 from webapp.transcripts.content import Content
 from webapp.transcripts.elements import read_document
+from webapp.transcripts.finding import UUID
 from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
 from webapp.transcripts.records import Problem, Record
 from webapp.transcripts.tail import Line, fed, lines_of, no_text
@@ -39,7 +40,6 @@ EXPECTED = (
 )
 _SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
 _CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Importing:
@@ -187,10 +187,10 @@ def describe(name: str, head: bytes, source: str) -> tuple[str, str | None, str 
             session, parent = f"{inside}.{path.stem}", inside
         return session, parent, title, kind
     if source == "codex":
-        ids = _UUID.findall(path.name)
+        ids = UUID.findall(path.name)
         own = _CODEX_ID.search(first) if b"session_meta" in first else None
         session = ids[-1] if ids else own[1].decode() if own else fallback
-        parent, title, kind = codex_files._origin(head)  # noqa: SLF001
+        parent, title, kind = codex_files.origin(head)
         return session, None if parent == session else parent, title, kind
     return inside or fallback, None, None, None
 

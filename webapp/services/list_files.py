@@ -12,10 +12,11 @@ from typing import Any
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import Decoded
+from scoring.formats.reading import DEPTH_LIMIT
 from webapp.errors import Malformed
 from webapp.services.lists import read_readable
 from webapp.transcripts.content import Content, mended
-from webapp.transcripts.elements import DEPTH_LIMIT, LIST_KEYS, Document, deeper_than, read_document
+from webapp.transcripts.elements import LIST_KEYS, Document, deeper_than, read_document
 from webapp.transcripts.records import Problem
 from webapp.transcripts.rows import Fault, parse, parse_value
 from webapp.transcripts.tail import lines_of

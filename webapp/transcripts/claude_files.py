@@ -11,13 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from webapp.transcripts.finding import home_of, list_files, read_head, read_json_file
+from webapp.transcripts.finding import UUID, home_of, list_files, read_head, read_json_file
 from webapp.transcripts.records import TranscriptFile
 from webapp.transcripts.rows import object_of, optional, parse, short_title
 
 SOURCE = "claude-code"
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _OWN_QUESTIONS = re.compile(
     r"agent-a(compact|prompt_suggestion|side_question|session_memory|extract_memories|away_summary|speculation)-"
 )
@@ -46,10 +45,10 @@ def describe(path: Path) -> tuple[str, str | None, str | None, str | None] | Non
     """(session id, parent's id, title, agent type) of a file by its place; None if it is no session's."""
     name = path.stem
     if not name.startswith("agent-"):
-        return (name, None, None, None) if _UUID.fullmatch(name) else None
+        return (name, None, None, None) if UUID.fullmatch(name) else None
     if _OWN_QUESTIONS.match(name):
         return None
-    parent = next((p.name for p in path.parents if _UUID.fullmatch(p.name)), None) or _parent_in(path)
+    parent = next((p.name for p in path.parents if UUID.fullmatch(p.name)), None) or _parent_in(path)
     about = object_of(read_json_file(path.with_suffix(".meta.json")))
     title, kind = optional(about.get("description")), optional(about.get("agentType"))
     return (f"{parent}.{name}" if parent else name, parent, short_title(title or "") or None, kind)

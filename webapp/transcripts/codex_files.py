@@ -33,12 +33,12 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         ids = _ID.findall(found.path.name)
         if not ids or not found.path.name.startswith("rollout-"):
             continue
-        parent, title, kind = _origin(read_head(found.path, _HEAD))
+        parent, title, kind = origin(read_head(found.path, _HEAD))
         parent = None if parent == ids[-1] else parent
         yield TranscriptFile(found.path, ids[-1], parent, SOURCE, title, kind, found.modified, found.size)
 
 
-def _origin(head: bytes) -> tuple[str | None, str | None, str | None]:
+def origin(head: bytes) -> tuple[str | None, str | None, str | None]:
     """(parent's id, title, agent type) as the first row tells; a fork's type is "fork"."""
     first = head.partition(b"\n")[0]
     if b'"session_meta"' not in first:

@@ -13,11 +13,10 @@ from typing import Any
 
 import orjson
 
+from scoring.formats.reading import DEPTH_LIMIT
 from webapp.transcripts.content import line_of, mended
 from webapp.transcripts.rows import Fault, parse_value
 
-# Deep enough for any real tool schema or argument; far from where recursive readers and writers break.
-DEPTH_LIMIT = 200
 LIST_KEYS = frozenset({"messages", "contents", "input", "history"})
 
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}",]', re.DOTALL)

@@ -6,6 +6,7 @@ Folders that cannot be read are left out; links to folders are followed once. Ne
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ import orjson
 
 HEAD_BYTES = 65_536
 _MAX_DEPTH = 12
+# What agents name sessions and their files by.
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _MAX_JSON_BYTES = 4 << 20
 
 

@@ -10,9 +10,10 @@ from flask import Flask, request
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.formats.reading import DEPTH_LIMIT
 from webapp.bodies import PlanWish, SessionsQuery
 from webapp.routes.problems import RequestFault
-from webapp.routes.reading import DEPTH_LIMIT, parse_json, read_body, read_query, refuse_encoded
+from webapp.routes.reading import parse_json, read_body, read_query, refuse_encoded
 
 FLASK = Flask(__name__)
 
