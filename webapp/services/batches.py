@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scoring.messages import Message, ToolCall
+from webapp.errors import Conflict
+from webapp.store import Store
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Entry, Meta, Problem, Record, Unknown, UsageReport
 
@@ -90,6 +92,21 @@ def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
         yield run
 
 
+def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
+    """The session that records of a source may be appended to; None if it was deleted.
+
+    Raises:
+        Conflict: it is another source's.
+    """
+    if found.deleted_at is not None:
+        return None
+    if (found.source, found.kind) != (source, kind):
+        raise Conflict(
+            f"session {found.id[:100]} came from {found.source}; nothing of {source} belongs to it"
+        )
+    return found
+
+
 def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
     """Takes what records say of the session into its row; later ones win."""
     for record in records:
@@ -102,3 +119,10 @@ def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
             row.window = record.window or row.window
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model
+
+
+def write_meta(store: Store, row: SessionRow, current: SessionRow) -> None:
+    """Stores what `apply_meta` changed."""
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format", "state")
+    changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
+    store.sessions.update(row.key, **changed)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from scoring.formats import FORMATS
-from webapp.errors import Invalid, Malformed
+from webapp.errors import Conflict, Invalid, Malformed
 from webapp.services.desk import Desk
 from webapp.services.gauges import shown_title
 from webapp.services.ingest import Added, Ingest
@@ -29,7 +29,7 @@ from webapp.transcripts.content import Content
 from webapp.transcripts.elements import read_document
 from webapp.transcripts.finding import UUID
 from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
-from webapp.transcripts.records import Problem, Record
+from webapp.transcripts.records import Problem, Record, TranscriptFile
 from webapp.transcripts.tail import Line, fed, lines_of, no_text
 
 LINES = ("claude-code", "codex", "gemini-cli")
@@ -64,6 +64,7 @@ class Importing:
         Raises:
             Malformed: nothing of it can be read.
             Invalid: there is no such format.
+            Conflict: it names a session that came from elsewhere.
         """
         if format not in NAMES:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
@@ -90,15 +91,20 @@ class Importing:
         else:
             files = opencode.in_database(folder, open_foreign)
         for file in files:
-            self._revive(file.session_id)
-            row = self._ingest.ensure(
-                file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
-                agent_type=file.agent_type,
-            )  # fmt: skip
-            if row is not None:
-                records = opencode.read(file, {}, open_foreign)
-                added = self._ingest.append_records(file.session_id, records, recount=True)
-                yield file.path, self._answer(file.session_id, added)
+            try:
+                yield file.path, self._session(file)
+            except Conflict as error:  # the others are imported all the same
+                yield file.path, _refused(file, error)
+
+    def _session(self, file: TranscriptFile) -> dict[str, Any]:
+        self._revive(file.session_id)
+        self._ingest.ensure(
+            file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
+            agent_type=file.agent_type,
+        )  # fmt: skip
+        records = opencode.read(file, {}, open_foreign)
+        added = self._ingest.append_records(file.session_id, records, recount=True)
+        return self._answer(file.session_id, added)
 
     # -- transcripts
 
@@ -169,6 +175,11 @@ class Importing:
             "skipped": added.skipped,
             "problems": added.problems,
         }
+
+
+def _refused(file: TranscriptFile, error: Conflict) -> dict[str, Any]:
+    figures = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
+    return {"session_id": file.session_id, "title": file.title, "source": file.source, **figures}
 
 
 def describe(name: str, head: bytes, source: str) -> tuple[str, str | None, str | None, str | None]:

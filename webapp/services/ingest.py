@@ -23,7 +23,17 @@ from webapp.events import (
     SessionCreated,
     SessionUpdated,
 )
-from webapp.services.batches import BATCH_RECORDS, NOTES_KEPT, Tally, apply_meta, batches, chunks, runs
+from webapp.services.batches import (
+    BATCH_RECORDS,
+    NOTES_KEPT,
+    Tally,
+    apply_meta,
+    batches,
+    chunks,
+    runs,
+    same_source,
+    write_meta,
+)
 from webapp.services.clock import to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
@@ -86,15 +96,19 @@ class Ingest:
     def ensure(
         self, session_id: str, source: str, kind: str = "followed", **columns: Any
     ) -> SessionRow | None:
-        """The session, made if there is none; None if it was deleted and is not to come back."""
+        """The session, made if there is none; None if it was deleted and is not to come back.
+
+        Raises:
+            Conflict: another source has a session of that id.
+        """
         found = self._store.sessions.find(session_id)
         if found is not None:
-            return None if found.deleted_at is not None else found
+            return same_source(found, source, kind)
         now = self._desk.clock()
         with self._store.write():
             found = self._store.sessions.find(session_id)
             if found is not None:
-                return found if found.deleted_at is None else None
+                return same_source(found, source, kind)
             row = self._store.sessions.create(
                 id=session_id, source=source, kind=kind, created_at=now, last_activity_at=0, **columns
             )
@@ -334,7 +348,7 @@ class Ingest:
                     return Added(answer=known)
                 if current.version != draft.base_version:
                     return None
-                _write_meta(self._store, row, current)
+                write_meta(self._store, row, current)
                 if not draft.empty:
                     draft.write()
                     self._views.advance(draft)
@@ -380,9 +394,3 @@ class Ingest:
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
         self._desk.bus.publish(*(ProblemReported(session_id, text) for text in tally.problems[:3]))
         self._desk.bus.publish(SessionUpdated(session_id))
-
-
-def _write_meta(store: Any, row: SessionRow, current: SessionRow) -> None:
-    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format", "state")
-    changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
-    store.sessions.update(row.key, **changed)

@@ -59,12 +59,13 @@ def _check_session(session: Record) -> None:
 
 
 def _refuse_unless(sound: Callable[[Any], bool], row: Record, name: str) -> None:
+    place = f"{row['type']} {row.get('n', '')}".rstrip()
     try:
         if sound(row.get(name)):
             return
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{row['type']} {row.get('n', '')}: bad value for {name}: {error}") from error
-    raise ValueError(f"{row['type']} {row.get('n', '')}: bad value for {name}: {str(row.get(name))[:80]}")
+        raise ValueError(f"{place}: bad value for {name}: {error}") from error
+    raise ValueError(f"{place}: bad value for {name}: {str(row.get(name))[:80]}")
 
 
 # Columns that hold JSON, or one of few values
