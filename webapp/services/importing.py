@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from scoring.formats import FORMATS
-from webapp.errors import Conflict, Invalid, Malformed
+from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
 from webapp.services.desk import Desk
 from webapp.services.gauges import shown_title
 from webapp.services.ingest import Added, Ingest
@@ -29,7 +30,7 @@ from webapp.transcripts.content import Content
 from webapp.transcripts.elements import read_document
 from webapp.transcripts.finding import UUID
 from webapp.transcripts.recognise import COPPICE, decoder_of, is_document, recognise
-from webapp.transcripts.records import Problem, Record, TranscriptFile
+from webapp.transcripts.records import Entry, Problem, Record, TranscriptFile
 from webapp.transcripts.tail import Line, fed, lines_of, no_text
 
 LINES = ("claude-code", "codex", "gemini-cli")
@@ -93,16 +94,15 @@ class Importing:
         for file in files:
             try:
                 yield file.path, self._session(file)
-            except Conflict as error:  # the others are imported all the same
+            except (Conflict, Malformed) as error:  # the others are imported all the same
                 yield file.path, _refused(file, error)
 
     def _session(self, file: TranscriptFile) -> dict[str, Any]:
-        self._revive(file.session_id)
+        records = self._asked(file.session_id, opencode.read(file, {}, open_foreign))
         self._ingest.ensure(
-            file.session_id, file.source, parent_id=file.parent_id, path=str(file.path), title=file.title,
-            agent_type=file.agent_type,
+            file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
+            title=file.title, agent_type=file.agent_type,
         )  # fmt: skip
-        records = opencode.read(file, {}, open_foreign)
         added = self._ingest.append_records(file.session_id, records, recount=True)
         return self._answer(file.session_id, added)
 
@@ -110,23 +110,30 @@ class Importing:
 
     def _transcript(self, name: str, content: Content, source: str, model: str | None) -> dict[str, Any]:
         session_id, parent, title, agent_type = describe(name, content.head(), source)
-        self._revive(session_id)
-        row = self._ingest.ensure(
-            session_id, source, parent_id=parent, title=title, agent_type=agent_type, model=model
+        records = self._asked(session_id, _records(content, source))
+        self._ingest.ensure(
+            session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
         )
-        if row is None:
-            raise Malformed(f"{PurePath(name).name}: its session was deleted")
-        added = self._ingest.append_records(session_id, _records(content, source), recount=True)
+        added = self._ingest.append_records(session_id, records, recount=True)
         if not (added.nos or added.known or added.skipped):
             added.problems.append("there is no message in it")
         return self._answer(session_id, added)
 
-    def _revive(self, session_id: str) -> None:
-        """Somebody asks for a session that was deleted: its marker goes."""
+    def _asked(self, session_id: str, records: Iterator[Record]) -> Iterator[Record]:
+        """Records of a session that somebody asks for.
+
+        Raises:
+            Malformed: it was deleted, and there is no message in them for which it could come back.
+        """
         found = self._store.sessions.find(session_id)
-        if found is not None and found.deleted_at is not None:
-            with self._store.write():
-                self._store.sessions.remove(found, None)
+        if found is None or found.deleted_at is None:
+            return records
+        begun: list[Record] = []
+        for record in records:
+            begun.append(record)
+            if isinstance(record, Entry):
+                return chain(begun, records)
+        raise Malformed("there is no message in it; its session was deleted and stays so")
 
     # -- message lists
 
@@ -150,7 +157,6 @@ class Importing:
     ) -> str:
         digest = hashlib.blake2b(f"{ids[-1]} {name}".encode(), digest_size=6).hexdigest()
         session_id = f"import-{digest}"
-        self._revive(session_id)
         found = self._store.sessions.find(session_id)
         if found is not None:
             session_id = f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
@@ -177,7 +183,7 @@ class Importing:
         }
 
 
-def _refused(file: TranscriptFile, error: Conflict) -> dict[str, Any]:
+def _refused(file: TranscriptFile, error: CoppiceError) -> dict[str, Any]:
     figures = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
     return {"session_id": file.session_id, "title": file.title, "source": file.source, **figures}
 

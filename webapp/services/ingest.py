@@ -94,20 +94,22 @@ class Ingest:
     # -- sessions
 
     def ensure(
-        self, session_id: str, source: str, kind: str = "followed", **columns: Any
+        self, session_id: str, source: str, kind: str = "followed", *, asked: bool = False, **columns: Any
     ) -> SessionRow | None:
-        """The session, made if there is none; None if it was deleted and is not to come back.
+        """The session, made if there is none; None if it was deleted and nobody `asked` for it.
 
         Raises:
             Conflict: another source has a session of that id.
         """
         found = self._store.sessions.find(session_id)
-        if found is not None:
+        if found is not None and not (asked and found.deleted_at):
             return same_source(found, source, kind)
         now = self._desk.clock()
         with self._store.write():
             found = self._store.sessions.find(session_id)
-            if found is not None:
+            if found is not None and asked and found.deleted_at:
+                self._store.sessions.remove(found, None)
+            elif found is not None:
                 return same_source(found, source, kind)
             row = self._store.sessions.create(
                 id=session_id, source=source, kind=kind, created_at=now, last_activity_at=0, **columns

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.shared import SHARED, shared_data
-from tests.webapp.building import followed, managed, wire
-from tests.webapp.transcripts.test_opencode import TREE
-from webapp.errors import Conflict, Invalid, Malformed
+from tests.webapp.building import wire
+from webapp.errors import Invalid, Malformed
 
 TURNS = [wire("system", "rules"), wire("user", "hi"), wire("assistant", "hello"), wire("user", "bye")]
 
@@ -253,69 +251,6 @@ class TestOpenFiles:
             file.read(10)
             [imported] = app.importing.import_file(str(path), file)["imported"]
         assert imported["added"] == 4
-
-
-class TestDeleted:
-    """A session that was deleted."""
-
-    def test_comes_back_when_somebody_asks_for_it(self, app: Any) -> None:
-        """An import is a wish; only following is not."""
-        row = {
-            "type": "user",
-            "uuid": "u1",
-            "parentUuid": None,
-            "sessionId": "s1",
-            "message": {"role": "user", "content": "hi"},
-        }
-        [first] = app.importing.import_file("x.jsonl", lines(row))["imported"]
-        app.sessions.delete(first["session_id"])
-        [again] = app.importing.import_file("x.jsonl", lines(row))["imported"]
-        assert (again["session_id"], again["added"]) == (first["session_id"], 1)
-
-
-def claude_row(session_id: str, **more: Any) -> dict[str, Any]:
-    """A row of a Claude Code transcript."""
-    said = {"role": "user", "content": "hi"}
-    return {
-        "type": "user",
-        "uuid": "u1",
-        "parentUuid": None,
-        "sessionId": session_id,
-        "message": said,
-        **more,
-    }
-
-
-class TestWhose:
-    """A transcript that names a session which is there."""
-
-    @pytest.mark.parametrize("source", ["codex", "api"])
-    def test_is_refused_where_that_came_from_elsewhere(self, app: Any, source: str) -> None:
-        """An id in a file is no right to another's log."""
-        if source == "api":
-            managed(app, wire("user", "mine"), id="s")
-        else:
-            app.ingest.ensure("s", source)
-        before = app.sessions.get("s")
-        with pytest.raises(Conflict, match=f"came from {source}"):
-            app.importing.import_file("x.jsonl", lines(claude_row("s")))
-        assert app.sessions.get("s") == before
-
-    def test_goes_on_where_it_is_the_same_agents(self, app: Any) -> None:
-        """Followed, or imported before."""
-        followed(app, session_id="s")
-        for added in (1, 0):
-            [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))["imported"]
-            assert (imported["session_id"], imported["added"]) == ("s", added)
-
-    def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: Any, tmp_path: Path) -> None:
-        """The one is told with its reason, the rest comes in."""
-        shutil.copytree(TREE, tmp_path / "opencode")
-        managed(app, wire("user", "mine"), id="ses_1")
-        told = {one["session_id"]: one for _, one in app.importing.import_sessions(tmp_path)}
-        assert "came from api" in told["ses_1"]["problems"][0]
-        assert told["ses_2"]["problems"] == []
-        assert app.sessions.get("ses_1")["messages"] == 1
 
 
 FILES = sorted(
