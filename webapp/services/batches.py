@@ -121,8 +121,11 @@ def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
             row.model = record.model
 
 
-def write_meta(store: Store, row: SessionRow, current: SessionRow) -> None:
-    """Stores what `apply_meta` changed."""
-    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format", "state")
-    changed = {n: getattr(row, n) for n in names if getattr(row, n) != getattr(current, n)}
+def write_meta(store: Store, row: SessionRow, before: SessionRow, current: SessionRow) -> None:
+    """Stores what the batch has changed since `before`; what somebody else has changed meanwhile is theirs."""
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
+    ours = (n for n in names if getattr(row, n) != getattr(before, n))
+    changed = {n: getattr(row, n) for n in ours if getattr(before, n) == getattr(current, n)}
+    if row.state != current.state:
+        changed["state"] = row.state
     store.sessions.update(row.key, **changed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, cast
 
@@ -292,10 +292,10 @@ class Ingest:
         if not records:
             return Added()
         for _ in range(8):
-            draft, has_meta = self._draft(session_id, records, replacing)
+            draft, before, has_meta = self._draft(session_id, records, replacing)
             if draft.empty and not has_meta and keyed is None:
                 return Added(known=draft.already)
-            written = self._write(draft, keyed)
+            written = self._write(draft, before, keyed)
             if written is not None:
                 written.known = draft.already
                 return written
@@ -306,9 +306,11 @@ class Ingest:
         totals = self._store.contexts.totals(row.key)
         return Draft(self._store, row, totals, self._desk.measure(row), self._desk.clock())
 
-    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[Draft, bool]:
+    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[Draft, SessionRow, bool]:
+        """The draft of a batch, the session as it was before, and whether the batch says something of the session."""
         with self._store.read():
             row = self._store.sessions.get(session_id)
+            before = replace(row)
             unnamed = row.model is None
             records = batch(row) if callable(batch) else batch
             apply_meta(row, records)  # the model decides how tokens are counted
@@ -327,7 +329,7 @@ class Ingest:
         draft.close_all()
         if replacing:
             row.turns = turns
-        return draft, any(isinstance(r, Meta) for r in records)
+        return draft, before, any(isinstance(r, Meta) for r in records)
 
     def _report(self, draft: Draft, report: UsageReport) -> None:
         """Usage apart from a message: the estimate behind its last input is the one it is held against."""
@@ -341,7 +343,7 @@ class Ingest:
         )
         draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
 
-    def _write(self, draft: Draft, keyed: Keyed | None) -> Added | None:
+    def _write(self, draft: Draft, before: SessionRow, keyed: Keyed | None) -> Added | None:
         row, added = draft.row, Added([no for no, _ in draft.fresh])
         try:
             with self._store.write():
@@ -350,7 +352,7 @@ class Ingest:
                     return Added(answer=known)
                 if current.version != draft.base_version:
                     return None
-                write_meta(self._store, row, current)
+                write_meta(self._store, row, before, current)
                 if not draft.empty:
                     draft.write()
                     self._views.advance(draft)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import MalformedMessage
 from tests.webapp.building import (
     call,
     context_numbers,
@@ -14,7 +13,6 @@ from tests.webapp.building import (
     entries,
     entry,
     followed,
-    heard,
     managed,
     mid,
     result,
@@ -24,8 +22,8 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.config import Config
-from webapp.errors import BusyStore, Conflict, NotFound
-from webapp.events import MessagesAppended, SessionCreated
+from webapp.errors import Conflict, NotFound
+from webapp.events import MessagesAppended
 from webapp.store.context import AGENT
 from webapp.transcripts.records import Compaction, Meta, Problem, Rewind, Unknown, UsageReport
 from webapp.wiring import build
@@ -110,6 +108,23 @@ class TestRecords:
         followed(app, user("go"))
         app.sessions.delete("s")
         assert app.ingest.ensure("s", "claude-code") is None
+
+    def test_leave_what_somebody_chose_meanwhile(
+        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A title that another process set while a batch was prepared stays; the rest of what the agent says holds."""
+        app.ingest.ensure("s", "codex")
+        other, write = build(config), app.ingest._write
+
+        def later(*values: Any) -> Any:
+            other.sessions.patch("s", {"title": "chosen by hand"})
+            return write(*values)
+
+        monkeypatch.setattr(app.ingest, "_write", later)
+        app.ingest.append_records("s", [Meta("Fix it", "gpt-5", "/src"), entry(1, user("go"))])
+        session = app.sessions.get("s")
+        assert (session["title"], session["model"], session["cwd"]) == ("chosen by hand", "gpt-5", "/src")
+        other.close()
 
     def test_name_the_session(self, app: Any) -> None:
         """Title, model, folder and window as the agent says."""
@@ -235,106 +250,6 @@ class TestUsageReport:
         later = app.sessions.get("s")["agent"]
         assert later["tokens"] > 5_100
         assert later["certainty"] == "calibrated"
-
-
-class TestMessageLists:
-    """What a program appends."""
-
-    def test_are_taken_in_any_wire_format(self, app: Any) -> None:
-        """And go out as the very same objects."""
-        blocks = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"p": 1}}]
-        messages = [
-            {
-                "role": "user",
-                "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}],
-            },
-            {"role": "assistant", "content": blocks},
-            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "out"}]},
-        ]
-        session = managed(app)
-        answer = app.ingest.append_messages(session, messages)
-        assert (answer["added"], len(answer["ids"])) == (3, 3)
-        assert app.context.get(session)["messages"] == messages
-
-    def test_that_repeat_themselves_are_all_kept(self, app: Any) -> None:
-        """Two equal messages are two messages."""
-        session = managed(app, wire("user", "yes"), wire("assistant", "ok"), wire("user", "yes"))
-        app.ingest.append_messages(session, [wire("user", "yes")])
-        assert app.sessions.get(session)["messages"] == 4
-
-    def test_under_a_key_are_appended_once(self, app: Any) -> None:
-        """The same request again gets the same answer; another one under the key is refused."""
-        session = managed(app)
-        first = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
-        assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first
-        assert app.sessions.get(session)["messages"] == 1
-        with pytest.raises(Conflict, match="other messages"):
-            app.ingest.append_messages(session, [wire("user", "ho")], idempotency_key="k")
-
-    def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Where the answer could not be stored nothing was, so that a retry does not append a second time."""
-        session = managed(app)
-        put = app.store.small.put_answer
-        left = [BusyStore("another process is writing; try again")]
-
-        def busy_once(*values: Any) -> None:
-            if left:
-                raise left.pop()
-            put(*values)
-
-        monkeypatch.setattr(app.store.small, "put_answer", busy_once)
-        with pytest.raises(BusyStore):
-            app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
-        assert app.sessions.get(session)["messages"] == 0
-        answer = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
-        assert (answer["added"], app.sessions.get(session)["messages"]) == (1, 1)
-
-    def test_under_a_key_are_appended_once_by_two_processes(
-        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Whoever comes second gets the answer of the first, even where both had begun."""
-        session, other = managed(app), build(config)
-        first: list[dict[str, Any]] = []
-        write = app.ingest._write
-
-        def later(*values: Any) -> Any:
-            if not first:
-                first.append(other.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k"))
-            return write(*values)
-
-        monkeypatch.setattr(app.ingest, "_write", later)
-        assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first[0]
-        assert app.sessions.get(session)["messages"] == 1
-        other.close()
-
-    def test_bring_real_usage(self, app: Any) -> None:  # X11
-        """The gauge is the real total of the last call, from then on."""
-        session = managed(app, wire("user", "hi"))
-        reported = {"prompt_tokens": 900, "completion_tokens": 30}
-        stats = app.ingest.append_messages(session, [wire("assistant", "hello")], usage=reported)["stats"]
-        assert (stats["tokens"], stats["certainty"]) == (930, "exact")
-
-    def test_that_are_broken_change_nothing(self, app: Any) -> None:
-        """All or none."""
-        session = managed(app, wire("user", "hi"))
-        with pytest.raises(MalformedMessage, match="message 1"):
-            app.ingest.append_messages(session, [wire("user", "ok"), {"role": "user", "content": 7}])
-        assert app.sessions.get(session)["messages"] == 1
-
-    def test_are_refused_where_an_agent_writes(self, app: Any) -> None:
-        """A followed session has its own transcript."""
-        followed(app, user("go"))
-        with pytest.raises(Conflict, match="transcript"):
-            app.ingest.append_messages("s", [wire("user", "hi")])
-
-    def test_are_told(self, app: Any) -> None:
-        """A session that is made, messages that come."""
-        events = heard(app)
-        managed(app, wire("user", "hi"))
-        assert isinstance(events[0], SessionCreated)
-        assert any(isinstance(e, MessagesAppended) and e.message_nos == (1,) for e in events)
 
 
 class TestAutomaticPruning:
