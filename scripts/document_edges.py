@@ -43,6 +43,9 @@ EXAMPLES: tuple[Event, ...] = (
     events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
 
+# Events that are told under another name than their example above.
+OTHERWISE: tuple[Event, ...] = (events.ProblemReported("s1", "no summary was made", failed=True),)
+
 # What a page may say, with the model of what it sends along.
 ASKED: tuple[tuple[str, type[BaseModel], str], ...] = (
     (
@@ -197,7 +200,8 @@ def message_rows() -> Iterator[str]:
     yield "| `session:updated` | the session's row of the overview ([Session](api.md#session)) |"
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
-    told = {name: payload for one in EXAMPLES for note in notes_of(one) for name, payload in note.events}
+    shown = (*EXAMPLES, *OTHERWISE)
+    told = {name: payload for one in shown for note in notes_of(one) for name, payload in note.events}
     read_later = {
         "settings:changed": "the settings ([SettingsDoc](api.md#settingsdoc))",
         "models:changed": "`models`",

@@ -48,10 +48,10 @@ class MessagesAppended(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextPruned(Event):
-    """A prune was applied. `n` is the operation's number, `reason` manual, automatic or emergency; `original` and
-    `final` are tokens of the context before and after, `removed` counts messages and `removed_ids` names them;
-    `shortened` counts those that stay with less, `summarised` those of the removed that a summary stands for;
-    `utilization` is the percentage afterwards.
+    """A prune was applied, or messages were dropped by hand. `n` is the operation's number, `reason` manual,
+    automatic or emergency; `original` and `final` are tokens of the context before and after, `removed` counts
+    messages and `removed_ids` names them; `shortened` counts those that stay with less, `summarised` those of the
+    removed that a summary stands for; `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -84,8 +84,8 @@ class ContextPruned(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextRestored(Event):
-    """Messages stand in the context again, or were dropped by hand (then none are named). `message_ids` names them,
-    `n` is the operation that was undone, None for something done to one message.
+    """Messages stand in the context again. `message_ids` names them, `n` is the operation that was undone, None where
+    they were put back by hand.
     """
 
     session_id: str
@@ -137,7 +137,10 @@ class ImportProgressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ProblemReported(Event):
-    """Something could not be read or done, and the rest went on. `session_id` is None where it belongs to none."""
+    """Something could not be read or done, and the rest went on. `session_id` is None where it belongs to none;
+    `failed` says that nothing came of it; pages are then told by `toast:error`.
+    """
 
     session_id: str | None
     message: str
+    failed: bool = False

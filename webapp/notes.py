@@ -116,7 +116,8 @@ def _models(_: ModelsChanged) -> tuple[Note, ...]:
 
 
 def _problem(event: ProblemReported) -> tuple[Note, ...]:
-    toast = ("toast:warning", {"session_id": event.session_id, "message": event.message})
+    kind = "toast:error" if event.failed else "toast:warning"
+    toast = (kind, {"session_id": event.session_id, "message": event.message})
     room = SESSION_PREFIX + event.session_id if event.session_id else OVERVIEW
     return (Note(room, event.session_id or "", events=(toast,)),)
 

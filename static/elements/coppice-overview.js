@@ -54,7 +54,6 @@ export class CoppiceOverview extends CoppiceElement {
   start() {
     live.join("overview");
     this.listen(live, "session:updated", (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
-    this.listen(live, "session:created", (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
     this.listen(live, "session:deleted", (/** @type {CustomEvent} */ event) => {
       this.#sessions?.delete(event.detail?.session_id ?? event.detail?.id);
       this.requestUpdate();

@@ -4,7 +4,6 @@ import { io } from "socket.io-client";
 
 const EVENTS = [
   "session:updated",
-  "session:created",
   "session:deleted",
   "messages:appended",
   "context:stats",

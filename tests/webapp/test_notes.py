@@ -85,6 +85,8 @@ class TestMessages:
 
     def test_of_a_problem_go_where_it_belongs(self) -> None:
         """Into the session's room, or the overview when it belongs to none."""
+        assert told(ProblemReported("a", "x"))["toast:warning"]["message"] == "x"
+        assert told(ProblemReported("a", "x", failed=True))["toast:error"]["message"] == "x"
         assert [n.room for n in notes_of(ProblemReported("a", "x"))] == ["session:a"]
         assert [n.room for n in notes_of(ProblemReported(None, "x"))] == ["overview"]
 

@@ -164,7 +164,7 @@ class Automatic:
         except Conflict as error:
             carried.relieved = int(scale.tokens * BACK_OFF)
             self._save(row, carried)
-            return [ProblemReported(row.id, f"the emergency path could not help: {error}")]
+            return [ProblemReported(row.id, f"the emergency path could not help: {error}", failed=True)]
 
     def _relieved(self, row: SessionRow, totals: Totals, scale: Scale, usable: int) -> list[Event]:
         goal = min(int(usable * (1 - MARGIN)), scale.estimated(self._desk.limits(row).target_tokens))

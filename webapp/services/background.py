@@ -133,11 +133,11 @@ class Background:
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
         except CoppiceError as error:
-            self._desk.bus.publish(ProblemReported(session_id, f"no summary was made: {error}"))
+            self._desk.bus.publish(ProblemReported(session_id, f"no summary was made: {error}", failed=True))
         except Exception:
             log.exception("a summary failed")
             self._desk.bus.publish(
-                ProblemReported(session_id, "no summary was made: an error of ours, see the log")
+                ProblemReported(session_id, "no summary was made: an error of ours, see the log", failed=True)
             )
         finally:
             with self._lock:

@@ -277,7 +277,7 @@ class Ingest:
                 "utilization": gauge["utilization"],
                 "certainty": gauge["certainty"],
                 "messages": gauge["messages"],
-                "needs_pruning": gauge["tokens"] > session["target_tokens"],
+                "needsPruning": gauge["tokens"] > session["target_tokens"],
                 "state": session["state"],
             },
             "prune": prune,

@@ -11,10 +11,10 @@ from typing import Any
 
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.events import ContextRestored, Event, OperationUndone, SessionUpdated
+from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.changes import SUMMARY_IN, SUMMARY_OUT, Change
 from webapp.services.desk import Desk
-from webapp.services.gauges import session_json
+from webapp.services.gauges import percent, session_json
 from webapp.services.history import operation_json
 from webapp.services.messages import Messages
 from webapp.services.rows import message_json
@@ -258,9 +258,14 @@ class Operations:
             operation = change.record(kind, "user", f"{done} by hand", len(touched), {})
             self._views.drop(row.key)
         events: list[Event] = [SessionUpdated(session_id)]
-        if kind in ("restore", "drop"):
-            ids = tuple(m.mid for m in unit if m.no in touched) if kind == "restore" else ()
+        ids = tuple(m.mid for m in unit if m.no in touched)
+        if kind == "restore":
             events.insert(0, ContextRestored(session_id, None, ids))
+        elif kind == "drop":
+            before, after = operation.tokens_before, operation.tokens_after
+            share = percent(after, self._desk.limits(row, self._desk.settings_of(row)).limit)
+            pruned = ContextPruned(session_id, operation.n, "manual", before, after, len(ids), ids, share)
+            events.insert(0, pruned)
         self._desk.bus.publish(*events)
         count = len(touched)
         return {

@@ -21,7 +21,7 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.events import ContextRestored, OperationUndone
+from webapp.events import ContextPruned, ContextRestored, OperationUndone
 
 
 @pytest.fixture
@@ -39,6 +39,17 @@ class TestByHand:
         assert context_numbers(app, session) == [1, 4, 5, 6]
         assert (done["operation"]["kind"], done["message"]) == ("drop", "2 messages dropped")
         assert app.sessions.get(session)["agent"]["messages"] == 6
+
+    def test_drop_is_told_as_a_prune(self, app: Any, session: str) -> None:  # B14, X5
+        """With what it took and what that freed; taking it back is told as a restore."""
+        events = heard(app)
+        dropped = app.operations.drop(session, mid(app, session, 3))["operation"]
+        [event] = [e for e in events if isinstance(e, ContextPruned | ContextRestored)]
+        assert (event.n, event.reason, event.removed) == (dropped["n"], "manual", 2)
+        assert event.removed_ids == (mid(app, session, 2), mid(app, session, 3))
+        assert event.original - event.final == dropped["freed"] > 0
+        app.operations.undo(session)
+        assert isinstance(events[-2], ContextRestored)
 
     def test_restore_puts_it_back_in_its_place(self, app: Any, session: str) -> None:  # X2
         """From the list or the archive, in log order."""
