@@ -87,7 +87,7 @@ def import_one(
     try:
         with file.open("rb") as opened_file:
             answer = app.importing.import_file(
-                str(file), opened_file, format=file_format, model=model, progress=progress
+                file.name, opened_file, format=file_format, model=model, progress=progress, place=file
             )
     except StoreError:
         raise

@@ -57,9 +57,12 @@ class Importing:
         format: str = "auto",
         model: str | None = None,
         progress: Callable[[int, int], None] | None = None,
+        place: Path | None = None,
     ) -> dict[str, Any]:
         """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
 
+        `place` is where it lies on this machine, for who may name files there: what lies beside it is read too. Of
+        `name` only the last part counts, and nothing is opened by it.
         `progress` is told now and then how many of its bytes have been used, and how many there are.
 
         Raises:
@@ -69,7 +72,7 @@ class Importing:
         """
         if format not in NAMES:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
-        base = PurePath(name).name or "upload"
+        base = name_in(name)
         content = Content(data, progress)
         if content.empty:
             raise Malformed(f"{base} is empty; there is nothing to import")
@@ -82,7 +85,7 @@ class Importing:
         if source == COPPICE:
             return {"imported": self._own.load(base, content.whole())}
         if source in LINES:
-            return {"imported": [self._transcript(name, content, source, model)]}
+            return {"imported": [self._transcript(base, place, content, source, model)]}
         return {"imported": [self._list(base, content, None if source == "wire" else source, model)]}
 
     def import_sessions(self, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -108,8 +111,10 @@ class Importing:
 
     # -- transcripts
 
-    def _transcript(self, name: str, content: Content, source: str, model: str | None) -> dict[str, Any]:
-        session_id, parent, title, agent_type = describe(name, content.head(), source)
+    def _transcript(
+        self, base: str, place: Path | None, content: Content, source: str, model: str | None
+    ) -> dict[str, Any]:
+        session_id, parent, title, agent_type = describe(base, content.head(), source, place)
         records = self._asked(session_id, _records(content, source))
         self._ingest.ensure(
             session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
@@ -188,15 +193,27 @@ def _refused(file: TranscriptFile, error: CoppiceError) -> dict[str, Any]:
     return {"session_id": file.session_id, "title": file.title, "source": file.source, **figures}
 
 
-def describe(name: str, head: bytes, source: str) -> tuple[str, str | None, str | None, str | None]:
-    """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows."""
-    path = Path(name)
+def name_in(name: str) -> str:
+    """The last part of a file's name, whatever machine it comes from, without what cannot be shown."""
+    last = PurePath(name.replace("\\", "/")).name
+    shown = "".join(filter(str.isprintable, last))
+    return shown if shown.strip(".") else "upload"
+
+
+def describe(
+    base: str, head: bytes, source: str, place: Path | None = None
+) -> tuple[str, str | None, str | None, str | None]:
+    """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows.
+
+    Where its `place` on this machine is given, also from where it lies and what lies beside it.
+    """
+    path: PurePath = place or PurePath(base)
     named = _SESSION.search(head)
     inside = named[1].decode("utf-8", "replace") if named else None
     first = head.partition(b"\n")[0]
     fallback = f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
     if source == "claude-code":
-        told = claude_files.describe(path)
+        told = claude_files.describe(place) if place is not None else claude_files.named(path)
         if told is None:
             return inside or fallback, None, None, None
         session, parent, title, kind = told

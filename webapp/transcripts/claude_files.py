@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from webapp.transcripts.finding import UUID, home_of, list_files, read_head, read_json_file
 from webapp.transcripts.records import TranscriptFile
@@ -43,15 +43,25 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
 
 def describe(path: Path) -> tuple[str, str | None, str | None, str | None] | None:
     """(session id, parent's id, title, agent type) of a file by its place; None if it is no session's."""
+    found = named(path)
+    if found is None or not path.stem.startswith("agent-"):
+        return found
+    parent = found[1] or _parent_in(path)
+    about = object_of(read_json_file(path.with_suffix(".meta.json")))
+    title, kind = optional(about.get("description")), optional(about.get("agentType"))
+    session = f"{parent}.{path.stem}" if parent else path.stem
+    return (session, parent, short_title(title or "") or None, kind)
+
+
+def named(path: PurePath) -> tuple[str, str | None, str | None, str | None] | None:
+    """The same by the path alone: nothing is opened."""
     name = path.stem
     if not name.startswith("agent-"):
         return (name, None, None, None) if UUID.fullmatch(name) else None
     if _OWN_QUESTIONS.match(name):
         return None
-    parent = next((p.name for p in path.parents if UUID.fullmatch(p.name)), None) or _parent_in(path)
-    about = object_of(read_json_file(path.with_suffix(".meta.json")))
-    title, kind = optional(about.get("description")), optional(about.get("agentType"))
-    return (f"{parent}.{name}" if parent else name, parent, short_title(title or "") or None, kind)
+    parent = next((p.name for p in path.parents if UUID.fullmatch(p.name)), None)
+    return (f"{parent}.{name}" if parent else name, parent, None, None)
 
 
 def _parent_in(path: Path) -> str | None:

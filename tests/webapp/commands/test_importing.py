@@ -12,6 +12,7 @@ import pytest
 from rich.progress import Progress
 
 from tests.webapp.transcripts.test_opencode import TREE, as_database
+from webapp.store import Store
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -53,6 +54,17 @@ class TestImporting:
         assert "empty.jsonl" in done.err
         assert "meta" not in done.err
         assert "2 of 4 files could not be imported" in done.err
+
+    def test_reads_what_a_sub_agents_companion_says(self, run: Any, chat: Path, db: Path) -> None:
+        """It lies beside the transcript."""
+        said = {"role": "user", "content": "hi"}
+        row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "message": said}
+        (chat.parent / "agent-1.jsonl").write_text(json.dumps(row) + "\n")
+        (chat.parent / "agent-1.meta.json").write_text('{"agentType": "Explore"}')
+        assert run("import", chat.parent / "agent-1.jsonl").code == 0
+        store = Store(db)
+        assert store.sessions.get("s.agent-1").agent_type == "Explore"
+        store.close()
 
     def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Any, chat: Path) -> None:
         """They are told, and are no failure."""

@@ -12,6 +12,7 @@ from tests.webapp.building import followed, managed, user, wire
 from tests.webapp.services.test_importing import lines
 from tests.webapp.transcripts.test_opencode import TREE
 from webapp.errors import Conflict, Malformed
+from webapp.services.importing import name_in
 
 
 class TestDeleted:
@@ -93,3 +94,45 @@ class TestWhose:
         assert "came from api" in told["ses_1"]["problems"][0]
         assert told["ses_2"]["problems"] == []
         assert app.sessions.get("ses_1")["messages"] == 1
+
+
+class TestNames:
+    """What a file is called by whoever sends it."""
+
+    @pytest.fixture
+    def agent(self, tmp_path: Path) -> Path:
+        """A sub-agent's transcript on this machine, with a title beside it."""
+        path = tmp_path / "agent-x.jsonl"
+        path.write_bytes(lines({"sessionId": "hidden"}))
+        path.with_suffix(".meta.json").write_text('{"description": "secret", "agentType": "spy"}')
+        return path
+
+    def test_open_nothing_here(self, app: Any, agent: Path) -> None:
+        """A name that is a path on this machine tells nothing of what lies there."""
+        [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))["imported"]
+        assert imported["session_id"] == "s.agent-x"
+        assert app.sessions.get("s.agent-x")["agent_type"] is None
+
+    def test_are_read_with_what_lies_beside_a_place(self, app: Any, agent: Path) -> None:
+        """Where somebody who may say so says where the file lies."""
+        agent.write_bytes(lines(claude_row("s")))
+        [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)["imported"]
+        assert imported["session_id"] == "s.agent-x"
+        assert app.sessions.get("s.agent-x")["agent_type"] == "spy"
+
+    @pytest.mark.parametrize(
+        ("name", "base"),
+        [
+            ("chat.json", "chat.json"), ("/etc/chat.json", "chat.json"), ("C:\\me\\chat.json", "chat.json"),
+            ("a\0b\n.json", "ab.json"), ("", "upload"), ("../..", "upload"), ("\0", "upload"),
+            ("größe.json", "größe.json"),
+        ],
+    )  # fmt: skip
+    def test_are_their_last_part(self, name: str, base: str) -> None:
+        """As far as it can be shown."""
+        assert name_in(name) == base
+
+    def test_that_cannot_be_shown_name_no_session(self, app: Any) -> None:
+        """What is left of them does."""
+        [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))["imported"]
+        assert imported["session_id"] == "s.agent-x"

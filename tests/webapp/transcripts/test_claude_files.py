@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from tests.shared import shared_data
 from tests.webapp.transcripts.reading import SAMPLES
-from webapp.transcripts.claude_files import discover, roots
+from webapp.transcripts.claude_files import describe, discover, named, roots
 
 MAIN = "11111111-1111-4111-8111-111111111111"
 
@@ -55,3 +55,18 @@ class TestDiscovery:
         (tmp_path / "agent-z.jsonl").write_text("broken\n")
         (file,) = discover(tmp_path)
         assert (file.session_id, file.parent_id) == ("agent-z", None)
+
+
+class TestNames:
+    """What a path alone tells."""
+
+    def test_opens_nothing(self, tmp_path: Path) -> None:
+        """The folder may name the parent; the title is in a file."""
+        path = tmp_path / MAIN / "subagents" / "agent-z.jsonl"
+        path.parent.mkdir(parents=True)
+        path.with_suffix(".meta.json").write_text('{"description": "Beds", "agentType": "Explore"}')
+        assert named(path) == (f"{MAIN}.agent-z", MAIN, None, None)
+        assert describe(path) == (f"{MAIN}.agent-z", MAIN, "Beds", "Explore")
+        assert named(PurePath("agent-z.jsonl")) == ("agent-z", None, None, None)
+        assert named(PurePath("agent-acompact-00.jsonl")) is None
+        assert named(PurePath("notes.jsonl")) is None
