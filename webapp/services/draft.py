@@ -8,7 +8,6 @@ its last entry of the batch is in, once. The cost of a draft depends on the batc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import orjson
 
@@ -18,6 +17,7 @@ from scoring.messages import Message, Text
 from webapp.services.cards import searchable
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
+from webapp.services.openings import Open, Openings
 from webapp.services.plain import storable, wire_bytes
 from webapp.services.stand_ins import cost
 from webapp.services.state import Carried, save_progress
@@ -30,41 +30,9 @@ from webapp.store.sessions import SessionRow
 from webapp.transcripts import unwritten
 from webapp.transcripts.records import Entry, Usage
 
-# How far back a message may still get entries of its group, in messages.
-GROUP_REACH = 64
 # A model that is named later than after so many messages counts from there on.
 RECOUNTED = 64
 NOTICE = "notice"
-
-
-@dataclass(slots=True)
-class Open:
-    """A message that is being put together."""
-
-    no: int
-    first_seq: int
-    kind: str
-    role: str
-    group: str | None
-    at: int | None
-    estimate_before: int
-    said: dict[int, Message] = field(default_factory=dict)
-    last_seq: int = 0
-    usage: Usage | None = None
-    call_key: str | None = None
-    model: str | None = None
-    last_source: str | None = None
-    entry_id: bytes = b""
-    old: MessageRow | None = None
-
-    def message(self) -> Message:
-        """All that was said, as one message."""
-        said = [self.said[seq] for seq in sorted(self.said)]
-        return (
-            Message(said[0].role, tuple(p for m in said for p in m.parts), said[0].name)
-            if said[1:]
-            else said[0]
-        )
 
 
 Totals = dict[int, dict[str, tuple[int, int]]]
@@ -92,9 +60,8 @@ class Draft:
         self.noted = False
         self._whole: set[int] = set()  # places in the pruned view where no stand-in fits any more
         self._words: list[tuple[int, str]] = []
-        self._open: dict[str, Open] = {}
+        self._openings = Openings(store, row, self.carried, self.entries, self.messages, self.estimate)
         self._sources: dict[str, tuple[int, int]] = {}
-        self._recent: list[MessageRow] | None = None
         self._tools: dict[str, str] = {}
         self._group_ends: dict[str, int] = {}
 
@@ -112,8 +79,9 @@ class Draft:
                 self._seen_again(entry)
             else:
                 self._take(entry)
-            if entry.group is not None and self._group_ends[entry.group] == i and entry.group in self._open:
-                self._close(self._open.pop(entry.group))
+            if entry.group is not None and self._group_ends[entry.group] == i:
+                for opened in self._openings.finished(entry.group):
+                    self._close(opened)
         return self
 
     def notice(self, source_id: str | None, text: str, at: int | None) -> None:
@@ -128,29 +96,29 @@ class Draft:
         message, parts = storable(entry.message)
         if self.row.source == unwritten.SOURCE:
             self.carried.take(entry, self._measure.counter, self._measure.factor)
-        target = self._target(entry)
+        replaced = self._sources.get(entry.supersedes) if entry.supersedes else None
+        opened = self._openings.of(entry, replaced[1] if replaced else None)
         seq = self.row.next_seq
         raw, wire_format = (entry.raw, None) if entry.raw else wire_bytes(entry.message)
-        replaced = self._sources.get(entry.supersedes or "")
         row = EntryRow(
-            seq, b"", target.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
+            seq, b"", opened.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
             parts, raw, wire_format, to_ms(entry.at), entry.model, replaced[0] if replaced else None,
         )  # fmt: skip
         self._chain(row)
-        target.entry_id = target.entry_id or row.id
-        target.last_seq, target.last_source = seq, entry.source_id or target.last_source
+        opened.entry_id = opened.entry_id or row.id
+        opened.last_seq, opened.last_source = seq, entry.source_id or opened.last_source
         if replaced:
-            target.said.pop(replaced[0], None)
-        target.said[seq] = message
-        target.model = entry.model or target.model
+            opened.said.pop(replaced[0], None)
+        opened.said[seq] = message
+        opened.model = entry.model or opened.model
         if entry.usage is not None:
-            target.usage, target.call_key = (
-                _larger(target.usage, entry.usage),
+            opened.usage, opened.call_key = (
+                _larger(opened.usage, entry.usage),
                 entry.call_key or entry.source_id,
             )
         self._words.append((seq, searchable(message)))
         if entry.group is None:
-            self._close(target)
+            self._close(opened)
 
     def _chain(self, row: EntryRow) -> None:
         row.id = entry_id(self.row.last_entry_id, row)
@@ -168,60 +136,6 @@ class Draft:
         if call is not None and entry.usage is not None and entry.usage.output_tokens > call.output_tokens:
             self.calls[call.call_key] = call._replace(output_tokens=entry.usage.output_tokens)
 
-    # -- finding the message an entry belongs to
-
-    def _target(self, entry: Entry) -> Open:
-        if entry.supersedes in self._sources:
-            found = self._reopened(self._sources[entry.supersedes][1])
-            if found is not None:
-                return self._keep_open(entry, found)
-        if entry.group is not None:
-            if entry.group in self._open:
-                return self._open[entry.group]
-            old = next((m for m in reversed(self._recent_rows()) if m.group_key == entry.group), None)
-            if old is not None and (found := self._reopened(old.no)) is not None:
-                return self._keep_open(entry, found)
-        before = self.estimate()
-        if entry.group is not None:
-            before = self.carried.group_before(entry.group, before)
-        at, role = to_ms(entry.at), entry.message.role
-        opened = Open(self.row.next_no, self.row.next_seq, entry.kind, role, entry.group, at, before)
-        self.row.next_no += 1
-        return self._keep_open(entry, opened)
-
-    def _keep_open(self, entry: Entry, opened: Open) -> Open:
-        if entry.group is not None:
-            self._open[entry.group] = opened
-        return opened
-
-    def _reopened(self, no: int) -> Open | None:
-        """A message that is complete already, taken up again with all its entries."""
-        waiting = next((o for o in self._open.values() if o.no == no), None)
-        if waiting is not None:
-            return waiting
-        old = self.messages.get(no) or self._store.log.message(self.row.key, no)
-        if old is None:
-            return None
-        stored = self._store.log.entries_of(self.row.key, old) if old.first_seq < self._first_seq() else []
-        own = [e for e in self.entries if e.message_no == no]
-        replaced = {e.supersedes for e in own}
-        said = {e.seq: e.message for e in [*stored, *own] if e.seq not in replaced}
-        before = max(0, self.estimate() - old.tokens)
-        if old.group_key is not None:
-            before = self.carried.group_before(old.group_key, before)
-        source = stored[-1].source_id if stored else None
-        return Open(no, old.first_seq, old.kind, old.role, old.group_key, old.at, before, said, old.last_seq,
-                    last_source=source, entry_id=old.id, old=old)  # fmt: skip
-
-    def _first_seq(self) -> int:
-        return self.entries[0].seq if self.entries else self.row.next_seq
-
-    def _recent_rows(self) -> list[MessageRow]:
-        if self._recent is None:
-            next_no = min(self.messages, default=self.row.next_no)
-            self._recent = self._store.log.last_messages(self.row.key, next_no, GROUP_REACH)
-        return [*self._recent, *(self.messages[no] for no in list(self.messages)[-GROUP_REACH:])]
-
     def recount(self) -> None:
         """Counts the first messages again, now that the session's model is known: it decides how they count."""
         first = range(1, self.row.next_no)
@@ -229,7 +143,7 @@ class Draft:
             return
         sources: dict[str | None, int] = {}
         for no in first:
-            opened = self._reopened(no)
+            opened = self._openings.reopened(no)
             if opened is not None:
                 self._close(opened)
                 sources[opened.last_source] = no
@@ -243,8 +157,8 @@ class Draft:
 
     def close_all(self) -> Draft:
         """Finishes every message that is still open."""
-        for group in list(self._open):
-            self._close(self._open.pop(group))
+        for opened in self._openings.finished():
+            self._close(opened)
         return self
 
     def _close(self, opened: Open) -> None:
@@ -301,7 +215,7 @@ class Draft:
     def _tool_names(self, message: Message) -> dict[str, str]:
         unknown = [r.call_id for r in message.results if not r.name and r.call_id not in self._tools]
         if unknown:
-            for row in self._recent_rows():
+            for row in self._openings.recent():
                 self._tools.update({c["id"]: c["name"] for c in orjson.loads(row.card).get("calls", ())})
         return self._tools
 
