@@ -1,7 +1,8 @@
 """What every service works with: store, bus, tokenizers, and the settings and limits that hold for a session.
 
-Settings and model overrides are read from the store once and kept until they change. A session's lock keeps two
-threads from preparing the same append; other processes are kept apart by the session's version.
+Settings and model overrides are kept until they change; whether another process has changed them is looked up once a
+second. A session's lock keeps two threads from preparing the same append; other processes are kept apart by the
+session's version.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from webapp.store import Store
 from webapp.store.sessions import SessionRow, Taught
 
 SETTINGS = "settings"
+LOOK_MS = 1_000
 # A session without a reported call by then has none; it is not asked again what others have taught.
 SETTLED = 64
 
@@ -61,6 +63,8 @@ class Desk:
         self._guard = threading.Lock()
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
+        self._looked_at = 0
+        self._stored: object = None
 
     def lock(self, session_id: str) -> threading.RLock:
         """The session's lock; held while an append or an operation is worked out and written."""
@@ -71,13 +75,26 @@ class Desk:
 
     def settings(self) -> Settings:
         """The settings that hold for all sessions."""
-        if self._settings is None:
+        self._look()
+        if (settings := self._settings) is None:
             stored = self.store.small.setting(SETTINGS)
             try:
-                self._settings = Settings.from_dict(stored or {}, base=PRESETS[DEFAULT_PRESET])
+                settings = Settings.from_dict(stored or {}, base=PRESETS[DEFAULT_PRESET])
             except InvalidSettings:  # written by another version: what we do not know cannot hold
-                self._settings = PRESETS[DEFAULT_PRESET]
-        return self._settings
+                settings = PRESETS[DEFAULT_PRESET]
+            self._settings = settings
+        return settings
+
+    def _look(self) -> None:
+        """Forgets what is kept where the store says something else by now, because another process has written."""
+        now = self.clock()
+        if abs(now - self._looked_at) < LOOK_MS:
+            return
+        self._looked_at = now
+        stored = (self.store.small.setting(SETTINGS), self.store.small.model_overrides())
+        if stored != self._stored:
+            self._stored = stored
+            self.forget()
 
     def settings_of(self, row: SessionRow) -> Settings:
         """The settings that hold for one session."""
@@ -112,13 +129,14 @@ class Desk:
 
     def overrides(self) -> list[ModelLimits]:
         """The user's own rows of the model table."""
-        if self._models is None:
-            rows: list[ModelLimits] = []
+        self._look()
+        if (rows := self._models) is None:
+            rows = []
             for name, data in self.store.small.model_overrides().items():
                 with suppress(InvalidSettings):  # written by another version
                     rows.append(ModelLimits.from_dict({**data, "name": name}, rows))
             self._models = rows
-        return self._models
+        return rows
 
     def limits(self, row: SessionRow, settings: Settings | None = None) -> Limits:
         """What holds for a session: its model's limits, the window its agent reports, its settings."""

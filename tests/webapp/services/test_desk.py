@@ -9,7 +9,9 @@ import pytest
 from scoring.models import ModelLimits
 from scoring.settings import FORESIGHT, Settings
 from tests.webapp.building import managed
-from webapp.services.desk import limits_of
+from webapp.config import Config
+from webapp.services.desk import LOOK_MS, limits_of
+from webapp.wiring import build
 
 MODEL = ModelLimits("m", 200_000)
 
@@ -67,3 +69,22 @@ class TestDesk:
             app.store.small.put_setting("settings", {"from_the_future": 1})
         app.desk.forget()
         assert app.desk.settings() == FORESIGHT
+
+    def test_settings_and_models_of_another_process_arrive(
+        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Within a second, and its going back to the defaults as well."""
+        now = app.desk.clock()
+        monkeypatch.setattr(app.desk, "clock", lambda: now)
+        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        other = build(config)
+        other.settings.put({"target_percent": 55})
+        other.models.put("own", {"window": 50_000})
+        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        now += LOOK_MS
+        assert app.desk.settings().target_percent == 55
+        assert app.desk.model("own").window == 50_000
+        other.settings.reset()
+        now += LOOK_MS
+        assert app.desk.settings() == FORESIGHT
+        other.close()
