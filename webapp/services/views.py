@@ -156,7 +156,7 @@ class Views:
             self._views.pop(session, None)
 
     def forget(self, session: int) -> None:
-        """Forgets all that is kept of a session that is deleted: its number may be another's soon."""
+        """Forgets all that is kept of a session that is deleted."""
         with self._lock:
             self._views.pop(session, None)
             self._ratings.pop(session, None)

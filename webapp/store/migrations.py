@@ -308,3 +308,19 @@ def m003_facts_for_task_types(db: Database) -> None:
         if "facts" not in state and facts != Facts():
             state["facts"] = facts.to_dict()
             db.execute("UPDATE sessions SET state = ? WHERE key = ?", (orjson.dumps(state).decode(), key))
+
+
+@migrations()
+def m004_session_numbers_for_ever(db: Database) -> None:
+    """The number of a deleted session is not given out again: whoever keeps something of it in memory goes by that."""
+    found = db.execute(
+        "SELECT sql FROM sqlite_master WHERE tbl_name = 'sessions' AND sql IS NOT NULL ORDER BY rowid"
+    )
+    table, *rest = [sql for (sql,) in found.fetchall()]
+    numbered = "key INTEGER PRIMARY KEY AUTOINCREMENT"
+    db.execute(table.replace("key INTEGER PRIMARY KEY", numbered, 1).replace("sessions", "sessions_anew", 1))
+    db.execute("INSERT INTO sessions_anew SELECT * FROM sessions")
+    db.execute("DROP TABLE sessions")
+    db.execute("ALTER TABLE sessions_anew RENAME TO sessions")
+    for sql in rest:
+        db.execute(sql)

@@ -6,8 +6,11 @@ import sqlite3
 from pathlib import Path
 from threading import Barrier, Thread
 
+from sqlite_utils import Database
+
 from webapp.store import Store
 from webapp.store.migrations import migrations
+from webapp.store.sessions import SessionRow
 
 
 class TestMigrations:
@@ -41,3 +44,57 @@ class TestMigrations:
         for thread in threads:
             thread.join()
         assert failures == []
+
+
+class TestSessionNumbers:
+    """What another process may keep in memory."""
+
+    def older(self, path: Path) -> None:
+        """A database as it was before numbers were for ever, with a session and its summary."""
+        with sqlite3.connect(path) as connection:
+            migrations.apply(Database(connection), stop_before="m004_session_numbers_for_ever")
+            connection.execute(
+                "INSERT INTO sessions (key, id, source, kind, created_at, last_activity_at, title) "
+                "VALUES (7, 's', 'api', 'managed', 1, 1, 'kept')"
+            )
+            connection.execute(
+                "INSERT INTO summaries VALUES "
+                "(7 << 32 | 1, 't', 1, 1, 1, 2, 1, 1, '', 'x', NULL, NULL, '[]', 0.5, 1, 1)"
+            )
+        connection.close()
+
+    def test_are_never_given_out_again(self, store: Store) -> None:
+        """Neither that of the newest session, once it is deleted, nor any other."""
+        made = [self.made(store, "a"), self.made(store, "b")]
+        with store.write():
+            for row in made:
+                store.sessions.remove(row, None)
+        assert self.made(store, "a").key > max(row.key for row in made)
+
+    def made(self, store: Store, session_id: str) -> SessionRow:
+        """A new session."""
+        with store.write():
+            return store.sessions.create(
+                id=session_id, source="api", kind="managed", created_at=1, last_activity_at=1
+            )
+
+    def test_stay_as_they_are_in_an_older_database(self, tmp_path: Path) -> None:
+        """Its sessions keep number and columns, the next one gets a larger, and what hangs on one goes with it."""
+        self.older(tmp_path / "a.db")
+        store = Store(tmp_path / "a.db")
+        old = store.sessions.get("s")
+        assert (old.key, old.title, len(store.summaries.all(7))) == (7, "kept", 1)
+        with store.write():
+            store.sessions.remove(old, None)
+        assert store.summaries.all(7) == []
+        assert self.made(store, "t").key == 8
+        store.close()
+
+    def test_leave_the_schema_whole(self, store: Store) -> None:
+        """Index and triggers of the sessions are there, and nothing of what it was made from."""
+        sql = (
+            "SELECT name FROM sqlite_master WHERE tbl_name LIKE 'sessions%' AND sql IS NOT NULL ORDER BY name"
+        )
+        assert [name for (name,) in store.db.rows(sql)] == [
+            "sessions", "sessions_marked", "sessions_parent", "sessions_removed",
+        ]  # fmt: skip
