@@ -115,7 +115,8 @@ def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
             row.model = record.model or row.model
             row.cwd = record.cwd or row.cwd
             row.agent_type = record.agent_type or row.agent_type
-            row.parent_id = row.parent_id or record.parent
+            if record.parent != row.id:  # as a copy of a sub-agent's file under another name says of itself
+                row.parent_id = row.parent_id or record.parent
             row.window = record.window or row.window
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model

@@ -55,6 +55,8 @@ def _check_session(session: Record) -> None:
             raise ValueError(f"session: bad value for {name}: {str(session[name])[:80]}")
     if not fits(session.get("envelope"), dict[str, Any] | None):
         raise ValueError("session: bad value for envelope")
+    if session.get("parent_id") == session["id"]:
+        raise ValueError("session: it is its own parent")
     _refuse_unless(_is_state, session, "state")
 
 

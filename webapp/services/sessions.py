@@ -21,6 +21,7 @@ from webapp.services.desk import Desk
 from webapp.services.draft import Draft
 from webapp.services.gauges import session_json, shown_title
 from webapp.services.views import Views
+from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Entry
@@ -146,8 +147,10 @@ class Sessions:
 
     def delete(self, session_id: str) -> None:
         """Deletes a session, its log and its sub-agents; a followed one leaves a marker."""
-        for child in self._store.sessions.children(session_id):
-            self.delete(child)
+        for one in reversed(with_all_below(self._store, session_id)):
+            self._delete(one)
+
+    def _delete(self, session_id: str) -> None:
         with self._desk.lock(session_id):
             row = self._store.sessions.get(session_id)
             with self._store.write():
@@ -225,6 +228,16 @@ class Sessions:
             "limit": limits.limit,
             "target": limits.target_tokens,
         }
+
+
+def with_all_below(store: Store, session_id: str) -> list[str]:
+    """The session and its sub-agents, theirs included, each once whatever they say of each other; itself first."""
+    found, waiting = {session_id: None}, [session_id]
+    while waiting:
+        new = [one for one in store.sessions.children(waiting.pop()) if one not in found]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return [*found]
 
 
 def silent(row: SessionRow) -> bool:

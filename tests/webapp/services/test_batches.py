@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from tests.webapp.building import call, entry, said, usage, user
+from typing import Any
+
+from tests.webapp.building import call, entry, followed, said, usage, user
 from webapp.services.batches import (
     BATCH_BYTES,
     BATCH_RECORDS,
     Tally,
+    apply_meta,
     batches,
     chunks,
     runs,
     weight,
     weight_of,
 )
-from webapp.transcripts.records import Entry, Problem, Unknown, UsageReport
+from webapp.transcripts.records import Entry, Meta, Problem, Unknown, UsageReport
 
 
 class TestBatches:
@@ -73,6 +76,17 @@ class TestWeight:
         assert weight(Entry(said("four"), "a", raw=b"x" * 9)) == 9
         assert weight_of(call("c", "Bash", "12345")) == 5
         assert weight(Problem(1, "x")) == 0
+
+
+class TestFacts:
+    """What records say of the session."""
+
+    def test_make_no_session_its_own_parent(self, app: Any) -> None:
+        """What is said first of another one holds."""
+        followed(app, session_id="s")
+        row = app.store.sessions.get("s")
+        apply_meta(row, [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
+        assert row.parent_id == "t"
 
 
 class TestProblems:

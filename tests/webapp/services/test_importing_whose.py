@@ -86,6 +86,14 @@ class TestWhose:
             [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))["imported"]
             assert (imported["session_id"], imported["added"]) == ("s", added)
 
+    def test_is_no_sub_agent_of_itself(self, app: Any) -> None:
+        """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
+        row = claude_row("s", isSidechain=True, agentId="a1")
+        [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))["imported"]
+        assert app.sessions.get(imported["session_id"])["parent_id"] is None
+        app.sessions.delete(imported["session_id"])
+        assert app.sessions.list() == []
+
     def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: Any, tmp_path: Path) -> None:
         """The one is told with its reason, the rest comes in."""
         shutil.copytree(TREE, tmp_path / "opencode")

@@ -79,6 +79,7 @@ CHANGES = [
     ("session", put("settings", [1])), ("session", put("envelope", "x")), ("session", put("title", 5)),
     ("session", put("next_seq", 1 << 60)), ("session", put("next_operation", 1)), ("session", put("window", 1 << 63)),
     ("session", put("last_activity_at", "now")), ("session", put("automatic", "x")), ("session", put("id", "")),
+    ("session", put("parent_id", "s")),
     ("entries", put("n", "x")), ("entries", put("role", "wizard")),
     ("messages", put("turn", "x")), ("messages", put("is_error", True)), ("messages", put("card", "[]")),
     ("messages", inside("card", calls=[{"name": "x"}])), ("messages", inside("card", text=5)),

@@ -135,6 +135,15 @@ class TestDelete:
         ]
         assert list(app.verify()) == []
 
+    @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}, {"b": "a", "c": "b", "a": "c"}])
+    def test_takes_each_session_once(self, app: Any, parents: dict[str, str]) -> None:
+        """Whatever they say of each other."""
+        for child, parent in parents.items():
+            followed(app, user("hi"), session_id=child, parent_id=parent)
+        followed(app, user("hi"), session_id="other")
+        app.sessions.delete("a")
+        assert [s["id"] for s in app.sessions.list()] == ["other"]
+
     def test_lets_a_managed_id_be_used_again(self, app: Any) -> None:
         """Only what is followed leaves a marker."""
         managed(app, wire("user", "hi"), id="x")
