@@ -20,7 +20,7 @@ from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens
 from webapp.config import Config
-from webapp.services.turning import recount
+from webapp.services.turning import summed_up
 from webapp.store.context import PRUNED
 from webapp.wiring import App
 from webapp.wiring import build as wire
@@ -84,7 +84,7 @@ def _keep_newest(app: App, name: str) -> None:
         app.store.contexts.remove(row.key, PRUNED, [item.position for item in gone])
         app.store.log.set_flag(row.key, [item.ref for item in gone], "out_operation", 1)
         before = app.store.contexts.totals(row.key)[PRUNED]
-        app.store.contexts.put_totals(row.key, PRUNED, recount(app.store, row.key, PRUNED, before))
+        app.store.contexts.put_totals(row.key, PRUNED, summed_up(app.store, row.key, PRUNED, before))
 
 
 def _row(name: str, work: Callable[[], object]) -> Row:

@@ -60,26 +60,26 @@ class Change:
         operation: int | None = None,
     ) -> None:
         """Takes messages out of the view; `operation` is the one that is to blame, this one by default."""
-        standing = self._store.contexts.at(self.row.key, PRUNED, [m.first_seq for m in messages])
-        there = [m for m in messages if m.first_seq in standing]
+        items = self._store.contexts.at(self.row.key, PRUNED, [m.first_seq for m in messages])
+        there = [m for m in messages if m.first_seq in items]
         self._store.contexts.remove(self.row.key, PRUNED, (m.first_seq for m in there))
         blamed = self.row.next_operation if operation is None else operation
         self._store.log.set_flag(self.row.key, (m.no for m in there), "out_operation", blamed)
         for message in there:
-            before = standing[message.first_seq].stand_in
+            before = items[message.first_seq].stand_in
             self._count(message, -cost(message, before), -1)
             self.items.append(ItemRow(message.no, "out", before, details.get(message.no)))
 
-    def put_in(self, messages: Sequence[MessageRow], standing: Mapping[int, str | None]) -> None:
-        """Puts messages back at their place in the log, each as it stood by `standing`."""
+    def put_in(self, messages: Sequence[MessageRow], stand_ins: Mapping[int, str | None]) -> None:
+        """Puts messages back at their place in the log, each as it stood by `stand_ins`."""
         there = self._store.contexts.at(self.row.key, PRUNED, [m.first_seq for m in messages])
         missing = [m for m in messages if m.first_seq not in there]
         self._store.contexts.add(self.row.key, PRUNED, ((m.first_seq, m.no) for m in missing))
-        texts = [(m.first_seq, standing.get(m.no)) for m in missing if standing.get(m.no) is not None]
+        texts = [(m.first_seq, stand_ins.get(m.no)) for m in missing if stand_ins.get(m.no) is not None]
         self._store.contexts.set_stand_ins(self.row.key, PRUNED, texts)
         self._store.log.set_flag(self.row.key, (m.no for m in missing), "out_operation", None)
         for message in missing:
-            self._count(message, cost(message, standing.get(message.no)), 1)
+            self._count(message, cost(message, stand_ins.get(message.no)), 1)
             blamed = str(message.out_operation) if message.out_operation is not None else None
             self.items.append(ItemRow(message.no, "in", blamed, None))
 

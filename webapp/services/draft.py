@@ -136,7 +136,7 @@ class Draft:
         if call is not None and entry.usage is not None and entry.usage.output_tokens > call.output_tokens:
             self.calls[call.call_key] = call._replace(output_tokens=entry.usage.output_tokens)
 
-    def recount(self) -> None:
+    def count_again(self) -> None:
         """Counts the first messages again, now that the session's model is known: it decides how they count."""
         first = range(1, self.row.next_no)
         if len(first) > RECOUNTED:

@@ -106,7 +106,7 @@ class Importing:
             file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
             title=file.title, agent_type=file.agent_type,
         )  # fmt: skip
-        added = self._ingest.append_records(file.session_id, records, recount=True)
+        added = self._ingest.append_records(file.session_id, records, whole_file=True)
         return self._answer(file.session_id, added)
 
     # -- transcripts
@@ -119,7 +119,7 @@ class Importing:
         self._ingest.ensure(
             session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
         )
-        added = self._ingest.append_records(session_id, records, recount=True)
+        added = self._ingest.append_records(session_id, records, whole_file=True)
         if not (added.nos or added.known or added.skipped):
             added.problems.append("there is no message in it")
         return self._answer(session_id, added)

@@ -119,10 +119,12 @@ class Ingest:
 
     # -- records
 
-    def append_records(self, session_id: str, records: Iterable[Record], *, recount: bool = False) -> Added:
+    def append_records(
+        self, session_id: str, records: Iterable[Record], *, whole_file: bool = False
+    ) -> Added:
         """Appends what a transcript says, sub-agents in it to sessions of their own.
 
-        `recount` says that the records are the whole file, so that its bad lines are not counted again.
+        `whole_file` says that the records are all of it, so that its bad lines are not counted again.
 
         Raises:
             NotFound: there is no such session.
@@ -141,7 +143,7 @@ class Ingest:
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
-            self._note(target, tally, recount)
+            self._note(target, tally, whole_file)
         return whole
 
     def _stream_session(self, session_id: str, stream: str) -> str | None:
@@ -319,7 +321,7 @@ class Ingest:
                 draft.carried.unwritten.version(version)
                 row.state = draft.carried.to_dict()
             if unnamed and row.model is not None:
-                draft.recount()
+                draft.count_again()
         turns = row.turns
         for run in runs(records):
             if isinstance(run, list):
@@ -384,13 +386,13 @@ class Ingest:
 
     # -- notes
 
-    def _note(self, session_id: str, tally: Tally, recount: bool) -> None:
+    def _note(self, session_id: str, tally: Tally, whole_file: bool) -> None:
         if not tally.malformed and not tally.unknown:
             return
         with self._store.write():
             row = self._store.sessions.get(session_id)
             unknown = sum(tally.unknown.values())
-            if recount:
+            if whole_file:
                 row.malformed, row.unknown = max(row.malformed, tally.malformed), max(row.unknown, unknown)
             else:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown

@@ -57,7 +57,7 @@ class Messages:
             raise Invalid(f"bad value for fate; expected one of {', '.join(FATES)}, got {fate}", "fate")
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            shown = self._planning.standing(plan_id, row) if plan_id else None
+            shown = self._planning.holding(plan_id, row) if plan_id else None
             made = shown or self._planning.make(row)
             wanted = self._matching(row, made, role, fate, q)
             total = self._count(row, wanted)

@@ -170,7 +170,7 @@ class Planning:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
         return made
 
-    def standing(self, plan_id: str, row: SessionRow) -> Made | None:
+    def holding(self, plan_id: str, row: SessionRow) -> Made | None:
         """The plan that was shown under this id, where it holds for the session as it is."""
         try:
             return self.recall(plan_id, row)

@@ -245,14 +245,14 @@ class Prunes:
         prepared: Prepared | None,
     ) -> tuple[OperationRow, list[Event]]:
         plan, nos = made.plan, made.view.nos
-        standing = self._stand_ins(row, made)
+        stand_ins = self._stand_ins(row, made)
         change = Change(self._store, row, totals, self._desk.clock())
         gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
         details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
         change.take_out([gone[nos[i]] for i in plan.removed], details)
-        if standing:
+        if stand_ins:
             change.stand(
-                list(self._store.log.messages(row.key, list(standing)).values()), dict(standing), details
+                list(self._store.log.messages(row.key, list(stand_ins)).values()), dict(stand_ins), details
             )
         facts: dict[str, Any] = {
             "strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset,
@@ -261,11 +261,11 @@ class Prunes:
         summary = self._covering.put(change, prepared) if prepared is not None else None
         if prepared is not None and summary is not None:
             facts |= self._covering.facts(prepared, summary)
-        operation = change.record("prune", actor, reason, len(plan.removed) + len(standing), facts)
+        operation = change.record("prune", actor, reason, len(plan.removed) + len(stand_ins), facts)
         event = ContextPruned(
             row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
             tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
-            len(standing), len(plan.summary.covers) if plan.summary is not None else 0,
+            len(stand_ins), len(plan.summary.covers) if plan.summary is not None else 0,
         )  # fmt: skip
         return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
 

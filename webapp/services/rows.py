@@ -21,7 +21,7 @@ def message_json(row: MessageRow, made: Made | None, left: Left | None = None) -
     position = made.view.index.get(row.no) if made is not None else None
     tokens = made.scale.part(row.tokens) if made is not None else row.tokens
     if made is not None and position is not None and position < made.size:
-        return _said(row, tokens) | _standing(made, position)
+        return _said(row, tokens) | _in_view(made, position)
     return _said(row, tokens) | _gone(row, left)
 
 
@@ -55,7 +55,7 @@ def _said(row: MessageRow, tokens: int) -> dict[str, Any]:
     }
 
 
-def _standing(made: Made, position: int) -> dict[str, Any]:
+def _in_view(made: Made, position: int) -> dict[str, Any]:
     plan, weights = made.plan, made.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)

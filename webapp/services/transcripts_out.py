@@ -124,13 +124,10 @@ def _thinks(block: Any) -> bool:
     return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
 
 
-def _block(block: Any, standing: Mapping[str, str]) -> Any:
-    if (
-        isinstance(block, dict)
-        and block.get("type") == "tool_result"
-        and block.get("tool_use_id") in standing
-    ):
-        return {**block, "content": standing[block["tool_use_id"]]}
+def _block(block: Any, results: Mapping[str, str]) -> Any:
+    """The block with the text that stands for its output."""
+    if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("tool_use_id") in results:
+        return {**block, "content": results[block["tool_use_id"]]}
     return block
 
 
@@ -151,7 +148,7 @@ def codex_rows(store: Store, row: SessionRow, now: int) -> Made:
                 times = [iso(place.entries[0].at) or at] * len(items)
             else:
                 found = [(i, iso(e.at) or at) for e in place.entries for i in _items(e)]
-                items, times = [_standing(i, place.results) for i, _ in found], [t for _, t in found]
+                items, times = [_with_output(i, place.results) for i, _ in found], [t for _, t in found]
             for item, time in zip(items, times, strict=True):
                 line = {"timestamp": time, "type": "response_item", "payload": item}
                 yield orjson.dumps(line) + b"\n"
@@ -166,7 +163,7 @@ def _codex_summary(summary: SummaryRow) -> dict[str, Any]:
     return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
-def _standing(item: dict[str, Any], results: Mapping[str, str]) -> dict[str, Any]:
+def _with_output(item: dict[str, Any], results: Mapping[str, str]) -> dict[str, Any]:
     """The item with the text that stands for its output."""
     stands = "output" in item and item.get("call_id") in results
     return {**item, "output": results[item["call_id"]]} if stands else item

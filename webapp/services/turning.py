@@ -41,7 +41,7 @@ def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> O
     for view in draft.views:
         leaving[view] = _keep_only(store, row, view, staying)
         _bring_back(store, row, view, staying, pruned=view == PRUNED)
-        draft.totals[view] = recount(store, row.key, view, draft.totals[view])
+        draft.totals[view] = summed_up(store, row.key, view, draft.totals[view])
     gone = [item.ref for item in leaving[PRUNED]]
     store.log.set_flag(row.key, gone, "out_operation", row.next_operation)
     carried = draft.carried
@@ -141,7 +141,7 @@ def _taken_by_us(store: Store, row: SessionRow, message: MessageRow) -> bool:
     return operation is not None and operation.actor != "agent"
 
 
-def recount(
+def summed_up(
     store: Store, session: int, view: int, before: dict[str, tuple[int, int]]
 ) -> dict[str, tuple[int, int]]:
     """The totals of a view from its items; regions that are no messages stay. For what changes much at once."""
@@ -151,10 +151,10 @@ def recount(
         region = region_of(message.role, message.kind)
         tokens, count = totals.get(region, (0, 0))
         totals[region] = (tokens + cost(message, stand_ins[message.no]), count + 1)
-    standing = store.contexts.summary_tokens(session, view)
-    if standing:
+    in_summaries = store.contexts.summary_tokens(session, view)
+    if in_summaries:
         tokens, count = totals.get("summary", (0, 0))
-        totals["summary"] = (tokens + standing, count + len(store.summaries.standing_numbers(session)))
+        totals["summary"] = (tokens + in_summaries, count + len(store.summaries.standing_numbers(session)))
     return totals
 
 

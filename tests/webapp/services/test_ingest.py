@@ -93,7 +93,7 @@ class TestRecords:
         app.ingest.ensure("s", "claude-code")
         records = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
         for _ in range(2):
-            app.ingest.append_records("s", records, recount=True)
+            app.ingest.append_records("s", records, whole_file=True)
         session = app.sessions.get("s")
         assert (session["malformed"], session["unknown"], session["messages"]) == (1, 1, 1)
         assert "line 1: not JSON" in session["notes"]
