@@ -86,6 +86,17 @@ def percent(tokens: int, limit: int) -> float:
     return round(100 * tokens / limit, 1) if limit else 0.0
 
 
+def brief_stats(session: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a session, as `session_json` says them, that the answer to an append has."""
+    own = session["pruned"]
+    return {
+        **{name: own[name] for name in ("tokens", "utilization", "certainty", "messages")},
+        "limit": session["limit"],
+        "needsPruning": own["tokens"] > session["target_tokens"],
+        "state": session["state"],
+    }
+
+
 def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
     """A session as the overview and its page show it."""
     limits = desk.limits(row)

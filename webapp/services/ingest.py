@@ -37,7 +37,7 @@ from webapp.services.batches import (
 from webapp.services.clock import to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
-from webapp.services.gauges import session_json
+from webapp.services.gauges import brief_stats, session_json
 from webapp.services.history import applied_json
 from webapp.services.lists import entries_of, ids_of, read_list
 from webapp.services.plain import json_bytes
@@ -266,22 +266,13 @@ class Ingest:
             done = [e for e in added.automatic if isinstance(e, ContextPruned)]
             pruned = done[-1] if done else None
             operation = self._store.operations.get(row.key, pruned.n) if pruned is not None else None
-        gauge = session["pruned"]
         prune = None
         if operation is not None and pruned is not None:
             prune = applied_json(session, operation, pruned)
         return {
             "ids": [rows[no].mid for no in added.nos if no in rows],
             "added": len(added.nos),
-            "stats": {
-                "tokens": gauge["tokens"],
-                "limit": session["limit"],
-                "utilization": gauge["utilization"],
-                "certainty": gauge["certainty"],
-                "messages": gauge["messages"],
-                "needsPruning": gauge["tokens"] > session["target_tokens"],
-                "state": session["state"],
-            },
+            "stats": brief_stats(session),
             "prune": prune,
         }
 

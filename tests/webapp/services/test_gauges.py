@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scoring.calibration import Calibration, observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
-from webapp.services.gauges import Scale, gauge, growth_per_turn, percent
+from webapp.services.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
 from webapp.services.state import Carried
 
 REGION = st.dictionaries(
@@ -99,6 +99,16 @@ class TestSession:
         session = app.sessions.get(managed(app, model="nobody-knows-1"))
         assert session["model_known"] is False
         assert "nobody-knows-1" in session["notes"][0]
+
+    def test_is_brief_in_the_answer_to_an_append(self, app: Any) -> None:
+        """The gauge's own figures, and whether it is above its target."""
+        session = app.sessions.get(managed(app, wire("user", "hi")))
+        own = session["pruned"]
+        assert brief_stats(session) == {
+            "tokens": own["tokens"], "utilization": own["utilization"], "certainty": own["certainty"],
+            "messages": 1, "limit": session["limit"], "needsPruning": False, "state": session["state"],
+        }  # fmt: skip
+        assert brief_stats({**session, "target_tokens": own["tokens"] - 1})["needsPruning"]
 
     def test_grows_by_turns(self) -> None:
         """The mean of the last turns, none before the second."""
