@@ -97,10 +97,11 @@ class Following:
 
     # -- reading one
 
-    def look(self, file: TranscriptFile) -> int:
+    def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
         """Brings into the log what the file says that the log does not hold; how many messages that were.
 
-        A file of a session that was deleted adds nothing. What cannot be read is noted on the session.
+        A file of a session that was deleted adds nothing. What cannot be read is noted on the session. Once `stop` is
+        set it ends with the portion it is at; the rest is there for the next look.
         """
         if self._unchanged(file):
             return 0
@@ -111,13 +112,20 @@ class Following:
         opened = self._opened(file)
         added = 0
         for portion in self._portions(opened):
-            opened.held += portion
-            if opened.held and not self._begun(file, opened.held):
-                continue
-            records, opened.held = opened.held, []
-            if records:
-                added += len(self._ingest.append_records(file.session_id, records).nos)
-            self._remember(opened)
+            added += self._take(opened, portion)
+            if stop is not None and stop.is_set():
+                break
+        return added
+
+    def _take(self, opened: _Open, portion: list[Record]) -> int:
+        """Brings a portion of a file into the log, with what was held before it."""
+        file = opened.file
+        opened.held += portion
+        if opened.held and not self._begun(file, opened.held):
+            return 0
+        records, opened.held = opened.held, []
+        added = len(self._ingest.append_records(file.session_id, records).nos) if records else 0
+        self._remember(opened)
         return added
 
     def _deleted(self, file: TranscriptFile) -> bool:

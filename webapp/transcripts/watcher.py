@@ -49,7 +49,7 @@ class Watcher:
             thread.start()
 
     def stop(self) -> None:
-        """Stops following, at the next line that was read."""
+        """Stops following, once what is being read is in the log: a portion of a file, or a session of few files."""
         self._stop.set()
         with self._ready:
             self._ready.notify_all()
@@ -133,7 +133,8 @@ class Watcher:
     def _look(self, path: Path, file: TranscriptFile | None) -> None:
         try:
             for one in [file] if file is not None else self.following.files_at(path):
-                self._look_at(one)
+                if not self._stop.is_set():
+                    self._look_at(one)
         except Exception:
             log.exception("%s could not be looked up", path)
         finally:
@@ -143,7 +144,7 @@ class Watcher:
 
     def _look_at(self, file: TranscriptFile) -> None:
         try:
-            self.following.look(file)
+            self.following.look(file, self._stop)
         except Exception as error:  # noqa: BLE001  # one broken file never stops the others
             log.warning("%s could not be read: %s", file.path, error)
             self._report(file, error)

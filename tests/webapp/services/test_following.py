@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from tests.webapp.transcripts.test_opencode import TREE, as_database
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
-from webapp.services.following import Following
+from webapp.services.following import PORTION_RECORDS, Following
 from webapp.wiring import App, build
 
 NAME = "11111111-2222-4333-8444-555555555555"
@@ -133,6 +134,20 @@ class TestFollowing:
         after = place.file.stat()
         assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
         assert [p.name for p in place.file.parent.iterdir()] == [place.file.name]
+
+    def test_ends_with_the_portion_it_is_at(self, place: Place) -> None:
+        """Where it is told to stop; the next look goes on from there, and nothing is lost."""
+        place.write(*map(row, range(2 * PORTION_RECORDS)))
+        following = place.app.following.following
+        [file], stop = following.discover(), Event()
+        stop.set()
+        added = following.look(file, stop)
+        assert 0 < added <= PORTION_RECORDS
+        other = place.open()
+        assert place.look(other) == 2 * PORTION_RECORDS - added
+        other.close()
+        newest = place.app.messages.page(NAME, limit=3)["messages"]
+        assert [m["text"] for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
 
     def test_finds_folders_that_were_named(self, place: Place, tmp_path: Path) -> None:
         """Besides the usual ones."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
 from tests.webapp.services.test_following import NAME, Place, row
 from webapp.events import MessagesAppended, ProblemReported
+from webapp.services.following import PORTION_RECORDS
 from webapp.transcripts.watcher import Watcher
 
 
@@ -63,7 +64,9 @@ class TestWatcher:
         bad.write_bytes(row(0, "bad"))
         following = place.app.following.following
         real = following.look
-        monkeypatch.setattr(following, "look", lambda file: 1 / 0 if file.path == bad else real(file))
+        monkeypatch.setattr(
+            following, "look", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
+        )
         told = when(place.app, ProblemReported)
         place.app.following.start()
         assert place.app.following.settle()
@@ -83,6 +86,32 @@ class TestWatcher:
         watcher.start()
         assert watcher.settle()
         assert place.texts() == ["hello 0"]
+
+    def test_stops_in_the_middle_of_a_file(self, place: Place) -> None:
+        """Its threads are gone when it has stopped, and the rest comes in when it starts again."""
+        place.write(*map(row, range(3 * PORTION_RECORDS)))
+        came, go_on = Event(), Event()
+
+        def hold(event: Any) -> None:
+            if isinstance(event, MessagesAppended):
+                came.set()
+                go_on.wait(20)
+
+        place.app.bus.subscribe(hold)
+        watcher: Watcher = place.app.following
+        watcher.start()
+        assert came.wait(20)
+        threads = list(watcher._threads)
+        stopping = Thread(target=watcher.stop)
+        stopping.start()
+        assert watcher._stop.wait(20)
+        go_on.set()
+        stopping.join()
+        assert not [thread.name for thread in threads if thread.is_alive()]
+        assert 0 < place.app.sessions.get(NAME)["messages"] <= PORTION_RECORDS
+        watcher.start()
+        assert watcher.settle()
+        assert place.app.sessions.get(NAME)["messages"] == 3 * PORTION_RECORDS
 
     def test_follows_folders_that_appear_later(self, tmp_path: Path) -> None:
         """An agent that is installed while we run."""
