@@ -37,7 +37,6 @@ from webapp.services.stored import whole
 from webapp.services.summarising import summarised_event
 from webapp.services.views import Views
 from webapp.store.context import PRUNED
-from webapp.store.log import parse_message_id
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
@@ -60,7 +59,7 @@ class Prunes:
         """The plan for `{max_tokens?, strategy?, settings?, spare?, drop?, shorten?, compare?}`; stores nothing.
 
         Raises:
-            NotFound: there is no such session.
+            NotFound: there is no such session, or no such message in it.
             InvalidSettings: settings or strategy are not valid; one fault a field.
         """
         with self._store.read():
@@ -73,16 +72,16 @@ class Prunes:
                 settings=settings,
                 max_tokens=wish.get("max_tokens"),
                 strategy=wish.get("strategy"),
-                spare=self._numbers(wish.get("spare")),
-                drop=self._numbers(wish.get("drop")),
-                shorten=self._numbers(wish.get("shorten")),
+                spare=self._numbers(row, wish.get("spare")),
+                drop=self._numbers(row, wish.get("drop")),
+                shorten=self._numbers(row, wish.get("shorten")),
             )
             self._planning.remember(made)
             saved = self._planning.make(row) if wish.get("compare") else None
             return self._plan_json(row, made, saved)
 
-    def _numbers(self, mids: Sequence[str] | None) -> set[int]:
-        return {no for mid in mids or () if (no := parse_message_id(mid)) is not None}
+    def _numbers(self, row: SessionRow, mids: Sequence[str] | None) -> set[int]:
+        return {self._messages.find(row, mid).no for mid in mids or ()}
 
     def _plan_json(self, row: SessionRow, made: Made, saved: Made | None) -> dict[str, Any]:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos

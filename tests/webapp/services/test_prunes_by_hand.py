@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
-from webapp.errors import Conflict
+from webapp.errors import Conflict, NotFound
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 PLENTY = 10**9
@@ -78,3 +78,14 @@ class TestDropping:
         plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]})
         assert [m["number"] for m in plan["removed"]] == [2, 3]
         assert [g["cause"] for g in plan["groups"]] == ["dropped"]
+
+
+class TestChosen:
+    """Messages by their ids."""
+
+    @pytest.mark.parametrize("list_name", ["drop", "spare", "shorten"])
+    def test_are_of_this_session(self, app: Any, session: str, list_name: str) -> None:
+        """An id of another session names no message here, though one has the same number."""
+        other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
+        with pytest.raises(NotFound, match=other):
+            app.prunes.plan(session, {list_name: [other]})
