@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
 
 from scoring.budget import targets
 from scoring.calibration import Calibration, started
@@ -59,7 +60,7 @@ class Desk:
         self, store: Store, bus: Bus, tokenizers: CountsTokens, clock: Callable[[], int] = now_ms
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
-        self._locks: dict[str, threading.RLock] = {}
+        self._locks: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
         self._guard = threading.Lock()
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
@@ -67,7 +68,7 @@ class Desk:
         self._stored: object = None
 
     def lock(self, session_id: str) -> threading.RLock:
-        """The session's lock; held while an append or an operation is worked out and written."""
+        """The session's lock, there while somebody holds it; held while something is worked out and written."""
         with self._guard:
             return self._locks.setdefault(session_id, threading.RLock())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from scoring.models import ModelLimits
 from scoring.settings import FORESIGHT, Settings
 from tests.webapp.building import managed
 from webapp.config import Config
+from webapp.errors import NotFound
 from webapp.services.desk import LOOK_MS, limits_of
 from webapp.wiring import build
 
@@ -88,3 +90,17 @@ class TestDesk:
         now += LOOK_MS
         assert app.desk.settings() == FORESIGHT
         other.close()
+
+    def test_a_lock_is_one_while_somebody_holds_it(self, app: Any) -> None:
+        """Whoever asks for it meanwhile gets the same."""
+        held = app.desk.lock("s")
+        assert app.desk.lock("s") is held
+        assert app.desk.lock("t") is not held
+
+    def test_keeps_nothing_of_sessions_that_are_not_there(self, app: Any) -> None:
+        """Whatever ids are asked for."""
+        for n in range(20):
+            with pytest.raises(NotFound):
+                app.ingest.append_messages(f"none-{n}", [])
+        gc.collect()
+        assert len(app.desk._locks) == 0
