@@ -208,7 +208,8 @@ class Operations:
         """Takes a message with its unit out of the context.
 
         Raises:
-            Conflict: it is out already, waits for a result, or may never go: a system message or the last unit.
+            Conflict: it is out already, is pinned, waits for a result, or may never go: a system message or the last
+                unit.
         """
 
         def act(change: Change, unit: Sequence[MessageRow]) -> str:
@@ -217,6 +218,8 @@ class Operations:
                 raise Conflict("it is out of the context already")
             if any(m.role == "system" for m in unit):
                 raise Conflict("a system message is never dropped")
+            if any(m.pinned for m in unit):
+                raise Conflict("a pinned message is never dropped: unpin it first")
             last = self._views.of(change.row).nos[-1:]
             if any(m.no in last for m in unit):
                 raise Conflict("the last message is never dropped")

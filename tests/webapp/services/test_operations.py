@@ -108,6 +108,16 @@ class TestByHand:
             with pytest.raises(Conflict, match=why):
                 app.operations.drop(session, mid(app, session, no))
 
+    def test_never_drops_what_is_pinned(self, app: Any, session: str) -> None:  # X5, B7
+        """Nor the rest of its unit, which came in later; unpinned it goes."""
+        app.operations.pin(session, mid(app, session, 2))
+        app.ingest.append_records("s", entries(result("c1", "more"), user("end"), start=40))
+        for no in (3, 7):
+            with pytest.raises(Conflict, match="unpin it first"):
+                app.operations.drop(session, mid(app, session, no))
+        app.operations.unpin(session, mid(app, session, 2))
+        assert app.operations.drop(session, mid(app, session, 2))["message"] == "3 messages dropped"
+
     def test_never_drops_what_waits_for_a_result(self, app: Any) -> None:  # P4
         """The result would come without its call; once it is there, both can go."""
         followed(app, user("go"), call("late"), user("more"), said("done"))
