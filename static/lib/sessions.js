@@ -65,7 +65,9 @@ export function arrange(sessions, filter = {}) {
   const children = new Map();
   for (const s of shown) {
     const parent = s.parent_id && ids.has(s.parent_id) && s.parent_id !== s.id ? s.parent_id : null;
-    children.set(parent, [...(children.get(parent) ?? []), s]);
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(s);
+    else children.set(parent, [s]);
   }
   /** @type {Map<string, string>} the urgency of a session and all below it */
   const urgencies = new Map();

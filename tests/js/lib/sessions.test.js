@@ -52,6 +52,29 @@ describe("the order of sessions", () => {
   });
 });
 
+describe("the work of ordering", () => {
+  it("grows with the number of sessions, not with its square", () => {
+    const many = Array.from({ length: 400 }, (_, i) => session({ id: `s${i}` }));
+    const own = Array.prototype[Symbol.iterator];
+    let taken = 0;
+    Array.prototype[Symbol.iterator] = /** @type {any} */ (
+      /** @this {unknown[]} */
+      function* () {
+        for (let i = 0; i < this.length; i++) {
+          taken += 1;
+          yield this[i];
+        }
+      }
+    );
+    try {
+      assert.equal(arrange(many).length, 400);
+    } finally {
+      Array.prototype[Symbol.iterator] = own;
+    }
+    assert.ok(taken < 20 * many.length, `${taken} items were walked`);
+  });
+});
+
 describe("sub-agents", () => {
   const many = [1, 2, 3, 4].map((n) => session({ id: `q${n}`, parent_id: "old", title: `Quiet ${n}` }));
   it("that are many and quiet are folded away under their parent", () => {
