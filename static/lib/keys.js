@@ -39,11 +39,11 @@ function press(event) {
   if (document.querySelector("dialog[open]") && event.key !== "Escape") return;
   const found = [...shortcuts].reverse().find((shortcut) => shortcut.key === event.key);
   if (!found) return;
-  // Enter and Space belong to the control that has the focus.
+  // Enter belongs to the control that has the focus, a switch or a slider no less than a button.
   if (
     event.key === "Enter" &&
     event.target instanceof Element &&
-    event.target.closest("a, button, summary, [role=tab]")
+    event.target.closest("a, button, summary, input, select, [role=tab]")
   )
     return;
   if (event.key !== "Escape") event.preventDefault();

@@ -4,9 +4,13 @@ import { describe, it } from "node:test";
 
 class Field {
   isContentEditable = false;
-  type = "search";
-  closest() {
-    return null;
+  /** @param {string} type */
+  constructor(type = "search") {
+    this.type = type;
+  }
+  /** @param {string} selector */
+  closest(selector) {
+    return selector.split(", ").includes("input") ? this : null;
   }
 }
 class Page extends EventTarget {
@@ -54,5 +58,16 @@ describe("a shortcut", () => {
     press("p", { ctrlKey: true });
     life.abort();
     assert.equal(runs, 0);
+  });
+  it("leaves Enter to the switch or slider that has the focus, and takes other keys", () => {
+    const life = new AbortController();
+    /** @type {string[]} */
+    const ran = [];
+    const keys = ["Enter", "p"].map((key) => ({ key, label: key, run: () => ran.push(key) }));
+    shortcutsFor(keys, life.signal);
+    for (const type of ["checkbox", "radio", "range"])
+      for (const key of ["Enter", "p"]) press(key, { target: new Field(type) });
+    life.abort();
+    assert.deepEqual(ran, ["p", "p", "p"]);
   });
 });
