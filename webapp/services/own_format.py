@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from webapp.errors import Malformed, StoreError
+from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.cards import searchable
 from webapp.services.desk import Desk
@@ -49,6 +49,7 @@ class OwnFormat:
 
         Raises:
             Malformed: it is broken or was changed; nothing of it is kept.
+            BusyStore, FullDisk: it cannot be kept now.
         """
         records = list(self._read(name, data))
         session, rows = records[0], records[1:-1]
@@ -59,6 +60,8 @@ class OwnFormat:
                 if known is not None and self._holds(known, entries):
                     return [_answer(known, 0, len(entries), [])]
                 row, added = self._keep(session, rows, known, entries)
+        except (BusyStore, FullDisk):  # not the file's fault
+            raise
         except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._views.drop(row.key)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
 from webapp.config import Config
-from webapp.errors import Malformed
+from webapp.errors import BusyStore, Malformed
 from webapp.wiring import App, build
 
 
@@ -153,3 +153,16 @@ class TestDamage:
         with pytest.raises(Malformed):
             other.importing.import_file("x.jsonl", data[: int(len(data) * share)], format="jsonl")
         assert other.sessions.list() == []
+
+    def test_is_not_blamed_for_a_busy_store(
+        self, app: Any, other: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whoever sent the file may send it again."""
+        followed(app, user("hi"))
+
+        def busy(*_: Any) -> None:
+            raise BusyStore("busy")
+
+        monkeypatch.setattr(other.store.dump, "load", busy)
+        with pytest.raises(BusyStore):
+            other.importing.import_file("x.jsonl", exported(app))
