@@ -71,10 +71,7 @@ export function apiAt(base = "") {
   const call = (method, path, body, signal) => request(`${base}/api${path}`, method, body, signal);
   return {
     /** @returns {Promise<Session[]>} */
-    sessions: async () => {
-      const data = await call("GET", "/sessions");
-      return Array.isArray(data) ? data : data.sessions;
-    },
+    sessions: async () => (await call("GET", "/sessions")).sessions,
     /** @param {string} id @returns {Promise<Session>} */
     session: (id) => call("GET", at(id)),
     /** @param {string} id @param {Record<string, unknown>} data @returns {Promise<Session>} */
@@ -96,19 +93,13 @@ export function apiAt(base = "") {
     /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request @returns {Promise<import("./types.js").Applied>} */
     prune: (id, request) => call("POST", `${at(id)}/prune`, request),
     /** @param {string} id @returns {Promise<import("./types.js").Operation[]>} */
-    operations: async (id) => {
-      const data = await call("GET", `${at(id)}/operations`);
-      return Array.isArray(data) ? data : data.operations;
-    },
+    operations: async (id) => (await call("GET", `${at(id)}/operations`)).operations,
     /** @param {string} id @param {number} n @returns {Promise<import("./types.js").OperationFull>} */
     operation: (id, n) => call("GET", `${at(id)}/operations/${n}`),
     /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
     undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
     /** @param {string} id @param {string} q @returns {Promise<import("./types.js").Message[]>} */
-    archive: async (id, q) => {
-      const data = await call("GET", `${at(id)}/archive${queryOf({ q })}`);
-      return Array.isArray(data) ? data : data.messages;
-    },
+    archive: async (id, q) => (await call("GET", `${at(id)}/archive${queryOf({ q })}`)).messages,
     /** @param {string} id @param {string} format */
     exportUrl: (id, format) => `${base}/api${at(id)}/export?format=${encodeURIComponent(format)}`,
     /** @returns {Promise<import("./types.js").SettingsDoc>} */
@@ -120,19 +111,14 @@ export function apiAt(base = "") {
     /** @returns {Promise<import("./types.js").Suggestion>} */
     suggestWeights: () => call("POST", "/settings/suggest", {}),
     /** @returns {Promise<import("./types.js").Model[]>} */
-    models: async () => {
-      const data = await call("GET", "/models");
-      return Array.isArray(data) ? data : data.models;
-    },
+    models: async () => (await call("GET", "/models")).models,
     /** @param {string} name @param {unknown} data */
     saveModel: (name, data) => call("PUT", `/models/${encodeURIComponent(name)}`, data),
     /** @param {string} name */
     deleteModel: (name) => call("DELETE", `/models/${encodeURIComponent(name)}`),
     /** @param {string} q @param {string} [session] @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
-    search: async (q, session, signal) => {
-      const data = await call("GET", `/search${queryOf({ q, session })}`, undefined, signal);
-      return Array.isArray(data) ? data : (data.results ?? data.hits ?? data.messages);
-    },
+    search: async (q, session, signal) =>
+      (await call("GET", `/search${queryOf({ q, session })}`, undefined, signal)).results,
     /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<Kept[]>} */
     kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
     /** Cuts a context to what is usable, inside what is protected, too. @param {string} id @returns {Promise<import("./types.js").Applied>} */
