@@ -23,7 +23,8 @@ class Decision:
     """Which messages stay (`stays`, a flag a position), and how to say why."""
 
     __slots__ = (
-        "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "problems", "protection",
+        "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
+        "problems", "protection",
         "scores", "shortenings", "stays",
     )  # fmt: skip
 
@@ -37,6 +38,7 @@ class Decision:
         self.history, self.max_tokens, self.protection = history, max_tokens, protection
         self.scores: Scores | None = None  # as the strategy rated, where it did
         self.cover: Cover | None = None  # what a summary is to stand for
+        self.opening_tokens = 0  # of the line that a list begins with where no message of the user can
         self.stays = bytearray(len(history))
         self.shortenings: dict[int, Shortening] = {}
         self.problems: list[str] = []
@@ -129,6 +131,11 @@ class Decision:
         return Why("fits", "kept: everything fits")
 
     @property
+    def changes(self) -> bool:
+        """Whether anything goes or is shortened."""
+        return 0 in self.stays or bool(self.shortenings)
+
+    @property
     def summary_place(self) -> int | None:
         """Where the summary to be written stands, if there is one; it reads as the user's."""
         return min(self.cover.heads) if self.cover is not None else None
@@ -146,6 +153,13 @@ class Decision:
                 self._left = self.left() - history.unit_tokens[unit]
                 return position
         return None
+
+    def open_with_line(self, tokens: int) -> bool:
+        """Let a line of at most so many tokens stand before what stays; answers whether it fits."""
+        if self.left() < tokens:
+            return False
+        self.opening_tokens, self._left = tokens, self.left() - tokens
+        return True
 
     def take_out(self, heads: Collection[int], why: Why) -> None:
         """Let units go after all."""
@@ -170,7 +184,12 @@ class Decision:
         tokens = self.history.tokens
         saved = sum(tokens[p] - s.tokens for p, s in self.shortenings.items())
         summary = self.cover.tokens - self.cover.absorbed if self.cover is not None else 0
-        return sum(tokens[p] for p, stay in enumerate(self.stays) if stay) - saved + summary
+        return (
+            sum(tokens[p] for p, stay in enumerate(self.stays) if stay)
+            - saved
+            + summary
+            + self.opening_tokens
+        )
 
 
 def decide(

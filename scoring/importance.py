@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from scoring.budget import targets
 from scoring.bulk import no_collection
-from scoring.formats import decode, encode
+from scoring.formats import decode, encode, opening
 from scoring.history import History, counter_of
 from scoring.messages import Message
 from scoring.models import find_model
@@ -23,7 +23,7 @@ from scoring.recognition import settings_for
 from scoring.score import score
 from scoring.settings import BLUEPRINT, Settings
 from scoring.summary.planned import written
-from scoring.tokens import ESTIMATOR, TokenCounter
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 from scoring.units import units_of
 
 
@@ -200,13 +200,17 @@ def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int)
     staying, pruned = sorted((*plan.kept, *plan.shortened)), history
     if removed or plan.shortened:
         pruned = [_item(history, read, plan, i) for i in staying]
-    after, summary = plan.tokens_after, ""
+    after, summary = plan.tokens_after - plan.opening_tokens, ""
     if plan.summary is not None:
         covered = [read.messages[i] for i in plan.summary.covers]
         made = written(covered, plan.summary.tokens, settings.summary_words, read.counter or ESTIMATOR)
         place = bisect_left(staying, plan.summary.covers[0])
         pruned[place:place] = encode([made.summary.as_message()], read.format)
         after, summary = after - plan.summary.tokens + made.tokens, made.summary.as_message().text
+    if plan.opening_tokens:
+        place = next((n for n, i in enumerate(staying) if read.messages[i].role != "system"), 0)
+        pruned[place:place] = encode([opening()], read.format)
+        after += estimate_message_tokens(opening(), read.counter)
     stats = _stats(plan.tokens_before, after, len(removed), len(staying))
     return PruneResult(pruned, removed, stats, plan.over_budget, plan.problems, summary)
 

@@ -62,8 +62,9 @@ class PrunePlan:
 
     `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
     columns over all positions. `shortenings` says how each shortened message is made, `summary` what is to stand for
-    some of the removed, None for nothing. `problems` names what keeps the list from being valid for every model,
-    mostly nothing.
+    some of the removed, None for nothing. `opening_tokens` is the most that the line takes which the list has to begin
+    with (`scoring.formats.opening`), 0 where it needs none. `problems` names what keeps the list from being valid for
+    every model, mostly nothing.
     """
 
     max_tokens: int
@@ -78,6 +79,7 @@ class PrunePlan:
     parts: Mapping[str, Sequence[float]]
     shortenings: Mapping[int, Shortening]
     summary: PlannedSummary | None
+    opening_tokens: int
     problems: tuple[str, ...]
     _head: list[int]
     _stays: bytes
@@ -175,7 +177,8 @@ def plan_prune(
     settings = settings_for(settings, history.facts)
     protection = protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
-    mend(decision, wire_format)
+    if decision.changes:  # a plan answers for what it lets go, not for what came in
+        mend(decision, wire_format)
     if (scores := decision.scores) is None:
         rate = RATES.get(name)
         scores = rate(history, settings, protection.causes) if rate else score(history, settings)
@@ -207,11 +210,12 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
     saved = sum(history.tokens[p] - s.tokens for p, s in shortenings.items())
     always, max_tokens = decision.protection.always_tokens, decision.max_tokens
     summary = _summary(decision)
+    added = decision.opening_tokens + (summary.tokens if summary else 0)
     plan = PrunePlan(
         max_tokens=max_tokens,
         strategy=strategy,
         tokens_before=sum(history.tokens),
-        tokens_after=sum(compress(history.tokens, stays)) - saved + (summary.tokens if summary else 0),
+        tokens_after=sum(compress(history.tokens, stays)) - saved + added,
         kept=tuple(compress(positions, whole)),
         removed=tuple(compress(positions, stays.translate(_INVERTED))),
         shortened=tuple(sorted(shortenings)),
@@ -220,6 +224,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         parts=scores.parts,
         shortenings=shortenings,
         summary=summary,
+        opening_tokens=decision.opening_tokens,
         problems=tuple(decision.problems),
         _head=history.units.head[:],
         _stays=stays,

@@ -1,8 +1,8 @@
 """What wire formats demand of who speaks when: some begin with the user, in some the model never speaks twice in a row.
 
 A plan is mended for such a format after a strategy chose. A user's message that would go is put back where one is
-missing, if it fits; failing that, what may not stand without it goes. One pass over what stays, so it costs no more
-than the list is long.
+missing, if it fits; failing that, a line begins the list, and what may not stand where it stands goes. One pass over
+what stays, so it costs no more than the list is long.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from scoring.selection import Why
 
 OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
 TAKES_TURNS = frozenset({"gemini"})
+# The most that `repairs.OPENING` takes as a message, however tokens are counted.
+OPENING_TOKENS = 40
 
 _OPENS = Why("opening", "kept: the list has to begin with a user message")
 _BEFORE_USER = Why("opening", "dropped: the list has to begin with a user message")
@@ -34,8 +36,9 @@ def mend(decision: Decision, wire_format: str) -> None:
 def open_with_user(decision: Decision) -> None:
     """See to it that the first message after the system's is a user's own.
 
-    The latest user message before it that fits is put back; failing that, what stands first goes with its unit, unless
-    it is protected, and so on.
+    The latest user message before it that fits is put back; failing that, a line stands before what stays and says that
+    something is missing. Where there is no room even for that, what stands first goes with its unit, unless it is
+    protected, and so on.
     """
     history, stays, causes = decision.history, decision.stays, decision.protection.causes
     summary = decision.summary_place
@@ -54,6 +57,8 @@ def open_with_user(decision: Decision) -> None:
             return
         fits = cheapest is not None and cheapest <= decision.left()
         if fits and decision.put_back_user(range(position - 1, -1, -1), _OPENS) is not None:
+            return
+        if decision.open_with_line(OPENING_TOKENS):
             return
         head = history.units.head[position]
         if head in causes:

@@ -15,7 +15,7 @@ from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.numbering import numbered, plain
 from scoring.formats.reading import Place, kind_of
-from scoring.formats.repairs import OPENING, repair
+from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Text, Wire
 
 FORMATS: dict[str, Format] = {
@@ -233,6 +233,7 @@ __all__ = [
     "decode",
     "decode_readable",
     "encode",
+    "opening",
     "reads_as_said",
     "recognise",
     "repair",

@@ -17,9 +17,13 @@ from scoring.formats import gemini
 from scoring.formats.anthropic_rules import is_server_call
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult, Wire
 
-# Stands first where a list would begin with the assistant and the provider wants the user.
 OPENING = "[the conversation before this point is not part of the context]"
 NO_RESULT = "[no result was recorded for this call]"
+
+
+def opening() -> Message:
+    """The message that stands first where a list would begin with the assistant and the provider wants the user."""
+    return Message("user", (Text(OPENING),))
 
 
 def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
@@ -46,7 +50,7 @@ def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
     notes.append(
         f"message {first}: the list began with role {messages[first].role}; a user message stands before it"
     )
-    return [*messages[:first], Message("user", (Text(OPENING),)), *messages[first:]]
+    return [*messages[:first], opening(), *messages[first:]]
 
 
 def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:

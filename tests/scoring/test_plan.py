@@ -176,9 +176,9 @@ class TestValidity:
         assert roomy.kept == (1, 2, 3)
 
     def test_says_when_it_cannot_open_with_the_user(self) -> None:  # X6
-        """Without any user message, or behind a protected one, the plan names the problem."""
-        assert "cannot begin" in planned([model(), model()], 100, wire_format="anthropic").problems[0]
-        pinned = planned([model(), user()], 100, spare={0}, wire_format="anthropic")
+        """Without room for a line, and without any user message or behind a protected one, the plan says so."""
+        assert "cannot begin" in planned([model(), model()], 5, wire_format="anthropic").problems[0]
+        pinned = planned([model(), model("x" * 400), user()], 10, spare={0}, wire_format="anthropic")
         assert pinned.problems == ("a protected message stands before the first user message that stays",)
 
     @pytest.mark.parametrize("tokens", [-1, 1.5, True, None, "9", float("nan")])
@@ -274,14 +274,24 @@ class TestEveryPlan:
         spoken = [i for i, m in enumerate(messages) if has_own_words(m)]
         assert not spoken or spoken[-1] not in plan.removed or plan.problems
 
-    @given(any_plans())
-    def test_opens_as_asked_or_says_so(self, made: tuple[Any, Any, PrunePlan]) -> None:  # X6
-        """No problem named means that the format's opening rule holds, where it was asked for."""
-        messages, _, plan = made
+    @given(
+        any_messages,
+        budgets,
+        presets,
+        st.sampled_from(STRATEGY_NAMES),
+        st.sampled_from(["anthropic", "gemini"]),
+    )
+    def test_opens_as_asked_or_says_so(
+        self, messages: list[Message], tokens: int, settings: Settings, strategy: str, name: str
+    ) -> None:  # X6
+        """What a plan changes begins with the user, a line or a summary, or with a problem that is named."""
+        plan = plan_prune(
+            history_of(messages, settings), settings, tokens, strategy=strategy, wire_format=name
+        )
         stays = [messages[i] for i in sorted((*plan.kept, *plan.shortened)) if messages[i].role != "system"]
-        opened = any(plan.cause(i) == "opening" for i in range(len(messages)))
-        if opened and not plan.problems:
-            assert stays[0].role == "user"
+        opened = not stays or (stays[0].role == "user" and not stays[0].results)
+        unchanged = not plan.removed and not plan.shortened
+        assert opened or unchanged or plan.opening_tokens or plan.summary or plan.problems
 
     @given(any_messages, budgets, presets)
     def test_is_the_same_for_the_same(

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.decision import Decision, decide
+from scoring.families import family_of
+from scoring.formats import opening
 from scoring.messages import Message
+from scoring.models import find_model
 from scoring.plan import plan_prune
 from scoring.protection import protect
 from scoring.selection import Choice, Task, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
-from scoring.speakers import mend, open_with_user, take_turns
+from scoring.speakers import OPENING_TOKENS, mend, open_with_user, take_turns
+from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens
 from tests.scoring.builders import calls, history_of, in_letters, model, results, user
 
 LONG = "x" * 400
@@ -47,8 +52,24 @@ class TestBeginningWithTheUser:
         assert stays(made) == [1, 2, 3]
         assert made.why(1) == ("opening", "kept: the list has to begin with a user message")
 
+    def test_begins_with_a_line_where_no_user_message_fits(self) -> None:  # X6
+        """Nothing goes for it: what stays keeps its place behind the line."""
+        made = decided([user(LONG * 10), model(), model(), user()], {1, 2}, 100)
+        open_with_user(made)
+        assert stays(made) == [1, 2, 3]
+        assert made.opening_tokens == OPENING_TOKENS
+        assert made.left() == 100 - OPENING_TOKENS - sum(made.history.tokens[1:])
+
+    @pytest.mark.parametrize("name", ["claude-opus-4-6", "gpt-5", "gemini-2.5-pro", ""])
+    def test_reserves_what_the_line_takes_at_most(self, name: str) -> None:
+        """By every family's counter, and by characters."""
+        limits = find_model(name)
+        counter = ModelCounter(ESTIMATOR, family_of(name), limits.token_factor)
+        assert estimate_message_tokens(opening(), counter) <= OPENING_TOKENS
+        assert estimate_message_tokens(opening(), FOUR_CHARACTERS) <= OPENING_TOKENS
+
     def test_lets_go_what_stands_before_the_first_that_stays(self) -> None:  # X6
-        """Where none fits."""
+        """Where there is no room for the line either."""
         made = decided([user(LONG), model(), user()], {1}, 8)
         open_with_user(made)
         assert stays(made) == [2]

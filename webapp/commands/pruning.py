@@ -11,7 +11,7 @@ from typing import Any
 import click
 import orjson
 
-from scoring.formats import Decoded, decode, encode
+from scoring.formats import Decoded, decode, encode, opening
 from scoring.history import History
 from scoring.models import find_model
 from scoring.plan import PrunePlan, plan_prune
@@ -164,6 +164,9 @@ def kept_value(value: Any, decoded: Decoded, plan: PrunePlan, summary: Judged | 
         if position not in gone:
             shortening = plan.shortenings.get(position)
             staying.append(shortening.apply(message) if shortening else message)
+    if plan.opening_tokens:
+        first = next((n for n, message in enumerate(staying) if message.role != "system"), 0)
+        staying.insert(first, opening())
     envelope = dict(decoded.envelope)
     messages = encode(staying, decoded.format, envelope)
     if not isinstance(value, dict):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.features import Features
-from scoring.formats import FORMATS, decode, encode, validate
+from scoring.formats import FORMATS, decode, encode, opening, validate
 from scoring.formats.repairs import repair
 from scoring.history import History
 from scoring.messages import Message, message
@@ -270,6 +270,9 @@ class TestEveryPlan:
             return
         made = {i: plan.shortenings[i].apply(back[i]) for i in plan.shortened}
         stays = [made.get(i, back[i]) for i in sorted((*plan.kept, *plan.shortened))]
+        if plan.opening_tokens:
+            first = next(n for n, one in enumerate(stays) if one.role != "system")
+            stays.insert(first, opening())
         assert validate(encode(stays, name, {}), name, ready=False) == []
 
     @given(any_messages, st.integers(0, 300))
