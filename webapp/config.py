@@ -26,7 +26,8 @@ class Config:
     `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
     `follow` False follows nothing. `env` is what `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and the home are read from.
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
-    with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of every page for its data.
+    with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
+    every page for its data.
     """
 
     db: Path | None = None
