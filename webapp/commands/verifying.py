@@ -1,4 +1,4 @@
-"""`coppice verify`: proves the store: its hash chain, its references, and that calls and results are paired."""
+"""`coppice verify`: checks the store: hash chains, references, that nothing is lost from a context, and totals."""
 
 from __future__ import annotations
 

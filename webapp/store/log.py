@@ -1,8 +1,8 @@
 """The immutable log, and the derived row of every message.
 
 An entry's id hashes the id of the entry before it and everything the entry says, so that a changed, lost or added
-entry breaks the chain from there on (`verify` recomputes it). Entries are only ever added; `messages` rows are
-derived from them and may be rebuilt.
+entry breaks the chain from there on (`verify` recomputes it). Which message it belongs to follows from that and is not
+hashed. Entries are only ever added; `messages` rows are derived from them and may be rebuilt.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.webapp.building import call, followed, result, said, user
+from tests.webapp.building import call, conversation, entry, followed, result, said, user
 from webapp.store.context import PRUNED
-from webapp.store.keys import SHIFT
 
 # What somebody might do to the database behind our back -> words of the fault that has to be found.
 DAMAGE = {
@@ -21,14 +20,28 @@ DAMAGE = {
     "DELETE FROM context_items WHERE view = 1 AND ref = 3": "totals",
     "UPDATE context_items SET ref = 99 WHERE view = 0 AND ref = 3": "does not exist",
     "UPDATE totals SET tokens = tokens + 1 WHERE view = 1": "totals",
+    "UPDATE totals SET messages = messages + 1 WHERE view = 1 AND region = 'user'": "say 6 messages, it has 5",
     "UPDATE messages SET out_operation = 1 WHERE key & 255 = 1": "marked as out",
+    "DELETE FROM context_items WHERE view = 1 AND ref = 1": "message 1 is neither in the context nor marked",
+    "UPDATE context_items SET position = 99 WHERE view = 1 AND ref = 3": "stands at the wrong place",
+    "UPDATE entries SET message_no = 99 WHERE key & 255 = 1": "belongs to message 99, which does not exist",
+    "UPDATE entries SET message_no = 1 WHERE key & 255 = 1": "message 2 has no entries",
+    "UPDATE entries SET message_no = 5 WHERE key & 255 = 3": "message 5 does not fit its entries",
+    "UPDATE messages SET id = x'00' WHERE key & 255 = 2": "message 2 does not fit its entries",
+    "UPDATE messages SET last_seq = 4 WHERE key & 255 = 2": "message 2 does not fit its entries",
+    "UPDATE messages SET role = 'user' WHERE key & 255 = 2": "message 2 does not fit its entries",
+    "UPDATE summaries SET covers = '[[0, 99]]'": "summary 1 covers message 99, which does not exist",
+    "UPDATE summaries SET covers = '[[1, 1]]'": "summary 1 covers summary 1, which is not before it",
+    "UPDATE context_items SET ref = 9 WHERE kind = 1": "summary 9 stands in the context and does not exist",
 }
 
 
 @pytest.fixture
 def app_with_session(app: Any) -> Any:
-    """A session with a call and its result."""
+    """A session with a call and its result, and one with a summary."""
     followed(app, user("go"), call("c1"), result("c1", "out"), said("done"), user("more"))
+    followed(app, *conversation(6), session_id="t")
+    app.summarising.summarise("t")
     return app
 
 
@@ -58,5 +71,17 @@ class TestVerify:
             tokens = app.store.contexts.totals(row.key)[PRUNED]
             tokens["tool"] = (item.tokens, 1)
             app.store.contexts.put_totals(row.key, PRUNED, tokens)
-        assert [f for f in app.verify() if "its call (message 2) is not" in f]
-        assert row.key << SHIFT > 0
+        [fault] = app.verify()
+        assert fault == "session s: a result of c1 is in the context, its call (message 2) is not"
+
+    def test_finds_an_entry_that_was_given_to_another_message(self, app: Any) -> None:
+        """Although every hash holds and every message has entries."""
+        blocks = [entry(2, said("one"), group="g"), entry(3, said("two"), group="g")]
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(1, said("before")), *blocks])
+        assert list(app.verify()) == []
+        with app.store.write():
+            app.store.db.run("UPDATE entries SET message_no = 1 WHERE key & 255 = 2")
+            app.store.db.run("UPDATE messages SET last_seq = 2 WHERE key & 255 = 1")
+            app.store.db.run("UPDATE messages SET last_seq = 1 WHERE key & 255 = 2")
+        assert "session s: entry 2 has no part in its message (1)" in list(app.verify())
