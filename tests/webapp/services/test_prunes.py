@@ -183,6 +183,10 @@ class TestShortening:
             user("go on"),
         )  # fmt: skip
 
+    def exported(self, app: Any) -> str:
+        """What leaves as a message list, line ends as they were."""
+        return b"".join(app.exporting.export("s", "openai")[2]).decode().replace("\\n", "\n")
+
     def test_is_shown_applied_sent_and_taken_back(self, app: Any) -> None:  # X7, X3
         """The call stays, the row that is named again stays; undo gives back every character."""
         self.session(app)
@@ -194,6 +198,7 @@ class TestShortening:
             plan["shortened"]
         )
         whole = app.context.get("s", "openai")["messages"]
+        assert self.chatter(0) in self.exported(app)
         done = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
         assert done["session"]["pruned"]["tokens"] <= 1_000
         sent = app.context.get("s", "openai")["messages"]
@@ -204,8 +209,8 @@ class TestShortening:
         assert shown["reason"] == "its output stands shortened since an earlier prune"
         full = app.messages.one("s", shown["id"])
         assert len(full["stands"][0]["text"]) < len(full["parts"][0]["text"])
-        _, _, chunks = app.exporting.export("s", "claude-code")
-        assert self.chatter(0).encode() not in b"".join(chunks).replace(b"\\n", b"\n")
+        assert self.chatter(0) not in self.exported(app)
+        assert "py::test_empty_rows" in self.exported(app)
         app.operations.undo("s", done["operation"]["n"])
         assert app.context.get("s", "openai")["messages"] == whole
 

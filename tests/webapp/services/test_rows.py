@@ -16,7 +16,9 @@ class TestRow:
     def test_shows_the_part_each_signal_gave(self, app: Any) -> None:  # X3
         """The parts add up to the score."""
         followed(app, *conversation(10), user("end"))
-        for row in app.messages.page("s", limit=50)["messages"]:
+        rows = app.messages.page("s", limit=50)["messages"]
+        assert len(rows) == 41
+        for row in rows:
             assert sum(row["contributions"].values()) == pytest.approx(row["score"], abs=0.05)
             assert (
                 set(row["signals"]) == set(row["contributions"]) >= {"recency", "role", "keywords", "length"}
@@ -38,7 +40,9 @@ class TestRow:
         before = {row["id"]: row for row in plan["removed"]}
         app.prunes.apply("s", {"plan_id": plan["plan_id"]})
         app.settings.put({"weights": {"recency": 1, "role": 99}})
-        for row in app.search.archive("s"):
+        out = app.search.archive("s")
+        assert {row["id"] for row in out} == {*before} != set()
+        for row in out:
             for name in ("score", "reason", "cause", "contributions", "unit", "unit_size"):
                 assert row[name] == before[row["id"]][name]
             assert (row["fate"], row["in_context"], row["operation"]) == ("out", False, 1)

@@ -160,11 +160,16 @@ class TestEveryMethod:
     def test_that_writes_is_told_that_the_store_is_busy(
         self, locked: Store, row: SessionRow, name: str
     ) -> None:
-        """Outside a transaction the statement itself meets the lock; inside, taking it does."""
+        """The statement itself meets the lock, and nothing raw comes of it."""
         with pytest.raises(BusyStore):
             WRITING[name](locked, row)
+
+    def test_is_not_reached_where_the_transaction_cannot_begin(self, locked: Store, row: SessionRow) -> None:
+        """Inside `write()` it is taking the lock that meets it, before anything is done."""
+        reached: list[str] = []
         with pytest.raises(BusyStore), locked.write():
-            WRITING[name](locked, row)
+            reached.append(row.id)
+        assert reached == []
 
     @pytest.mark.parametrize("name", READING)
     def test_that_reads_does_not_wait_for_a_writer(self, locked: Store, row: SessionRow, name: str) -> None:

@@ -72,7 +72,9 @@ class TestPages:
 
     def test_explain_every_message(self, client: FlaskClient, ids: list[str]) -> None:  # X3
         """Score, the part of each signal, tokens, unit, fate and reason; the parts add up to the score."""
-        for message in client.get("/api/sessions/a/messages").json["messages"]:
+        messages = client.get("/api/sessions/a/messages").json["messages"]
+        assert {message["id"] for message in messages} == set(ids) != set()
+        for message in messages:
             assert message["fate"] in ("kept", "protected", "goes", "shortened")
             assert message["reason"]
             assert sum(message["contributions"].values()) == pytest.approx(message["score"], abs=0.1)
