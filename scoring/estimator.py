@@ -14,8 +14,10 @@ from math import ceil
 
 from scoring.vocabulary import HAN_CHARACTERS, HAN_PAIRS, HANGUL_SYLLABLES, HANGUL_WORDS, KANA_WORDS
 
+# A run is looked through no further than 64 characters for what makes it mixed: to its end, and again from each place
+# of it, a word of a megabyte would take hours.
 _PIECES = re.compile(
-    r"(?:[A-Za-z]+\d|\d+[A-Za-z])[A-Za-z\d]*"  # hashes, ids, sizes
+    r"(?:[A-Za-z]{1,64}\d|\d{1,64}[A-Za-z])[A-Za-z\d]*"  # hashes, ids, sizes
     r"|[A-Z]?[a-z]+|[A-Z]+(?![a-z])| ?\d{1,3}|[^\w\s]+|_+|\n\s*|[^\S\n]{2,}"
 )
 _LATIN = "A-Za-z\u00c0-\u024f\u1e00-\u1eff"

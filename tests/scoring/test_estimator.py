@@ -101,3 +101,14 @@ class TestBounds:
         """What breaks tokenizers is just text here."""
         assert estimate(" " * 1_000_000) >= 1
         assert estimate("─" * 100_000) > 1_000
+
+    @pytest.mark.parametrize(("word", "tokens"), [("aB", 500_001), ("1", 466_668), ("LoremIpsum", 200_000)])
+    def test_reads_one_word_of_a_million_characters(self, word: str, tokens: int) -> None:  # P8
+        """To look at its end from each place of it would take an hour."""
+        assert estimate(word * (1_000_000 // len(word))) == tokens
+
+    @pytest.mark.parametrize(("letters", "digits"), [(64, 1), (1, 64)])
+    def test_takes_letters_and_digits_for_one_piece(self, letters: int, digits: int) -> None:
+        """Whichever stand first, up to a length that no id exceeds."""
+        parts = "x" * letters, "7" * digits
+        assert estimate("".join(parts)) == estimate("".join(reversed(parts))) == 28
