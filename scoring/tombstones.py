@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from scoring.messages import Media, Message, Part, Text, ToolResult
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
@@ -74,7 +75,7 @@ def shortened_text(
     if len(text) <= head + tail:
         return text
     middle = text[head : len(text) - tail]
-    kept = _error_lines(middle)[:error_lines]
+    kept = [] if error_lines == 0 else _error_lines(middle)[:error_lines]
     gone = len(middle) - sum(map(len, kept))
     mark = f"\n[{gone:,} of {len(text):,} characters left out]\n"
     short = text[:head] + mark + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
@@ -97,14 +98,20 @@ def _suspicious(text: str) -> set[int]:
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter that has two in lower case: what is found would stand elsewhere
         lowered = text
-    starts = {text.rfind("\n", 0, found.start()) + 1 for found in _CODE.finditer(text)}
-    for stem in _STEMS:
-        at = lowered.find(stem)
-        while at >= 0:
+    starts: set[int] = set()
+    for find in (partial(_code, text), *(partial(lowered.find, stem) for stem in _STEMS)):
+        at = find(0)
+        while at >= 0:  # once a line: back to its beginning from each place would be quadratic in its length
             starts.add(text.rfind("\n", 0, at) + 1)
             end = text.find("\n", at)
-            at = lowered.find(stem, end) if end >= 0 else -1
+            at = find(end) if end >= 0 else -1
     return starts
+
+
+def _code(text: str, start: int) -> int:
+    """Where the next code of an error stands, -1 where none does."""
+    found = _CODE.search(text, start)
+    return found.start() if found else -1
 
 
 def shortened(

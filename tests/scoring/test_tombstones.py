@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring import tombstones
 from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
 from scoring.tokens import ESTIMATOR, estimate_message_tokens
 from scoring.tombstones import (
@@ -73,6 +75,27 @@ class TestShortening:
         assert all(shortened_text(text).count(f"{line}\n") == 1 for line in lines)
         assert shortened_text(text, error_lines=3).count("error ") == 3
         assert shortened_text("\n".join(lines)) == "\n".join(lines)
+
+    def test_reads_a_line_of_twenty_million_characters_once(self) -> None:  # X7
+        """From each of its codes back to its beginning would take minutes."""
+        short = shortened_text("E1234 " * 4_000_000)
+        assert short[1_000:].split("\n")[2] == ("4 " + "E1234 " * 50)[:300]
+        assert len(short) < 2_000
+
+    def test_finds_the_codes_of_all_lines(self) -> None:  # X7
+        """And no more than one of each line."""
+        codes = [f"E{n:04} and E{n + 1:04}" for n in range(0, 400, 2)]
+        short = shortened_text(f"{LONG}\n" + "\nfine\n".join(codes) + f"\n{LONG}")
+        assert all(short.count(f"{line}\n") == 1 for line in codes)
+        assert "fine" not in short[len(LONG) :]
+
+    def test_looks_for_no_error_lines_where_none_is_wanted(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # S5
+        """The emergency path has no use for them."""
+        text = f"{LONG}\nerror: disk full\n{LONG}"
+        monkeypatch.setattr(tombstones, "_error_lines", lambda _: pytest.fail("looked for"))
+        assert "disk full" not in shortened_text(text, error_lines=0)
 
     def test_says_how_much_is_gone(self) -> None:
         """The mark has both numbers."""
