@@ -213,12 +213,20 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 def join(first: Any, second: Any) -> Any | None:
     """Two contents of one speaker as one: responses have to stand together, speakers to take turns."""
+    return joined((first, second)) if joins(first, second) else None
+
+
+def joins(first: Any, second: Any) -> bool:
+    """Whether two contents are of one speaker and can be one."""
     if not (isinstance(first, Mapping) and isinstance(second, Mapping)):
-        return None
+        return False
     one, other = (c.get("role") or "user" for c in (first, second))
-    if one != other or one == "system" or not all(isinstance(c.get("parts"), list) for c in (first, second)):
-        return None
-    return {**first, "parts": [*first["parts"], *second["parts"]]}
+    return one == other != "system" and all(isinstance(c.get("parts"), list) for c in (first, second))
+
+
+def joined(contents: Sequence[Any]) -> Any:
+    """Contents each of which joins its neighbour, as one."""
+    return {**contents[0], "parts": [part for content in contents for part in content["parts"]]}
 
 
 def opening(text: str) -> Any:

@@ -55,20 +55,31 @@ def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
 
 def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
     """Neighbouring Gemini contents of one speaker as one, because the API insists on turns."""
-    out: list[Message] = []
+    runs: list[list[Message]] = []
     for n, message in enumerate(messages):
-        before = out[-1] if out else None
-        if before is not None and _wire_format(before) == _wire_format(message) == "gemini":
-            joined = gemini.join(before.wire and before.wire.value, message.wire and message.wire.value)
-            same_speaker = (before.role == "assistant") == (message.role == "assistant")
-            if joined is not None and same_speaker:
-                said = before.parts + message.parts
-                role = message.role if message.role == before.role else "user"
-                out[-1] = Message(role, said, before.name, Wire("gemini", joined))
-                notes.append(f"message {n}: the same speaker as the message before; made one content of both")
-                continue
-        out.append(message)
-    return out
+        if runs and _same_speaker(runs[-1][-1], message):
+            runs[-1].append(message)
+            notes.append(f"message {n}: the same speaker as the message before; made one content of both")
+        else:
+            runs.append([message])
+    return [_one_content(run) if len(run) > 1 else run[0] for run in runs]
+
+
+def _same_speaker(before: Message, message: Message) -> bool:
+    """Whether two neighbours are Gemini contents that can be one."""
+    if before.wire is None or message.wire is None or {before.wire.format, message.wire.format} != {"gemini"}:
+        return False
+    same_side = (before.role == "assistant") == (message.role == "assistant")
+    return same_side and gemini.joins(before.wire.value, message.wire.value)
+
+
+def _one_content(run: Sequence[Message]) -> Message:
+    """A run of one speaker as one message, joined at once: one by one would copy the parts for each."""
+    first = run[0]
+    role = first.role if all(m.role == first.role for m in run) else "user"
+    contents = [m.wire.value for m in run if m.wire is not None]
+    said = tuple(part for m in run for part in m.parts)
+    return Message(role, said, first.name, Wire("gemini", gemini.joined(contents)))
 
 
 class _Repair:

@@ -110,6 +110,32 @@ class TestRepair:
         assert len(notes) == 1
         assert len(items[0]["parts"]) == 1
 
+    def test_joins_runs_of_each_speaker(self) -> None:
+        """Three in a row are one, the other side of the talk is another, and what is of no format stays."""
+        items: list[Any] = [
+            {"role": role, "parts": [{"text": text}]}
+            for role, text in (("user", "a"), ("user", "b"), ("user", "c"), ("model", "d"), ("model", "e"))
+        ]
+        repaired, notes = repair([*decode(items).messages, ASKED, ASKED])
+        assert [[p.text for p in m.parts if isinstance(p, Text)] for m in repaired] == [
+            ["a", "b", "c"],
+            ["d", "e"],
+            ["go"],
+            ["go"],
+        ]
+        assert [note.partition(":")[0] for note in notes] == ["message 1", "message 2", "message 4"]
+
+    def test_joins_a_quarter_of_a_million_neighbours_at_once(self) -> None:
+        """Copying what is joined for each of them would take minutes."""
+        said = {"role": "model", "parts": [{"text": "so"}]}
+        one = Message("assistant", (Text("so"),), wire=Wire("gemini", said))
+        _, joined = repair(
+            [decode([{"role": "user", "parts": [{"text": "a"}]}]).messages[0], *[one] * 250_000]
+        )[0]
+        assert len(joined.parts) == 250_000
+        assert joined.wire is not None
+        assert len(joined.wire.value["parts"]) == 250_000
+
 
 @given(st.data(), conversations(), st.sampled_from(sorted(FORMATS)))
 @settings(max_examples=150, deadline=None)
