@@ -141,15 +141,17 @@ class Operations:
         by_change: dict[str, list[ItemRow]] = {}
         for item in items:
             by_change.setdefault(item.change, []).append(item)
+        # What says something else since then stands whole: the text of those days is none of it.
+        fits = {no for no, message in rows.items() if message.last_seq < operation.seq}
         for name, some in by_change.items():
             messages = [rows[i.no] for i in some]
             if name == "out":
-                change.put_in(messages, {i.no: i.before for i in some})
+                change.put_in(messages, {i.no: i.before for i in some if i.no in fits})
             elif name == "in":
                 for item in some:
                     change.take_out([rows[item.no]], {}, int(item.before) if item.before is not None else 0)
             elif name == "shortened":
-                change.stand(messages, {i.no: i.before for i in some}, {})
+                change.stand(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
         self._store.operations.mark_undone(change.row.key, operation.n, self._desk.clock())

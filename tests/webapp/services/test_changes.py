@@ -63,6 +63,17 @@ class TestStandIn:
         app.operations.undo("s")
         assert list(app.verify()) == []
 
+    def test_does_not_come_back_for_a_message_that_says_something_else(self, app: Any) -> None:  # X2
+        """An undo brings the message of today, whole: the text was made of what it said before."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.ingest.append_records("s", [entry(40, result("call-0", "newer output"), supersedes="id-2")])
+        app.operations.undo("s")
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+
     def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: Any) -> None:
         """What stays in the context stays as short as it was."""
         followed(app, *conversation(2))
