@@ -17,9 +17,8 @@ from scoring.formats import decode, encode
 from scoring.history import History, reads_content
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message
-from scoring.plan import PrunePlan, plan_prune
+from scoring.pruning import prune as prune_messages
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
-from scoring.settling import settle
 
 Chat = dict[str, Any]
 Counter = Callable[[Chat], int]
@@ -43,8 +42,7 @@ def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
     )
     history.rate(typed, settings)
-    plan: PrunePlan = plan_prune(history, settings, budget)
-    settled = settle(plan, history, typed.__getitem__, lambda m: count(_wire(m)))
+    settled = prune_messages(history, typed, settings, budget, count=lambda m: count(_wire(m))).settled
     return [(i, _wire(settled.stand_ins[i])) if i in settled.stand_ins else i for i in settled.kept]
 
 

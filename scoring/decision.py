@@ -102,16 +102,6 @@ class Decision:
         stays = self.stays
         self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
 
-    def order(self) -> Collection[int]:
-        """The heads that a strategy chose, in the order it took them; where the stages sufficed, the newest first."""
-        choice = self._last or self._first
-        if choice is not None:
-            return choice.kept
-        causes = self.protection.causes
-        return (
-            [h for h in reversed(self.history.units.heads()) if h not in causes] if self.shortenings else ()
-        )
-
     def why(self, head: int) -> Why:
         """Why an unprotected unit stays or goes."""
         if head in self._mended:

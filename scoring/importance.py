@@ -7,23 +7,22 @@ place, and nothing raises because a list is too large: the result says so.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
 from scoring.bulk import no_collection
-from scoring.formats import decode, encode, opening
+from scoring.formats import decode
 from scoring.history import History, counter_of
 from scoring.messages import Message
 from scoring.models import find_model
-from scoring.plan import OverBudget, PrunePlan, plan_prune
+from scoring.plan import OverBudget
+from scoring.pruning import prune
 from scoring.recognition import settings_for
 from scoring.score import score
 from scoring.settings import BLUEPRINT, Settings
-from scoring.summary.planned import written
-from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.tokens import TokenCounter
 from scoring.units import units_of
 
 
@@ -195,32 +194,15 @@ def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | No
 
 
 def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
-    plan = plan_prune(read.columns, settings, max_tokens, wire_format=read.format)
+    done = prune(
+        read.columns, read.messages, settings, max_tokens, wire_format=read.format, counter=read.counter
+    )
+    plan, kept = done.plan, done.settled.kept
     removed = [history[i] for i in plan.removed]
-    staying, pruned = sorted((*plan.kept, *plan.shortened)), history
-    if removed or plan.shortened:
-        pruned = [_item(history, read, plan, i) for i in staying]
-    after, summary = plan.tokens_after - plan.opening_tokens, ""
-    if plan.summary is not None:
-        covered = [read.messages[i] for i in plan.summary.covers]
-        made = written(covered, plan.summary.tokens, settings.summary_words, read.counter or ESTIMATOR)
-        place = bisect_left(staying, plan.summary.covers[0])
-        pruned[place:place] = encode([made.summary.as_message()], read.format)
-        after, summary = after - plan.summary.tokens + made.tokens, made.summary.as_message().text
-    if plan.opening_tokens:
-        place = next((n for n, i in enumerate(staying) if read.messages[i].role != "system"), 0)
-        pruned[place:place] = encode([opening()], read.format)
-        after += estimate_message_tokens(opening(), read.counter)
-    stats = _stats(plan.tokens_before, after, len(removed), len(staying))
-    return PruneResult(pruned, removed, stats, plan.over_budget, plan.problems, summary)
-
-
-def _item(history: list[Any], read: _Read, plan: PrunePlan, position: int) -> Any:
-    """The very object that came in, or a copy that says less."""
-    shortening = plan.shortenings.get(position)
-    if shortening is None:
-        return history[position]
-    return encode([shortening.apply(read.messages[position])], read.format)[0]
+    pruned = done.wire(read.messages, read.format) if removed or done.settled.stand_ins else history
+    stats = _stats(plan.tokens_before, done.tokens, len(removed), len(kept))
+    summary = done.summary.summary.as_message().text if done.summary is not None else ""
+    return PruneResult(pruned, removed, stats, done.over_budget, plan.problems, summary)
 
 
 def _stats(original: int, final: int, removed: int, kept: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ columnar itself; fates and reasons are worded when somebody asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -84,7 +84,6 @@ class PrunePlan:
     _head: list[int]
     _stays: bytes
     _causes: Mapping[int, str]
-    _order: Collection[int]
     _why: Callable[[int], Why]
 
     @property
@@ -112,11 +111,6 @@ class PrunePlan:
     def reason(self, position: int) -> str:
         """Why, in words."""
         return self._explain(position).reason
-
-    def last_taken(self) -> Iterator[int]:
-        """The heads of units that were chosen to stay, the one taken last first: what to give up next."""
-        order = self._order if isinstance(self._order, Sequence) else sorted(self._order, reverse=True)
-        return (head for head in reversed(order) if self._stays[head])
 
     def check(self, history: History) -> None:
         """The final check: whatever a strategy did, the promises of this module hold for this history.
@@ -229,7 +223,6 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         _head=history.units.head[:],
         _stays=stays,
         _causes=decision.protection.causes,
-        _order=decision.order(),
         _why=decision.why,
     )
     plan.check(history)

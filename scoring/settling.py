@@ -1,9 +1,8 @@
 """From a plan's estimates to exact numbers: shortened outputs are made, counted and fitted to the budget.
 
 A plan reckons what a shortened output will cost by its rows; only who has the text can say. While the exact total is
-above the budget, outputs are cut further, and after that the units that were taken last
-go, unless the caller wants the plan's messages exactly. What is then free gives shortened outputs back whole, newest
-first, but for those that a plan shortens whether there is room or not.
+above the budget, outputs are cut further. What is then free gives shortened outputs back whole, newest first, but for
+those that a plan shortens whether there is room or not. All messages of the plan stay, whatever they take.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CLOSER = 0.95
 @dataclass(frozen=True, slots=True)
 class Settled:
     """A plan with exact numbers: `kept` positions in order (shortened ones among them), the messages that stand in
-    for shortened ones with their `costs`, and the `tokens` of all.
+    for shortened ones with their `costs`, and the `tokens` of all, with what is set aside for a summary and an opening.
     """
 
     kept: tuple[int, ...]
@@ -37,18 +36,18 @@ def settle(
     history: History,
     message: Callable[[int], Message],
     count: Callable[[Message], int],
-    *,
-    drop: bool = True,
 ) -> Settled:
     """Settle a plan; `message` gives the message at a position, `count` what one costs.
 
-    Without `drop` all messages of the plan stay, so the total may end above the budget by what its estimates missed.
+    The total may end above the budget by what the plan's estimates missed (`scoring.pruning` then plans again).
     """
+    if not plan.shortened:
+        return Settled(plan.kept, {}, {}, plan.tokens_after - plan.absorbed)
     stand_ins = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
     costs = {p: count(made) for p, made in stand_ins.items()}
-    kept = dict.fromkeys(sorted((*plan.kept, *plan.shortened)))
+    kept = tuple(sorted((*plan.kept, *plan.shortened)))
     total = sum([costs.get(p, history.tokens[p]) for p in kept])
-    total += plan.summary.tokens - plan.summary.absorbed if plan.summary is not None else 0
+    total += plan.opening_tokens + (plan.summary.tokens - plan.absorbed if plan.summary is not None else 0)
     allowed = plan.over_budget.protected_tokens if plan.over_budget else plan.max_tokens
     share = 1.0 - (total - allowed) / max(1, sum(costs.values()))
     for part in (share * CLOSER, 0.0):  # first a part of the rows of each, then none
@@ -61,17 +60,10 @@ def settle(
             less = costs[position] - count(smaller)
             if less > 0:
                 stand_ins[position], costs[position], total = smaller, costs[position] - less, total - less
-    for head in plan.last_taken() if drop else ():
-        if total <= allowed:
-            break
-        for position in history.unit(head):
-            total -= costs.pop(position, history.tokens[position])
-            stand_ins.pop(position, None)
-            kept.pop(position)
     for position in sorted(stand_ins, reverse=True):
         extra = history.tokens[position] - costs[position]
         fits = total + extra <= allowed and not plan.shortenings[position].lasting
         if extra <= 0 or fits:
             total += extra
             del stand_ins[position], costs[position]
-    return Settled(tuple(kept), stand_ins, costs, total)
+    return Settled(kept, stand_ins, costs, total)

@@ -11,13 +11,12 @@ from typing import Any
 import click
 import orjson
 
-from scoring.formats import Decoded, decode, encode, opening
+from scoring.formats import Decoded, decode
 from scoring.history import History
 from scoring.models import find_model
-from scoring.plan import PrunePlan, plan_prune
+from scoring.pruning import Pruning
+from scoring.pruning import prune as prune_messages
 from scoring.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
-from scoring.summary.levels import Judged
-from scoring.summary.planned import written
 from scoring.task_types import AUTO, TASK_TYPE_CHOICES
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
@@ -26,12 +25,11 @@ from webapp.tokenizers import Tokenizers
 
 @dataclass(frozen=True)
 class Pruned:
-    """What came out: the value to write, in the shape that came in, and the plan that made it."""
+    """What came out: the value to write, in the shape that came in, and what was done."""
 
     value: Any
-    plan: PrunePlan
+    done: Pruning
     format: str
-    summary: Judged | None = None
 
 
 @click.command()
@@ -145,55 +143,40 @@ def prune_value(
     budget = max_tokens
     if budget is None:
         budget = int((limits.input_limit or limits.window) * settings.aim_percent / 100)
-    plan = plan_prune(history, settings, budget, wire_format=decoded.format)
-    summary = None
-    if plan.summary is not None:
-        covered = [decoded.messages[i] for i in plan.summary.covers]
-        summary = written(covered, plan.summary.tokens, settings.summary_words, counter)
-    return Pruned(kept_value(value, decoded, plan, summary), plan, decoded.format, summary)
+    done = prune_messages(
+        history, decoded.messages, settings, budget, wire_format=decoded.format, counter=counter
+    )
+    return Pruned(_as_it_came(value, decoded, done), done, decoded.format)
 
 
-def kept_value(value: Any, decoded: Decoded, plan: PrunePlan, summary: Judged | None = None) -> Any:
-    """What stays, in the shape that came in; a summary stands at the place of the first message it covers."""
-    gone = set(plan.removed)
-    place = plan.summary.covers[0] if plan.summary is not None else None
-    staying = []
-    for position, message in enumerate(decoded.messages):
-        if position == place and summary is not None:
-            staying.append(summary.summary.as_message())
-        if position not in gone:
-            shortening = plan.shortenings.get(position)
-            staying.append(shortening.apply(message) if shortening else message)
-    if plan.opening_tokens:
-        first = next((n for n, message in enumerate(staying) if message.role != "system"), 0)
-        staying.insert(first, opening())
-    envelope = dict(decoded.envelope)
-    messages = encode(staying, decoded.format, envelope)
+def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
+    """What stays, in the shape that came in."""
+    messages = done.wire(decoded.messages, decoded.format)
     if not isinstance(value, dict):
         return messages
     key = next(key for key in value if key not in decoded.envelope)
-    return {**value, **envelope, key: messages}
+    return {**value, key: messages}
 
 
-def report(done: Pruned) -> list[str]:
+def report(pruned: Pruned) -> list[str]:
     """What was done, and why, for a person to read."""
-    plan = done.plan
-    total = len(plan.kept) + len(plan.removed) + len(plan.shortened)
-    before = f"{total:,} messages, {plan.tokens_before:,} tokens"
-    less = plan.summary.tokens - done.summary.tokens if plan.summary and done.summary else 0
-    after = f"{total - len(plan.removed):,} messages, {plan.tokens_after - less:,} tokens"
-    lines = [f"{done.format}: {before} -> {after} (at most {plan.max_tokens:,})"]
-    if plan.over_budget:
-        lines.append(f"over budget: {plan.over_budget}")
-    if not plan.removed and not plan.shortened:
+    done, plan = pruned.done, pruned.done.plan
+    stays, shortened = len(done.settled.kept), sorted(done.settled.stand_ins)
+    before = f"{stays + len(plan.removed):,} messages, {plan.tokens_before:,} tokens"
+    after = f"{stays:,} messages, {done.tokens:,} tokens"
+    lines = [f"{pruned.format}: {before} -> {after} (at most {done.max_tokens:,})"]
+    if done.over_budget:
+        lines.append(f"over budget: {done.over_budget}")
+    if not plan.removed and not shortened:
         lines.append(
-            "nothing goes: the list is within the budget" if not plan.over_budget else "nothing more can go"
+            "nothing goes: the list is within the budget" if not done.over_budget else "nothing more can go"
         )
+    lines += [f"problem: {problem}" for problem in plan.problems]
     causes = Counter(plan.cause(position) for position in plan.removed)
     lines += [f"{count:>6,} go: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
     if done.summary is not None:
         lines.append(f"       a summary of {done.summary.tokens:,} tokens stands for what is summarised")
-    causes = Counter(plan.cause(position) for position in plan.shortened)
+    causes = Counter(plan.cause(position) for position in shortened)
     lines += [
         f"{count:>6,} are shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()
     ]

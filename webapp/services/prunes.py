@@ -282,7 +282,7 @@ class Prunes:
         def count(message: Message) -> int:
             return estimate_message_tokens(message, counter)
 
-        settled = settle(made.base, view.history, message, count, drop=False)
+        settled = settle(made.base, view.history, message, count)
         by_hand = {
             i: made.plan.shortenings[i].apply(message(i))
             for i in made.plan.shortened

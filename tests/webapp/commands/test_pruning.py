@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from scoring.formats import decode
+from scoring.models import find_model
+from scoring.tokens import estimate_message_tokens
+from webapp.tokenizers import Tokenizers
 
 CHAT = [{"role": "system", "content": "Be brief."}] + [
     {"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " + "word " * 300} for n in range(40)
@@ -135,6 +141,30 @@ class TestAList:
         """The protected stay, and the numbers are given."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 1, "--dry-run")
         assert "over budget" in done.err
+
+
+class TestTheReport:
+    """What stands on stderr."""
+
+    def test_says_what_the_list_takes_that_was_written(self, run: Any, tmp_path: Path) -> None:  # B7, X7
+        """Read back, it takes the tokens that were said, within the budget, though outputs were cut to rows."""
+        file, out = tmp_path / "body.json", tmp_path / "out.json"
+        rows = "\n".join(f"row {n} of {'数据库 ' * (n % 9)} in file_{n}.py" for n in range(300))
+        body = json.loads(json.dumps(ANTHROPIC_BODY).replace("line 7\\n" * 300, json.dumps(rows)[1:-1]))
+        done_so_far = {"role": "assistant", "content": "All is read."}
+        body["messages"] += [done_so_far, {"role": "user", "content": "What is in file_7.py?"}]
+        written(file, body)
+        counter = Tokenizers().counter(find_model("default").encoding)
+        cut = 0
+        for budget in range(1_000, 6_000, 500):
+            done = run("prune", file, "--max-tokens", budget, "-o", out)
+            said = re.search(r"-> .* messages, ([\d,]+) tokens \(at most", done.err)
+            messages = decode(json.loads(out.read_text())).messages
+            assert said is not None
+            final = int(said[1].replace(",", ""))
+            assert final == sum(estimate_message_tokens(m, counter) for m in messages) <= budget
+            cut += "shortened" in done.err
+        assert cut
 
 
 class TestBadInput:
