@@ -2,7 +2,7 @@
 //
 // How full one session's context is, and the button that prunes it, for any page of ours; drawn in a shadow root so that
 // it looks the same everywhere. Attributes: `session-id`; `base-url`, where the server is, by default where the page
-// came from. Refreshes live, and at least every three seconds. `getStatus()` answers what it shows. Emits
+// came from; both may change. Refreshes live, at most once a second and at least every three. `getStatus()` answers what it shows. Emits
 // `context:pruned` with the answer of the prune.
 import { apiAt } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
@@ -10,6 +10,7 @@ import { number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { prunedItems } from "../lib/plan.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { live } from "../lib/socket.js";
 import { WIDGET_STYLE } from "../lib/widget-style.js";
@@ -19,6 +20,7 @@ import { WIDGET_STYLE } from "../lib/widget-style.js";
 /** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric, lastActivity: string | null, message: string }} WidgetStatus */
 
 const REFRESH_MS = 3000;
+const CALM_MS = 1000;
 const TOAST_MS = 6000;
 /** Above this share of the limit the widget warns (SPEC B17). */
 const WARNING_PERCENT = 80;
@@ -37,6 +39,7 @@ export class ContextManagerWidget extends CoppiceElement {
   #pruning = false;
   /** @type {ReturnType<typeof setInterval> | null} */
   #clock = null;
+  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
@@ -47,7 +50,12 @@ export class ContextManagerWidget extends CoppiceElement {
   }
 
   attributeChangedCallback() {
-    if (this.isConnected) this.refresh();
+    if (this.life.aborted) return;
+    this.#stats = null;
+    this.#error = null;
+    this.#toast = null;
+    this.#follow();
+    this.requestUpdate();
   }
 
   start() {
@@ -57,33 +65,50 @@ export class ContextManagerWidget extends CoppiceElement {
     this.listen(this.#root, "click", (/** @type {MouseEvent} */ event) => {
       if (/** @type {Element} */ (event.target).closest("[data-act=prune]")) this.prune();
     });
-    if (!this.getAttribute("base-url")) {
-      live.join(`session:${this.#session}`);
-      for (const name of [
-        "context:stats",
-        "messages:appended",
-        "context:pruned",
-        "context:restored",
-        "session:updated",
-      ])
-        this.listen(live, name, (/** @type {CustomEvent} */ event) => {
-          if ((event.detail?.session_id ?? event.detail?.id) === this.#session) this.refresh();
-        });
-    }
+    for (const name of [
+      "context:stats",
+      "messages:appended",
+      "context:pruned",
+      "context:restored",
+      "session:updated",
+    ])
+      this.listen(live, name, (/** @type {CustomEvent} */ { detail }) => {
+        if (this.#isHere && (detail?.session_id ?? detail?.id) === this.#session) this.refresh();
+      });
     this.#clock = setInterval(() => this.refresh(), REFRESH_MS);
-    this.refresh();
+    this.#follow();
+  }
+
+  /** Whether the session is one of the server that the page came from, whose events arrive here. */
+  get #isHere() {
+    return !this.getAttribute("base-url");
+  }
+
+  /** Begins with the session that the attributes name. */
+  #follow() {
+    if (this.#isHere && this.#session) live.join(`session:${this.#session}`);
+    this.#reader.restart();
   }
 
   stop() {
     if (this.#clock) clearInterval(this.#clock);
+    this.#reader.stop();
   }
 
-  async refresh() {
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  /** @param {AbortSignal} signal aborted once another session is shown */
+  async #read(signal) {
     if (!this.#session) return;
     try {
-      this.#stats = await this.#api.stats(this.#session);
+      const stats = await this.#api.stats(this.#session, signal);
+      if (signal.aborted) return;
+      this.#stats = stats;
       this.#error = null;
     } catch (error) {
+      if (signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
@@ -93,16 +118,17 @@ export class ContextManagerWidget extends CoppiceElement {
   async prune() {
     if (this.#pruning) return;
     this.#pruning = true;
+    const { signal } = this.#reader;
     this.requestUpdate();
     try {
       const applied = await this.#api.prune(this.#session, {});
-      this.#say(prunedItems(applied.operation));
+      if (!signal.aborted) this.#say(prunedItems(applied.operation));
       this.emit("context:pruned", applied);
     } catch (error) {
-      this.#say(`Not pruned: ${error instanceof Error ? error.message : String(error)}`);
+      if (!signal.aborted) this.#say(`Not pruned: ${error instanceof Error ? error.message : String(error)}`);
     }
     this.#pruning = false;
-    await this.refresh();
+    await this.#reader.restart();
   }
 
   /** @param {string} message */

@@ -78,10 +78,10 @@ export function apiAt(base = "") {
     patchSession: (id, data) => call("PATCH", at(id), data),
     /** @param {string} id @returns {Promise<unknown>} */
     deleteSession: (id) => call("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
-    /** @param {string} id @returns {Promise<import("./types.js").Stats>} */
-    stats: (id) => call("GET", `${at(id)}/stats`),
-    /** @param {string} id @returns {Promise<import("./types.js").Timeline>} */
-    timeline: (id) => call("GET", `${at(id)}/timeline`),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Stats>} */
+    stats: (id, signal) => call("GET", `${at(id)}/stats`, undefined, signal),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Timeline>} */
+    timeline: (id, signal) => call("GET", `${at(id)}/timeline`, undefined, signal),
     /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Page>} */
     messages: (id, query, signal) => call("GET", `${at(id)}/messages${queryOf(query)}`, undefined, signal),
     /** @param {string} id @param {string} message @returns {Promise<import("./types.js").MessageFull>} */

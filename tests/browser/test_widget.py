@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from tests.browser.writing import feed, managed
 from tests.servers import Server
@@ -14,7 +16,35 @@ PUT = """session => {
   widget.setAttribute("session-id", session);
   document.querySelector("main").prepend(widget);
 }"""
+TURN = "session => document.querySelector('context-manager-widget').setAttribute('session-id', session)"
+COUNT = """() => {
+  const own = window.fetch;
+  window.asked = 0;
+  window.fetch = (address, init) => {
+    if (address.endsWith("/stats")) window.asked += 1;
+    return own(address, init);
+  };
+}"""
+BURST = """async session => {
+  const here = document.querySelector("script[src$='app.js']").src;
+  const { live } = await import(new URL("lib/socket.js", here).href);
+  for (let i = 0; i < 20; i++)
+    live.dispatchEvent(new CustomEvent("messages:appended", { detail: { session_id: session } }));
+}"""
 STATUS = "document.querySelector('context-manager-widget').getStatus()"
+
+
+def hold(page: Page, pattern: str, act: Callable[[], object]) -> list[Route]:
+    """The requests that `act` makes; they wait until the test lets them go on."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(pattern, keep)
+    with page.expect_request(pattern):
+        act()
+    return held
 
 
 class TestTheWidget:
@@ -55,6 +85,35 @@ class TestTheWidget:
         page.evaluate(PUT, session)
         expect(count).to_have_text("4")
         feed(server, session, 2, tokens=50, start=4)
+        expect(count).to_have_text("6")
+
+    def test_asks_once_however_much_happens(self, page: Page, server: Server) -> None:
+        """Many events while an answer is on its way make one more request, not one each."""
+        session = managed(server, 2, tokens=50)
+        page.goto(f"{server.url}/search")
+        page.evaluate(COUNT)
+        [held] = hold(page, "**/stats", lambda: page.evaluate(PUT, session))
+        page.evaluate(BURST, session)
+        assert page.evaluate("window.asked") == 1
+        held.continue_()
+        page.wait_for_function("() => window.asked === 2")
+        page.unroute("**/stats")
+        expect(page.locator("context-manager-widget dd").first).to_have_text("2")
+
+    def test_turns_to_another_session(self, page: Page, server: Server) -> None:
+        """With another id it follows that one live, and a late answer for the one before is not shown."""
+        before, after = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
+        page.goto(f"{server.url}/search")
+        page.evaluate("window.setInterval = () => 0")
+        [late] = hold(page, f"**/{before}/stats", lambda: page.evaluate(PUT, before))
+        page.evaluate(TURN, after)
+        count = page.locator("context-manager-widget dd").first
+        expect(count).to_have_text("5")
+        with contextlib.suppress(Error):  # the page may have given it up
+            late.continue_()
+        page.wait_for_timeout(300)
+        expect(count).to_have_text("5")
+        feed(server, after, 1, tokens=50, start=5)
         expect(count).to_have_text("6")
 
     def test_keeps_its_looks_to_itself(self, page: Page, server: Server) -> None:  # B17
