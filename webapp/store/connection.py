@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ CHECKPOINT_SECONDS = 1.0
 # Upkeep takes the write lock for a few milliseconds at a time, and lets others in between.
 UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
+CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
 CACHE_KIB = 32_000
 MMAP_BYTES = 1 << 30
 
@@ -71,6 +72,8 @@ class Connections:
     def _held(self) -> _Holder:
         holder: _Holder | None = getattr(self._local, "holder", None)
         if holder is None:
+            if self._closed.is_set():
+                raise StoreError(f"{self.path} is closed")
             holder = _Holder(self._open())
             self._local.holder = holder
             with self._lock:
@@ -99,13 +102,15 @@ class Connections:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
-        with translated("reading", self.path):
-            return self._connection().execute(sql, values).fetchall()
+        holder = self._held()
+        with holder.using, translated("reading", self.path):
+            return holder.connection.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
-        with translated("reading", self.path):
-            found: tuple[Any, ...] | None = self._connection().execute(sql, values).fetchone()
+        holder = self._held()
+        with holder.using, translated("reading", self.path):
+            found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
             return found
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
@@ -115,13 +120,15 @@ class Connections:
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Runs a statement inside `write()`; the number of rows it touched."""
-        with translated("writing", self.path):
-            return self._connection().execute(sql, values).rowcount
+        holder = self._held()
+        with holder.using, translated("writing", self.path):
+            return holder.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
         """Runs a statement once a row of values, inside `write()`."""
-        with translated("writing", self.path):
-            self._connection().executemany(sql, values)
+        holder = self._held()
+        with holder.using, translated("writing", self.path):
+            holder.connection.executemany(sql, values)
 
     @contextmanager
     def write(self) -> Iterator[None]:
@@ -137,21 +144,22 @@ class Connections:
         if holder.writing:
             yield
             return
-        if _inside(connection):
+        with holder.using, translated("writing", self.path):
+            reading = _inside(connection)
+        if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
         if not self._writing.acquire(timeout=self._busy_ms / 1000):
             raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
         try:
-            with translated("writing", self.path):
+            with holder.using, translated("writing", self.path):
                 connection.execute("BEGIN IMMEDIATE")
             holder.writing = True
             try:
                 yield
-                with translated("writing", self.path):
+                with holder.using, translated("writing", self.path):
                     connection.execute("COMMIT")
             except BaseException:
-                if _inside(connection):
-                    connection.execute("ROLLBACK")
+                holder.roll_back()
                 raise
         finally:
             holder.writing = False
@@ -162,17 +170,18 @@ class Connections:
     @contextmanager
     def read(self) -> Iterator[None]:
         """Several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
-        connection = self._connection()
-        if _inside(connection):
+        holder = self._held()
+        with holder.using, translated("reading", self.path):
+            nested = _inside(holder.connection)
+            if not nested:
+                holder.connection.execute("BEGIN")
+        if nested:
             yield
             return
-        with translated("reading", self.path):
-            connection.execute("BEGIN")
         try:
             yield
         finally:
-            if _inside(connection):
-                connection.execute("ROLLBACK")
+            holder.roll_back()
 
     def changes(self) -> int:
         """Rows that the calling thread's connection has changed so far."""
@@ -180,8 +189,9 @@ class Connections:
 
     def checkpoint(self) -> None:
         """Moves what the log file holds into the database, as far as readers allow."""
-        with translated("checkpointing", self.path):
-            self._connection().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        holder = self._held()
+        with holder.using, translated("checkpointing", self.path):
+            holder.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _watch_log(self) -> None:
         if self._checkpointer is None:
@@ -196,26 +206,46 @@ class Connections:
                     self._checkpointer.start()
 
     def close(self) -> None:
-        """Closes every thread's connection; the store cannot be used afterwards."""
+        """Closes every thread's connection, once its statement is done or broken off; the store cannot be used
+        afterwards.
+        """
         self._closed.set()
         self._written.set()
         if self._checkpointer is not None:
             self._checkpointer.join(timeout=5)
         with self._lock:
             for holder in list(self._all):
-                holder.connection.close()
+                holder.close()
         self._local = threading.local()
 
 
 class _Holder:
     """Lets a thread's connection be known to `close()` without keeping it alive after the thread.
 
-    `writing` says that the transaction it is in, if any, is one of `write()`.
+    `writing` says that the transaction it is in, if any, is one of `write()`. Whoever runs a statement holds `using`:
+    a connection that is closed by one thread while another is inside it takes the whole process down.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self.writing = False
+        self.using = threading.RLock()
+
+    def roll_back(self) -> None:
+        """Takes back what the transaction wrote that is still open, if one is."""
+        with self.using, suppress(sqlite3.ProgrammingError):  # closed meanwhile: nothing of it was kept
+            if _inside(self.connection):
+                self.connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Closes the connection, from any thread."""
+        if not self.using.acquire(timeout=CLOSE_SECONDS):
+            self.connection.interrupt()
+            self.using.acquire()
+        try:
+            self.connection.close()
+        finally:
+            self.using.release()
 
     def __del__(self) -> None:
         self.connection.close()

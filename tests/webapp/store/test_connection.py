@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import nullcontext
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 
@@ -109,6 +109,43 @@ class TestRead:
         with store.write():
             store.small.put_setting("x", 1)
         assert setting(store) == 1
+
+
+class TestClosing:
+    """The store goes while threads are at it, as when a server stops."""
+
+    def test_lets_a_statement_end_first(self, tmp_path: Path) -> None:
+        """Whoever comes later is told; a connection closed under a statement would end the process."""
+        query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT hex(i) FROM n"
+        for turn in range(10):
+            store = Store(tmp_path / f"{turn}.db")
+            begun, told = Barrier(5), list[str]()
+
+            def look(store: Store = store, begun: Barrier = begun, told: list[str] = told) -> None:
+                begun.wait()
+                try:
+                    while True:
+                        with store.read():
+                            store.db.rows(query)
+                except StoreError as error:
+                    told.append(str(error))
+
+            threads = [Thread(target=look) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            begun.wait()
+            store.close()
+            for thread in threads:
+                thread.join()
+            assert len(told) == 4
+            assert all("closed" in words for words in told)
+
+    def test_is_for_good(self, tmp_path: Path) -> None:
+        """A thread that was not there before does not open it again."""
+        store = Store(tmp_path / "x.db")
+        store.close()
+        with pytest.raises(StoreError, match="is closed"):
+            store.small.setting("x")
 
 
 class TestErrors:
