@@ -161,13 +161,14 @@ def plan_prune(
     to be sent in, where one is known: some ask for more of who speaks when (`scoring.speakers`).
 
     Raises:
-        InvalidSettings: the budget is no whole number of at least 0, or nobody knows the strategy.
+        InvalidSettings: the budget is no whole number of at least 0, nobody knows the strategy, or `spare` or `drop`
+            hold what is no position of the history.
         InvalidList: the plan would tear a unit apart (a bug, never input).
     """
     name = strategy or settings.strategy
     if not isinstance(history, History):
         history = History.of(history, settings=settings)
-    _check_arguments(max_tokens, name)
+    _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
     settings = settings_for(settings, history.facts)
     protection = protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
@@ -179,7 +180,7 @@ def plan_prune(
     return _plan(decision, scores, name)
 
 
-def _check_arguments(max_tokens: object, strategy: str) -> None:
+def _check_arguments(max_tokens: object, strategy: str, messages: int, **positions: Collection[int]) -> None:
     faults = []
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
         faults.append(
@@ -187,8 +188,17 @@ def _check_arguments(max_tokens: object, strategy: str) -> None:
         )
     if strategy not in STRATEGIES:
         faults.append(Fault("strategy", f"expected one of {', '.join(STRATEGIES)}, got {shown(strategy)}"))
+    for name, given in positions.items():
+        if strange := [p for p in given if not _is_position(p, messages)]:
+            wanted = f"expected positions in a list of {messages:,} messages, counted from 0"
+            faults.append(Fault(name, f"{wanted}, got {shown(strange[0])}"))
     if faults:
         raise InvalidSettings(faults)
+
+
+def _is_position(value: object, messages: int) -> bool:
+    """Whether it is the place of a message, counted from 0; from the end nobody counts here."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < messages
 
 
 def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:

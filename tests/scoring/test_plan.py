@@ -194,6 +194,14 @@ class TestValidity:
         ):
             planned([user()], 1, strategy="luck")
 
+    @pytest.mark.parametrize("name", ["spare", "drop"])
+    @pytest.mark.parametrize("position", [2, 5, -1, -2, True, 0.0, None])
+    def test_is_refused_for_a_message_that_is_not_there(self, name: str, position: Any) -> None:
+        """None is counted from the end, and the field is named."""
+        wanted = rf"^{name}: expected positions in a list of 2 messages, counted from 0, got {position}"
+        with pytest.raises(InvalidSettings, match=wanted):
+            planned([user(), model()], 100, **{name: [position]})
+
 
 budgets = st.integers(0, 4_000)
 presets = st.sampled_from(
