@@ -3,28 +3,28 @@ inside what is protected.
 
 First, when a provider has reported an overflow, the oldest half of the turns goes (SPEC P6). Then, in this order and
 only as far as it takes (SPEC S5): images in the middle, large contents in the middle, the oldest unprotected units,
-and at last inside the protected rest. It ends within the budget on any input; only system messages that exceed it by
-themselves are refused. Each step passes over the list once: linear, not quadratic. Units are whole at every step.
+and at last inside the protected rest. A unit for which there is no room even beside the system messages alone goes
+before all that, or everything else would go for nothing. It ends within the budget, repairs included, with a message
+of the user's if there was one; where that cannot be, it refuses with the numbers. Each step passes over the list once:
+linear, not quadratic. Units are whole at every step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scoring.errors import ScoringError
 from scoring.formats import repair
-from scoring.messages import Message
+from scoring.messages import Message, Text, ToolResult
 from scoring.summary.value import Summary
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
-from scoring.tombstones import HEAD_CHARS, TAIL_CHARS, cut_message, shortened, without_media
+from scoring.tombstones import CUT, HEAD_CHARS, TAIL_CHARS, cut_message, shortened, without_media
 from scoring.units import Units, has_own_words, links_of
 
 MIN_RECENT = 6
 # Once even the protected have to be cut, they are cut to these, one after the other: head and tail in characters.
 PROTECTED_CUTS = ((HEAD_CHARS, TAIL_CHARS), (200, 100))
-# Repairs on the way out may add some tokens; then it is done again with so much less.
-MOST_TRIES = 4
 
 
 class SystemTooLarge(ScoringError):
@@ -35,6 +35,18 @@ class SystemTooLarge(ScoringError):
         super().__init__(
             f"the system prompt alone takes {system_tokens:,} tokens, {system_tokens - available:,} more than the "
             f"{available:,} available; shorten it or choose a model with a larger window"
+        )
+
+
+class NoUserMessageFits(ScoringError):
+    """Beside the system messages there is no room for any message of the user's: nothing could be sent (SPEC X6)."""
+
+    def __init__(self, system_tokens: int, available: int) -> None:
+        self.system_tokens, self.available = system_tokens, available
+        super().__init__(
+            f"no message of the user's, however it is cut, fits in the {available - system_tokens:,} tokens that the "
+            f"system prompt ({system_tokens:,}) leaves of the {available:,} available; shorten it or choose a model "
+            "with a larger window"
         )
 
 
@@ -83,13 +95,15 @@ def relieve(
 
     Raises:
         SystemTooLarge: the system messages alone exceed `available`.
+        NoUserMessageFits: the user has spoken, and beside them no user message fits.
     """
     costs = tuple(tokens) if tokens is not None else _costs(items, counter)
-    budget = available
-    for _ in range(MOST_TRIES):
+    budget, step = available, 1
+    while True:
         work = _Work(items, budget, costs, pinned, counter)
         if work.system > available:
             raise SystemTooLarge(work.system, available)
+        work.drop_what_cannot_stay(min_recent)
         if overflow:
             work.drop_half_of_the_turns()
         if work.total > budget:
@@ -99,7 +113,11 @@ def relieve(
         growth = done.tokens + _repairs_cost(done.messages, counter) - available
         if growth <= 0 or budget <= work.system:
             break
-        budget = max(work.system, budget - growth)
+        # From what came out, because the cut moves by whole units; twice as far each time, as repairs may grow too.
+        budget = max(work.system, min(budget, done.tokens) - growth * step)
+        step *= 2
+    if work.lost_the_user():
+        raise NoUserMessageFits(work.system, available)
     return done
 
 
@@ -117,6 +135,16 @@ def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
     after = {id(m) for m in repaired}
     new = sum(estimate_message_tokens(m, counter) for m in repaired if id(m) not in there)
     return new - sum(estimate_message_tokens(m, counter) for m in messages if id(m) not in after)
+
+
+def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
+    """The message cut to `tokens` as far as it can be; the user's own words stay before what tools gave back."""
+    cut = cut_message(message, tokens, counter)
+    if has_own_words(cut) or not has_own_words(message):
+        return cut
+    bare = tuple(replace(p, text="") if isinstance(p, ToolResult) else p for p in message.parts)
+    cut = cut_message(replace(message, parts=bare), tokens, counter)
+    return cut if has_own_words(cut) else replace(cut, parts=(*cut.parts, Text(CUT)))
 
 
 def emergency_note(dropped: int) -> str:
@@ -156,11 +184,33 @@ class _Work:
         self.shortened: set[int] = set()
         self.cut_protected = False
 
+    # -- what cannot stay
+
+    def drop_what_cannot_stay(self, min_recent: int) -> None:
+        """Units that are too large even cut as far as they can be, and alone with the system messages."""
+        room = self.available - self.system
+        gone = [h for h in self._heads() if not self._could_stay(h, room)]
+        if gone:
+            self.protect(min_recent)
+            self.cut_protected = any(not self.protected.isdisjoint(self.units.of(h)) for h in gone)
+            self._drop(gone)
+
+    def _could_stay(self, head: int, room: int) -> bool:
+        unit = self.units.of(head)
+        if sum(self.cost[n] for n in unit) <= room or not self.systems.isdisjoint(unit):
+            return True
+        return sum(map(self._least, unit)) <= room
+
+    def _least(self, position: int) -> int:
+        """What a message takes when it is cut as far as it can be."""
+        cut = _cut(without_media(self.now[position]), 0, self.counter)
+        return min(self.cost[position], estimate_message_tokens(cut, self.counter))
+
     # -- half of the turns
 
     def drop_half_of_the_turns(self) -> None:
         """The oldest half of the turns goes; of a single turn just its user message stays."""
-        starts = [n for n, m in enumerate(self.now) if has_own_words(m) and not self.is_summary[n]]
+        starts = [n for n in self._present() if has_own_words(self.now[n]) and not self.is_summary[n]]
         if len(starts) >= 2:
             boundary = starts[len(starts) // 2]
             self._drop(h for h in self._heads() if self.units.of(h)[-1] < boundary and not self._lasts(h))
@@ -199,9 +249,7 @@ class _Work:
 
     def _inside_protected(self) -> None:
         rest = [n for n in self._present() if n not in self.systems]
-        asked = next(
-            (n for n in reversed(rest) if has_own_words(self.now[n]) and not self.is_summary[n]), None
-        )
+        asked = self._last_words(rest)
         others = [n for n in rest if n != asked]
         if self._strip(others):
             return
@@ -220,13 +268,17 @@ class _Work:
         if self._drop_until_fits([*oldest, *summaries, *last]):
             return
         if asked is not None:
-            self._cut_to(asked, self.available - self.total + self.cost[asked])
-            if self.total > self.available:
-                self._drop([self.units.head[asked]])
+            for n in (*(n for n in self.units.of(asked) if n != asked), asked):
+                self._cut_to(n, self.available - self.total + self.cost[n])
         if self.total > self.available:  # a unit that reaches into system messages' places
-            self._drop(h for h in self._heads() if h not in self.systems)
+            self._drop(self._heads())
 
     # -- steps
+
+    def lost_the_user(self) -> bool:
+        """Whether the user has spoken, and nothing of it is left."""
+        everything = range(len(self.now))
+        return self._last_words(self._present()) is None and self._last_words(everything) is not None
 
     def _last_words(self, positions: Sequence[int]) -> int | None:
         """Where the user last said something."""
@@ -267,7 +319,7 @@ class _Work:
         )
 
     def _cut_to(self, position: int, tokens: int) -> None:
-        message = cut_message(self.now[position], max(0, tokens), self.counter)
+        message = _cut(self.now[position], max(0, tokens), self.counter)
         if message.parts and self._put(position, message):
             self.shortened.add(position)
 

@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.assembly import BuiltContext, build
-from scoring.emergency import SystemTooLarge, relieve
-from scoring.formats import FORMATS, decode, encode, validate
+from scoring.emergency import NoUserMessageFits, SystemTooLarge, relieve
+from scoring.formats import FORMATS, decode, encode, repair, validate
 from scoring.messages import Message, Text
 from scoring.selection import STRATEGIES
 from scoring.settings import BALANCED
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
+from scoring.units import has_own_words, units_of
 from tests.scoring.builders import any_messages
 from tests.scoring.formats.lists import conversations
 
@@ -106,6 +107,17 @@ class TestAnyAssembly:
         assert all(a <= b for a, b in itertools.pairwise(seen)) or len(places) < len(items)
 
 
+def fits_alone(messages: list[Message], unit: tuple[int, ...], room: int) -> bool:
+    """Whether a unit with words of the user's fits by itself."""
+    alone = [messages[n] for n in unit]
+    if not any(map(has_own_words, alone)):
+        return False
+    try:
+        return relieve(alone, room).tokens <= room
+    except NoUserMessageFits:
+        return False
+
+
 class TestAnyEmergency:
     """The last resort, on anything."""
 
@@ -114,15 +126,22 @@ class TestAnyEmergency:
     def test_ends_within_the_budget(
         self, messages: list[Message], available: int, overflow: bool, recent: int
     ) -> None:  # S5, P6, C5
-        """Unless the system messages alone exceed it: then it says so with the numbers."""
+        """Repairs included, and with words of the user's; it says with the numbers where there is no room for that."""
         system = sum(estimate_message_tokens(m) for m in messages if m.role == "system")
         if system > available:
             with pytest.raises(SystemTooLarge) as caught:
                 relieve(messages, available, overflow=overflow, min_recent=recent)
             assert (caught.value.system_tokens, caught.value.available) == (system, available)
             return
-        done = relieve(messages, available, overflow=overflow, min_recent=recent)
+        try:
+            done = relieve(messages, available, overflow=overflow, min_recent=recent)
+        except NoUserMessageFits:
+            assert not any(fits_alone(messages, unit, available - system) for unit in units_of(messages))
+            return
+        repaired, _ = repair(done.messages)
         assert sum(map(estimate_message_tokens, done.messages)) == done.tokens <= available
+        assert sum(map(estimate_message_tokens, repaired)) <= available
+        assert any(map(has_own_words, done.messages)) or not any(map(has_own_words, messages))
         assert sorted((*done.kept, *done.dropped)) == list(range(len(messages)))
 
     @given(st.data(), st.sampled_from(NAMES), WINDOWS, st.booleans())
@@ -134,7 +153,7 @@ class TestAnyEmergency:
         said = decode(encode(data.draw(conversations()), name, {}), name).messages
         try:
             done = relieve(said, available, overflow=overflow)
-        except SystemTooLarge:
+        except (SystemTooLarge, NoUserMessageFits):
             return
         made = build(done.messages, config=AssemblyConfig(format=name, usable=10_000_000))
         if all(m.role == "system" for m in made.messages):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from scoring.emergency import SystemTooLarge, emergency_note, relieve
+from scoring import emergency
+from scoring.emergency import NoUserMessageFits, SystemTooLarge, emergency_note, relieve
+from scoring.formats import decode, encode, repair
 from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens
+from scoring.units import has_own_words
 from tests.scoring.builders import calls, in_letters, model, results, system, user
 
 LONG = "word " * 3_000
@@ -21,6 +26,12 @@ def image(text: str = "look") -> Message:
 def costs(*messages: Message) -> int:
     """What some messages take."""
     return sum(map(estimate_message_tokens, messages))
+
+
+def unit_with_words(arguments: str) -> list[Message]:
+    """A call, and its result in one message with the user's words, as Anthropic has it."""
+    said = Message("user", (ToolResult("x", "out"), Text("Delete nothing, please.")))
+    return [message("assistant", "", ToolCall("x", "write", arguments)), said]
 
 
 class TestTruncation:
@@ -105,6 +116,51 @@ class TestTruncation:
         ):
             relieve([system(LONG), user()], 1_000)
 
+    def test_drops_first_what_could_never_stay(self) -> None:  # S5, X6
+        """Arguments that nothing can cut, in one unit with the user's last words: all else stays as it is."""
+        given = [system("be brief"), *in_letters("uauau"), *unit_with_words("word " * 3_000)]
+        done = relieve(given, 2_000)
+        assert done.kept == (0, 1, 2, 3, 4, 5)
+        assert not done.changed
+        assert done.cut_protected
+        assert done.note == "Emergency compression dropped 2 oldest messages"
+
+    @pytest.mark.parametrize("overflow", [False, True])
+    @pytest.mark.parametrize("available", [20, 60, 2_000])
+    def test_keeps_an_earlier_message_of_the_users_where_the_last_cannot_stay(
+        self, available: int, overflow: bool
+    ) -> None:  # X6, P6
+        """Cut if need be."""
+        given = [message("user", "start " * 50), *unit_with_words("word " * 3_000)]
+        done = relieve(given, available, overflow=overflow)
+        assert done.kept == (0,)
+        assert done.messages[0].text.startswith("start")
+
+    def test_keeps_words_before_what_tools_gave_back(self) -> None:  # X6
+        """Both in one message, and room for a few tokens: the output goes, of the words stays what can."""
+        said = Message("user", (ToolResult("1", "so it said " * 400), Text("Delete nothing, please. " * 9)))
+        bare = Message("user", (ToolResult("1", ""), Text("[cut]")))
+        given = [Message("user", (Text("start"),)), calls("1"), said]
+        done = relieve(given, costs(calls("1"), bare))
+        assert done.messages == (calls("1"), bare)
+
+    def test_cuts_all_of_the_last_words_unit(self) -> None:  # S5
+        """What the model said with the call too, before it would have to go."""
+        call = message("assistant", LONG, ToolCall("1", "read", "{}"))
+        said = Message("user", (ToolResult("1", LONG), Text("Delete nothing.")))
+        done = relieve([user("start"), call, said], 100)
+        assert {1, 2} <= set(done.kept)
+        assert done.tokens <= 100
+        assert has_own_words(done.messages[-1])
+
+    def test_refuses_to_leave_nothing_of_the_user(self) -> None:  # X6
+        """With the numbers; without a user it just ends."""
+        with pytest.raises(
+            NoUserMessageFits, match=r"fits in the 4 tokens that .* leaves of the \d+ available"
+        ):
+            relieve([system(), user("word " * 50)], costs(system()) + 4)
+        assert relieve([system(), model("word " * 50)], costs(system()) + 4).kept == (0,)
+
     def test_takes_costs_that_are_known(self) -> None:
         """Counted when they came in."""
         done = relieve(in_letters("uaua"), 25, tokens=[10, 10, 10, 10], min_recent=1)
@@ -115,6 +171,30 @@ class TestTruncation:
         given = [user("go on"), *(calls(str(n)) for n in range(20))]
         done = relieve(given, costs(*given))
         assert done.tokens < costs(*given)
+
+    def test_needs_a_few_tries_however_much_repairs_add(self, monkeypatch: pytest.MonkeyPatch) -> None:  # S5
+        """Thousands of open calls, each of which costs more with its placeholder: the tries do not grow with them."""
+        tried: list[int] = []
+
+        def counting(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
+            tried.append(len(messages))
+            return repair(messages)
+
+        monkeypatch.setattr(emergency, "repair", counting)
+        given = [user("go on"), *(one for n in range(3_000) for one in (calls(str(n)), user(f"and {n}")))]
+        done = relieve(given, costs(*given))
+        assert costs(*repair(done.messages)[0]) <= costs(*given)
+        assert len(tried) <= 6
+        assert len(done.kept) > 1_500
+
+    @pytest.mark.parametrize("name", ["anthropic", "gemini"])
+    def test_fits_with_its_repairs(self, name: str) -> None:  # S5, X6
+        """A list that begins with a call gets an opening, and what is cut moves by more than a token at a time."""
+        output = "error decide 日本語 created /src/app.py failed because value=12\n" * 60
+        said = Message("user", (ToolResult("1", output), Text("Go on, please. " * 20)))
+        sent = decode(encode([user("start"), calls("1"), said], name), name).messages
+        fits = {n: costs(*repair(relieve(sent, n, min_recent=1).messages)[0]) <= n for n in range(60, 400, 4)}
+        assert all(fits.values())
 
 
 class TestOverflow:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.context_settings import ContextSettings
-from scoring.emergency import Emergency, SystemTooLarge, relieve
+from scoring.emergency import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.messages import part_to_dict
 from scoring.summary.levels import Judged, covering, deterministic
 from scoring.summary.value import Summary
@@ -100,11 +100,12 @@ class Overflow:
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
         done = self._relieved(row, items, available, room, overflow)
-        if spoken and spoken.isdisjoint(done.kept):  # the newest message matters more than a summary of it
+        if done is None or (spoken and spoken.isdisjoint(done.kept)):
+            # the newest message matters more than a summary of it
             done = self._relieved(row, items, available, 0, overflow)
-        if done.nothing_done:
+        if done is not None and done.nothing_done:
             raise Conflict("the context fits and has a single turn; there is nothing to take out")
-        if spoken and spoken.isdisjoint(done.kept):
+        if done is None or (spoken and spoken.isdisjoint(done.kept)):
             raise Conflict(
                 f"not even the newest message fits in the {available:,} tokens that are left for messages"
             )
@@ -149,8 +150,8 @@ class Overflow:
 
     def _relieved(
         self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool
-    ) -> Emergency:
-        """What is to be done, with room for the summary that carries the note."""
+    ) -> Emergency | None:
+        """What is to be done, with room for the summary that carries the note; None if the user's words had to go."""
         rules = ContextSettings.of(self._desk.settings_of(row))
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
@@ -162,6 +163,8 @@ class Overflow:
                 min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
                 counter=self._desk.measure(row).counter,
             )  # fmt: skip
+        except NoUserMessageFits:
+            return None
         except SystemTooLarge as error:
             raise Conflict(str(error)) from error
 

@@ -101,6 +101,24 @@ class TestOverflow:
         assert {1, 9} <= set(context_numbers(app, session))
         assert app.context.get(session)["over_budget"] is None
 
+    def test_never_empties_a_context_for_what_fits_no_window(self, app: Any) -> None:  # X6, S5
+        """The last words stand beside the result of a call whose arguments nothing can cut: what is older stays."""
+        app.models.put("small", {"window": 8_192})
+        call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
+        result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
+        words = {"type": "text", "text": "Delete nothing, please."}
+        session = managed(
+            app,
+            {"role": "user", "content": [{"type": "text", "text": "start"}]},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result, words]},
+            model="small",
+        )
+        app.overflow.relieve(session)
+        assert 1 in context_numbers(app, session)
+        assert app.context.get(session)["over_budget"] is None
+        assert list(app.verify()) == []
+
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
         """It says what takes it all."""
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="gpt-4")
