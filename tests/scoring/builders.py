@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from scoring.formats import opening
 from scoring.history import History
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
+from scoring.plan import PrunePlan
 from scoring.settings import BLUEPRINT, Settings
 
 SHORT = "plain words"
@@ -39,6 +41,15 @@ def results(*ids: str, text: str = SHORT) -> Message:
 def thought(text: str = SHORT) -> Message:
     """An item of reasoning and nothing else."""
     return Message("assistant", (Reasoning(text),))
+
+
+def left_by(plan: PrunePlan, messages: list[Message]) -> list[Message]:
+    """What a plan leaves of these messages, with the line that opens the list where it has to have one."""
+    made = {i: plan.shortenings[i].apply(messages[i]) for i in plan.shortened}
+    left = [made.get(i, messages[i]) for i in sorted((*plan.kept, *plan.shortened))]
+    if plan.opening_tokens:
+        left.insert(next(n for n, one in enumerate(left) if one.role != "system"), opening())
+    return left
 
 
 def in_letters(letters: str) -> list[Message]:

@@ -20,7 +20,7 @@ from scoring.stages import CAUSES, STAGES
 from scoring.stages.ground import WHOLE, Cut
 from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
-from tests.scoring.builders import any_messages, model, user
+from tests.scoring.builders import any_messages, left_by, model, user
 from tests.scoring.stages.sessions import OFF, file_text, ran, read, sessions, wrote
 from tests.scoring.stages.sessions import STAGES as ANY_STAGES
 
@@ -229,9 +229,7 @@ class TestEveryPlan:
         plan = plan_prune(history, settings, budget, strategy=strategy, wire_format=name)
         if plan.problems or plan.summary:
             return
-        made = {i: plan.shortenings[i].apply(back[i]) for i in plan.shortened}
-        stays = [made.get(i, back[i]) for i in sorted((*plan.kept, *plan.shortened))]
-        assert validate(encode(stays, name, {}), name, ready=False) == []
+        assert validate(encode(left_by(plan, back), name, {}), name, ready=False) == []
 
     @checked(deadline=None)
     @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))

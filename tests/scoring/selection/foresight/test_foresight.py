@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.features import Features
-from scoring.formats import FORMATS, decode, encode, opening, validate
+from scoring.formats import FORMATS, decode, encode, validate
 from scoring.formats.repairs import repair
 from scoring.history import History
 from scoring.messages import Message, message
@@ -19,7 +19,7 @@ from scoring.plan import PrunePlan, plan_prune
 from scoring.score import HIGHEST
 from scoring.settings import FORESIGHT, STRATEGY_NAMES, Settings
 from scoring.units import units_of
-from tests.scoring.builders import any_messages, calls, model, results, system, user
+from tests.scoring.builders import any_messages, calls, left_by, model, results, system, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
 FILLER = "some words of no consequence whatever " * 10
@@ -268,12 +268,7 @@ class TestEveryPlan:
         plan = plan_prune(history, PLAIN, budget, strategy=strategy, wire_format=name)
         if plan.problems or plan.summary:
             return
-        made = {i: plan.shortenings[i].apply(back[i]) for i in plan.shortened}
-        stays = [made.get(i, back[i]) for i in sorted((*plan.kept, *plan.shortened))]
-        if plan.opening_tokens:
-            first = next(n for n, one in enumerate(stays) if one.role != "system")
-            stays.insert(first, opening())
-        assert validate(encode(stays, name, {}), name, ready=False) == []
+        assert validate(encode(left_by(plan, back), name, {}), name, ready=False) == []
 
     @given(any_messages, st.integers(0, 300))
     def test_is_the_same_twice(self, messages: list[Message], budget: int) -> None:
