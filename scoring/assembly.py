@@ -18,15 +18,14 @@ from typing import Any
 from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.enrichment import Enriched, enrich
 from scoring.errors import InvalidSettings
-from scoring.features import analyse
 from scoring.formats import OPENING, encode, repair
-from scoring.history import History, reads_traces
-from scoring.lexicon import lexicon_of
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
 from scoring.plan import OverBudget, PrunePlan, plan_prune
 from scoring.protection import protect
 from scoring.settings import Settings
+from scoring.settling import settle
+from scoring.slots import Slot, before_the_last_summary, history_of
 from scoring.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.summary.planned import written
 from scoring.summary.value import Summary
@@ -97,18 +96,6 @@ def build(
 
 
 @dataclass(slots=True)
-class _Slot:
-    """One place of the list: a message of the log or a summary, as it will be sent."""
-
-    id: str
-    message: Message
-    tokens: int
-    item: Item | None = None  # where its features are known
-    pinned: bool = False
-    summary: bool = False
-
-
-@dataclass(slots=True)
 class _Room:
     """What there is to spend: the total, what is spent on prompt and tools, and what is left for messages."""
 
@@ -128,8 +115,8 @@ class _Assembly:
         self.snapshot, self.config, self.counter = snapshot, config, config.counts
         # The new message is protected as the last one and stands behind the fresh tail, not in it.
         tail = config.tail + (1 if config.tail and snapshot.new_message is not None else 0)
-        self.settings = replace(config.settings, fresh_tail=tail)
-        self.lexicon = lexicon_of(self.settings.keywords)
+        strategy = config.strategy or config.settings.strategy
+        self.settings = replace(config.settings, fresh_tail=tail, strategy=strategy)
         self.notes: list[str] = []
         self.newest_cut = False
         self.room = self._room(model, prompt)
@@ -180,7 +167,7 @@ class _Assembly:
 
     # -- slots
 
-    def _slots(self) -> list[_Slot]:
+    def _slots(self) -> list[Slot]:
         """The items as they will be sent, tool outputs cleared where they are marked, and the new message."""
         names: dict[str, str] = {}
         slots = [self._slot(item, names) for item in self.snapshot.items]
@@ -188,10 +175,10 @@ class _Assembly:
             slots.append(self._counted("", self.snapshot.new_message))
         return slots
 
-    def _slot(self, item: Item | Summary, names: dict[str, str]) -> _Slot:
+    def _slot(self, item: Item | Summary, names: dict[str, str]) -> Slot:
         if isinstance(item, Summary):
             message = item.as_message()
-            return _Slot(item.id, message, estimate_message_tokens(message, self.counter), summary=True)
+            return Slot(item.id, message, estimate_message_tokens(message, self.counter), summary=True)
         message = item.message
         if message.role == "assistant":
             names.update({call.id: call.name for call in message.calls})
@@ -200,29 +187,29 @@ class _Assembly:
                 item.id, cleared(message, item.compacted_at, names, self.counter), item.pinned
             )
         if item.features is not None and (tokens := item.tokens) is not None:
-            return _Slot(item.id, message, tokens, item, item.pinned)
+            return Slot(item.id, message, tokens, item, item.pinned)
         return self._counted(item.id, message, item.pinned)
 
-    def _counted(self, name: str, message: Message, pinned: bool = False) -> _Slot:
-        return _Slot(name, message, estimate_message_tokens(message, self.counter), pinned=pinned)
+    def _counted(self, name: str, message: Message, pinned: bool = False) -> Slot:
+        return Slot(name, message, estimate_message_tokens(message, self.counter), pinned=pinned)
 
-    def _repaired(self, slots: list[_Slot]) -> list[_Slot]:
+    def _repaired(self, slots: list[Slot]) -> list[Slot]:
         """The slots with every call paired; what a repair made anew takes the place of what it was made from."""
         before = [slot.message for slot in slots]
         after, notes = repair(before)
         if not notes:
             return slots
         self.notes += [note for note in notes if note not in self.notes]
-        known: defaultdict[int, deque[_Slot]] = defaultdict(deque)
+        known: defaultdict[int, deque[Slot]] = defaultdict(deque)
         for slot in slots:
             known[id(slot.message)].append(slot)
-        out: list[_Slot] = []
+        out: list[Slot] = []
         for message in after:
             same = known.get(id(message))
             out.append(same.popleft() if same else self._counted("", message))
         return out
 
-    def _begun(self, slots: list[_Slot]) -> list[_Slot]:
+    def _begun(self, slots: list[Slot]) -> list[Slot]:
         """The slots with a user message where there is none, or none at the beginning and the format wants one."""
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
@@ -249,24 +236,33 @@ class _Assembly:
             if sum(slot.tokens for slot in done) <= room:
                 return self._result(done, slots, None)
         slots = self._newest_cut(slots)
-        over, chosen, less = None, slots, 0
-        for _ in range(MOST_TRIES):
-            over, chosen = self._chosen(slots, max(0, room - less))
-            chosen = self._begun(self._repaired(chosen))
-            excess = sum(slot.tokens for slot in chosen) - room
-            if over is not None or excess <= 0:
-                break
-            less += excess
+        over, chosen = self._fitted(slots, room)
         return self._result(chosen, slots, over)
 
-    def _newest_cut(self, slots: list[_Slot]) -> list[_Slot]:
+    def _fitted(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
+        """What stays of the slots, repaired, within `room`; and what is over where the protected alone exceed it."""
+        over, chosen = self._chosen(slots, room)
+        allowed, less = room, 0
+        for left in range(MOST_TRIES, -1, -1):
+            came_out = sum(slot.tokens for slot in chosen)
+            chosen = self._begun(self._repaired(chosen))
+            excess = sum(slot.tokens for slot in chosen) - room
+            if over is not None or excess <= 0 or allowed == 0:
+                break
+            # Below what came out, or the same would be chosen again; each time further, and at last as far as it goes.
+            less = max(excess, 2 * less)
+            allowed = max(0, min(allowed, came_out) - less) if left > 1 else 0
+            chosen = self._chosen(slots, allowed)[1]
+        return over, chosen
+
+    def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
         """The slots with the newest message cut to fit, where it alone exceeds what there is."""
         room = self.room.messages
         newest = next((n for n in range(len(slots) - 1, -1, -1) if not slots[n].summary), None)
         if newest is None or slots[newest].tokens <= room or room < LEAST_ROOM:
             return slots
         slot = slots[newest]
-        history, _ = self._history([s for s in slots if not s.summary])
+        history = history_of([s for s in slots if not s.summary], self.settings)
         others = protect(history, self.settings, room).always_tokens - slot.tokens
         target = max(room - others, min(room, LEAST_NEWEST))
         cut = self._counted(slot.id, cut_message(slot.message, target, self.counter), slot.pinned)
@@ -276,34 +272,28 @@ class _Assembly:
         self.notes.append(f"the newest message is cut from {slot.tokens:,} to {cut.tokens:,} tokens")
         return [*slots[:newest], cut, *slots[newest + 1 :]]
 
-    def _history(self, slots: Sequence[_Slot]) -> tuple[History, list[_Slot]]:
-        history, traces = History(), reads_traces(self.settings)
-        for slot in slots:
-            known = slot.item.analysed() if slot.item is not None else None
-            features = known or analyse(slot.message, slot.tokens, self.lexicon, traces=traces)
-            history.append(features, pinned=slot.pinned)
-        return history, list(slots)
-
-    def _chosen(self, slots: list[_Slot], room: int) -> tuple[OverBudget | None, list[_Slot]]:
+    def _chosen(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
         """What stays of the slots within `room`: what is always kept, summaries that fit, then the strategy's."""
-        history, messages = self._history([s for s in slots if not s.summary])
-        history.summarised = _before_the_last_summary(slots)
+        messages = [slot for slot in slots if not slot.summary]
+        history = history_of(messages, self.settings)
+        history.summarised = before_the_last_summary(slots)
         always = protect(history, self.settings, room).always_tokens
         summaries = self._summaries([s for s in slots if s.summary], room - always, room)
-        plan = plan_prune(
-            history,
-            self.settings,
-            max(0, room - sum(s.tokens for s in summaries)),
-            strategy=self.config.strategy,
-        )
+        plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
         self.notes += plan.problems
         gone = {id(messages[i]) for i in plan.removed}
         summary, place = self._written(plan, messages)
-        for i in plan.shortened:
-            short = plan.shortenings[i].apply(messages[i].message)
-            messages[i] = replace(messages[i], message=short, tokens=plan.shortenings[i].tokens, item=None)
+        settled = settle(
+            plan,
+            history,
+            lambda i: messages[i].message,
+            lambda short: estimate_message_tokens(short, self.counter),
+        )
+        for i, short in settled.stand_ins.items():
+            cost = settled.costs[i]
+            messages[i] = replace(messages[i], message=short, tokens=cost, item=None, features=None)
         kept = iter(messages)
-        out: list[_Slot] = []
+        out: list[Slot] = []
         taken = {id(s) for s in summaries}
         for slot in slots:
             now = slot if slot.summary else next(kept)
@@ -313,7 +303,7 @@ class _Assembly:
                 out.append(now)
         return plan.over_budget, out
 
-    def _written(self, plan: PrunePlan, messages: list[_Slot]) -> tuple[_Slot | None, _Slot | None]:
+    def _written(self, plan: PrunePlan, messages: list[Slot]) -> tuple[Slot | None, Slot | None]:
         """The summary that the plan asks for, and the slot before which it stands; written here and kept nowhere."""
         if plan.summary is None:
             return None, None
@@ -324,12 +314,12 @@ class _Assembly:
             return None, None
         note = f"a summary made for this list stands for {len(covered):,} messages"
         self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
-        return _Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
+        return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 
-    def _summaries(self, summaries: list[_Slot], left: int, room: int) -> list[_Slot]:
+    def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
         """Each summary that takes no more than its share and fits; one too large does not starve the others."""
         most = self._most_for_a_summary(room)
-        taken: list[_Slot] = []
+        taken: list[Slot] = []
         for slot in summaries:
             if slot.tokens <= min(most, left):
                 left -= slot.tokens
@@ -342,7 +332,7 @@ class _Assembly:
 
     # -- the result
 
-    def _result(self, chosen: list[_Slot], slots: list[_Slot], over: OverBudget | None) -> BuiltContext:
+    def _result(self, chosen: list[Slot], slots: list[Slot], over: OverBudget | None) -> BuiltContext:
         room, there = self.room, {id(s.message) for s in chosen}
         summaries = sum(s.tokens for s in chosen if s.summary)
         raw = sum(s.tokens for s in chosen if not s.summary)
@@ -376,14 +366,8 @@ class _Assembly:
             notes=tuple(dict.fromkeys(self.notes)),
         )
 
-    def _output_tokens(self, slot: _Slot) -> int:
+    def _output_tokens(self, slot: Slot) -> int:
         if slot.message.role == "tool":
             return slot.tokens
         results = [p for p in slot.message.parts if isinstance(p, ToolResult)]
         return sum(part_tokens(p, self.counter) for p in results)
-
-
-def _before_the_last_summary(slots: Sequence[_Slot]) -> int:
-    """How many messages stand before the last summary."""
-    last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
-    return sum(not slot.summary for slot in slots[:last])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from dataclasses import replace
 from typing import Any
 
@@ -11,17 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.assembly import BuiltContext, build
+from scoring.context_settings import ContextSettings
 from scoring.emergency import NoUserMessageFits, SystemTooLarge, relieve
 from scoring.formats import FORMATS, decode, encode, repair, validate
+from scoring.history import History
 from scoring.messages import Message, Text
+from scoring.pruning import prune
 from scoring.selection import STRATEGIES
-from scoring.settings import BALANCED
+from scoring.settings import BALANCED, BLUEPRINT, FORESIGHT, Settings
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
 from scoring.units import has_own_words, units_of
-from tests.scoring.builders import any_messages
+from tests.scoring.builders import any_messages, model, user
 from tests.scoring.formats.lists import conversations
+from tests.scoring.test_pruning import talks
 
 NAMES = sorted(FORMATS)
 WINDOWS = st.sampled_from([0, 1, 20, 60, 120, 300, 1_000, 5_000, 1_000_000])
@@ -116,6 +121,41 @@ def fits_alone(messages: list[Message], unit: tuple[int, ...], room: int) -> boo
         return relieve(alone, room).tokens <= room
     except NoUserMessageFits:
         return False
+
+
+class TestABareList:
+    """Of which nothing is known but what it says."""
+
+    @given(
+        talks(), st.sampled_from([FORESIGHT, BLUEPRINT]), st.sampled_from(sorted(STRATEGIES)), st.floats(0, 1)
+    )
+    @settings(max_examples=80, deadline=None)
+    def test_is_chosen_from_as_a_prune_chooses(
+        self, messages: list[Message], preset: Settings, strategy: str, share: float
+    ) -> None:  # C2, X7
+        """The same messages stay, and the same is left of outputs."""
+        rules = replace(preset, strategy=strategy, fresh_tail=1, counting="tokenizer")
+        context, history = ContextSettings(min_recent_messages=1), History.of(messages, settings=rules)
+        budget = int(sum(history.tokens) * share)
+        done = prune(history, messages, rules, budget)
+        made = build(messages, config=AssemblyConfig(rules, context, usable=budget))
+        if done.over_budget is None and not made.newest_cut:
+            stays = [done.settled.stand_ins.get(i, messages[i]) for i in done.settled.kept]
+            if done.summary is not None and done.plan.summary is not None:
+                place = bisect_left(done.settled.kept, done.plan.summary.covers[0])
+                stays.insert(place, done.summary.summary.as_message())
+            assert list(made.messages) == stays
+
+    def test_is_said_to_be_too_long_only_where_it_is(self) -> None:  # C5, B7
+        """What a repair adds is made room for with what can go, however little goes at a time."""
+        said = [user("x " * 400), *(model(f"{n} so it is") for n in range(200))]
+        rules = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0)
+        context = ContextSettings(min_recent_messages=1)
+        for usable in range(40, 400, 3):
+            made = build(said, config=AssemblyConfig(rules, context, usable=usable, format="anthropic"))
+            assert made.over_budget is None
+            assert made.token_estimate == tokens_of(made) <= usable
+            assert usable - made.token_estimate <= 30
 
 
 class TestAnyEmergency:
