@@ -1,7 +1,8 @@
 """`python -m benchmarks [NAME …] [--once]`: every figure the documentation claims, measured twice, as a table.
 
 Each module of this package with a `run()` is one benchmark. The machine is taken to be noisy: both runs are
-printed and the better one is held against the goal. Nothing here is a test; no goal missed is an error.
+printed and the better one is held against the goal, p50 and p99 included: each is the better of that figure's two runs.
+Of counts of things that are wrong it is the worse one. Nothing here is a test; no goal missed is an error.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.rows import Row, better
+from benchmarks.rows import Row, held
 
 NAMES = (
     "plan",
@@ -30,10 +31,10 @@ NAMES = (
 
 
 def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:
-    """Each figure of one benchmark: the better run, and all of them."""
+    """Each figure of one benchmark: the run that counts, and all of them."""
     module = importlib.import_module(f"benchmarks.{name}")
     columns = list(zip(*(module.run() for _ in range(runs)), strict=True))
-    return [(better(column[0], column[-1]), list(column)) for column in columns]
+    return [(held(column[0], column[-1]), list(column)) for column in columns]
 
 
 def number(value: float) -> str:
@@ -50,15 +51,15 @@ def main(argv: list[str] | None = None) -> int:
     unknown = set(args.names) - set(NAMES)
     if unknown:
         parser.error(f"no benchmark named {', '.join(sorted(unknown))}; expected any of {', '.join(NAMES)}")
-    table = Table("figure", "unit", "runs", "best", "goal", "met", box=None, pad_edge=False)
+    table = Table("figure", "unit", "runs", "counts", "goal", "met", box=None, pad_edge=False)
     for column in table.columns[2:5]:
         column.justify = "right"
     for name in args.names or NAMES:
-        for best, runs in measure(name, 1 if args.once else 2):
-            goal = "" if best.goal is None else ("≥ " if best.higher_is_better else "≤ ") + number(best.goal)
-            met = {None: "", True: "yes", False: "no"}[best.met]
+        for row, runs in measure(name, 1 if args.once else 2):
+            goal = "" if row.goal is None else ("≥ " if row.higher_is_better else "≤ ") + number(row.goal)
+            met = {None: "", True: "yes", False: "no"}[row.met]
             table.add_row(
-                best.name, best.unit, " ".join(number(r.value) for r in runs), number(best.value), goal, met
+                row.name, row.unit, " ".join(number(r.value) for r in runs), number(row.value), goal, met
             )
     Console(width=None if sys.stdout.isatty() else 120).print(table)
     return 0

@@ -64,10 +64,11 @@ def _throughput(counter: TiktokenCounter) -> Iterator[Row]:
 
 
 def _absurd(counter: TiktokenCounter) -> Iterator[Row]:
-    for name, text in absurd_texts().items():
-        one, half = (best_of(2, partial(counter.count, t)) for t in (text, text[: len(text) // 2]))
-        yield Row(f"counting: {name}", one * MEGABYTE / len(text), "ms/MB", 1_000)
-        yield Row(f"counting: {name}, twice the length", one / max(half, 0.01), "times", 2.5)
+    for what, count in (("counting", counter.count), ("estimator", estimate_tokens)):
+        for name, text in absurd_texts().items():
+            one, half = (best_of(2, partial(count, t)) for t in (text, text[: len(text) // 2]))
+            yield Row(f"{what}: {name}", one * MEGABYTE / len(text), "ms/MB", 1_000)
+            yield Row(f"{what}: {name}, twice the length", one / max(half, 0.01), "times", 2.5)
 
 
 def _estimator(counter: TiktokenCounter) -> Iterator[Row]:
@@ -88,6 +89,8 @@ def absurd_texts() -> Mapping[str, str]:
         "five megabytes of blanks": " " * (5 * MEGABYTE),
         "a megabyte of base64": base64.b64encode(noise).decode(),
         "special tokens": "<|endoftext|>" * 77_000,
+        "a megabyte of letters of both cases": "aB" * (MEGABYTE // 2),
+        "a megabyte of digits": "1234567890" * (MEGABYTE // 10),
     }
 
 
