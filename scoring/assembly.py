@@ -75,16 +75,19 @@ def build(
     model: str = "default",
     system_prompt: str = "",
     config: AssemblyConfig | Settings | TokenBudget | None = None,
+    *,
+    format: str | None = None,
 ) -> BuiltContext:
     """Build the context of a session for one call of a model.
 
     `session` is a snapshot, a list in any wire format or of `Message`s, or a request body. `config` may be settings or
-    a budget alone.
+    a budget alone. `format` is the list's wire format, where the list alone does not say it.
 
     Raises:
         UnknownFormat, MalformedMessage: a list of wire objects cannot be read.
     """
-    snapshot, rules = Snapshot.of(session), AssemblyConfig.of(config)
+    snapshot, rules = Snapshot.of(session, format), AssemblyConfig.of(config)
+    rules = rules if rules.format else replace(rules, format=snapshot.format)
     built = _Assembly(snapshot, rules, model, system_prompt).built()
     if built.over_budget is not None and (built.memories or built.learnings):
         bare = replace(snapshot, memories=(), learnings=())

@@ -1,8 +1,11 @@
 """Pruning, summarising and measuring a plain message list, outside any store.
 
-A history is a list in any wire format; what comes back is in the same format and the same objects. By default all
-of these work as the preset *Blueprint* does: its windows, four characters a token, 80 %. Nothing is changed in
-place, and nothing raises because a list is too large: the result says so.
+A history is a list in any wire format; what comes back is in the same format and the same objects. `format` says which
+(openai, responses, anthropic, gemini, langchain) where the list alone does not: plain texts read the same for OpenAI
+and Anthropic, whose lists have to begin with the user; without it such a list counts as OpenAI's.
+
+By default all of these work as the preset *Blueprint* does: its windows, four characters a token, 80 %. Nothing is
+changed in place, and nothing raises because a list is too large: the result says so.
 """
 
 from __future__ import annotations
@@ -72,6 +75,8 @@ def score_context_importance(
     model: str = "default",
     settings: Settings = BLUEPRINT,
     counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
 ) -> list[float]:
     """The score of each message, 0...100. The model takes no part in it; it is there for the sake of the others.
 
@@ -79,7 +84,7 @@ def score_context_importance(
         UnknownFormat: nobody knows the list's format.
         MalformedMessage: a message of it cannot be read.
     """
-    columns = _read(history, settings, counter).columns
+    columns = _read(history, settings, counter, format).columns
     return score(columns, settings_for(settings, columns.facts)).scores
 
 
@@ -89,6 +94,8 @@ def prune_context(
     model: str = "default",
     settings: Settings = BLUEPRINT,
     counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
 ) -> PruneResult:
     """Cut a list to `max_tokens` (0 means 0), or to what the settings aim at in the model's window.
 
@@ -98,7 +105,7 @@ def prune_context(
     """
     if max_tokens is None:
         max_tokens = targets(find_model(model, settings=settings), settings).aim
-    read = _read(history, settings, counter)
+    read = _read(history, settings, counter, format)
     return _prune(history, read, settings, max_tokens)
 
 
@@ -107,6 +114,8 @@ def auto_manage_context(
     model: str = "default",
     settings: Settings = BLUEPRINT,
     counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
 ) -> PruneResult:
     """Prune where the context is above its target, and only there; otherwise `pruned is history`.
 
@@ -114,7 +123,7 @@ def auto_manage_context(
         UnknownFormat, MalformedMessage: the list cannot be read.
     """
     limits = targets(find_model(model, settings=settings), settings)
-    read = _read(history, settings, counter)
+    read = _read(history, settings, counter, format)
     tokens = sum(read.columns.tokens)
     if tokens <= limits.target:
         return PruneResult(history, [], _stats(tokens, tokens, 0, len(history)))
@@ -126,6 +135,8 @@ def get_context_stats(
     model: str = "default",
     settings: Settings = BLUEPRINT,
     counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
 ) -> ContextStats:
     """How full the model's window is with this list, and whether it is above the target.
 
@@ -133,12 +144,17 @@ def get_context_stats(
         UnknownFormat, MalformedMessage: the list cannot be read.
     """
     limits = targets(find_model(model, settings=settings), settings)
-    tokens = sum(_read(history, settings, counter).columns.tokens)
+    tokens = sum(_read(history, settings, counter, format).columns.tokens)
     percent = 100 * tokens / limits.limit
     return ContextStats(len(history), tokens, limits.limit, percent, tokens > limits.target)
 
 
-def summarize_context(history: Sequence[Any], max_items: int = 10) -> SummaryResult:
+def summarize_context(
+    history: Sequence[Any],
+    max_items: int = 10,
+    *,
+    format: str | None = None,
+) -> SummaryResult:
     """Keep system messages and the newest `max_items` of the others, and count in words what went.
 
     A tool call is never parted from its results: the unit at the edge is kept whole, so more than `max_items`
@@ -147,7 +163,7 @@ def summarize_context(history: Sequence[Any], max_items: int = 10) -> SummaryRes
     Raises:
         UnknownFormat, MalformedMessage: the list cannot be read.
     """
-    messages = decode(list(history)).messages if history else ()
+    messages = decode(list(history), format).messages if history else ()
     others = [i for i, m in enumerate(messages) if m.role != "system"]
     kept = set(others[len(others) - min(max(0, max_items), len(others)) :])
     for unit in units_of(messages):
@@ -184,11 +200,13 @@ class _Read(NamedTuple):
     counter: TokenCounter | None = None
 
 
-def _read(history: Sequence[Any], settings: Settings, counter: TokenCounter | None) -> _Read:
+def _read(
+    history: Sequence[Any], settings: Settings, counter: TokenCounter | None, name: str | None
+) -> _Read:
     if not history:  # an empty list is in any format
         return _Read(History(), (), "")
     with no_collection():
-        decoded = decode(list(history))
+        decoded = decode(list(history), name)
         columns = History.of(decoded.messages, counter, settings)
     return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 

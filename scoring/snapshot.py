@@ -67,8 +67,14 @@ class Snapshot:
     format: str = ""
 
     @classmethod
-    def of(cls, session: Snapshot | Sequence[Any] | Mapping[str, Any]) -> Snapshot:
+    def of(
+        cls,
+        session: Snapshot | Sequence[Any] | Mapping[str, Any],
+        format: str | None = None,
+    ) -> Snapshot:
         """A snapshot as it is; or that of a list of messages, items, summaries or wire objects, or of a request body.
+
+        `format` is that of wire objects, where it is known.
 
         Raises:
             UnknownFormat, MalformedMessage: the wire objects cannot be read.
@@ -76,14 +82,14 @@ class Snapshot:
         if isinstance(session, Snapshot):
             return session
         if isinstance(session, Mapping):
-            decoded = decode(session)
+            decoded = decode(session, format)
             tools = decoded.envelope.get("tools") or ()
             listed = tuple(Item(str(n), m) for n, m in enumerate(decoded.messages))
             return cls(listed, tools=tuple(tools), format=decoded.format)
         ours = all(isinstance(one, Item | Summary | Message) for one in session)
         if ours:
             return cls(tuple(Item(str(n), m) if isinstance(m, Message) else m for n, m in enumerate(session)))
-        decoded = decode(list(session))
+        decoded = decode(list(session), format)
         return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from scoring.errors import MalformedMessage, ScoringError
+from scoring.assembly import build
+from scoring.context_settings import ContextSettings
+from scoring.errors import MalformedMessage, ScoringError, UnknownFormat
+from scoring.formats import validate
 from scoring.importance import (
     auto_manage_context,
     get_context_stats,
@@ -16,8 +19,11 @@ from scoring.importance import (
     summarize_context,
 )
 from scoring.settings import BLUEPRINT
+from scoring.snapshot import AssemblyConfig
 
 Wire = dict[str, Any]
+FORMER = replace(BLUEPRINT, strategy="newest_first")
+AT_SIXTY = replace(FORMER, target_percent=0.06, aim_percent=0.06)
 
 
 def said(role: str, text: str) -> Wire:
@@ -147,6 +153,42 @@ class TestPruning:
         """The index counts from 0."""
         with pytest.raises(MalformedMessage, match="message 1"):
             prune_context([said("user", "a"), {"role": "user", "content": 3}], 10)
+
+
+class TestTheFormat:
+    """Of a list that reads the same in several."""
+
+    TEXTS = [said("user", "x " * 200), *(said("assistant", f"ERROR: failed {n}") for n in range(6))]  # noqa: RUF012
+
+    def test_is_kept_to_where_it_is_said(self) -> None:  # X6
+        """An Anthropic list of plain texts begins with the user, whatever is pruned; OpenAI's may begin otherwise."""
+        listed = [*self.TEXTS, said("user", "on")]
+        guessed = prune_context(listed, 60, settings=FORMER)
+        assert guessed.pruned[0]["role"] == "assistant"
+        for result in (
+            prune_context(listed, 60, settings=FORMER, format="anthropic"),
+            auto_manage_context(listed, settings=AT_SIXTY, format="anthropic"),
+        ):
+            assert result.problems == ()
+            assert validate(result.pruned, "anthropic", ready=False) == []
+            assert result.stats["final"] <= 60
+
+    def test_is_kept_to_by_an_assembly(self) -> None:  # X6, C2
+        """As it is by a prune."""
+        listed = [*self.TEXTS, said("user", "on")]
+        config = AssemblyConfig(FORMER, ContextSettings(min_recent_messages=1), usable=60)
+        built = build(listed, config=config, format="anthropic")
+        assert validate(list(built.messages), "anthropic", ready=False) == []
+        assert built.token_estimate <= 60
+
+    def test_is_that_of_all_functions(self) -> None:
+        """Each takes it, and refuses one that nobody knows."""
+        for function in (
+            prune_context, auto_manage_context, get_context_stats, score_context_importance, summarize_context, build,
+        ):  # fmt: skip
+            function(self.TEXTS, format="openai")
+            with pytest.raises(UnknownFormat, match="morse"):
+                function(self.TEXTS, format="morse")
 
 
 class TestScoring:
