@@ -15,7 +15,7 @@ from scoring.features import analyse
 from scoring.formats import decode, encode
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message, ToolCall, ToolResult, message
-from scoring.settings import BALANCED
+from scoring.settings import FORESIGHT
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens
@@ -109,13 +109,13 @@ def _turn(n: int) -> list[Message]:
 
 def _snapshot(items: int, log: int) -> Snapshot:
     """The newest items of a log, in their wire format and with what was found when they came in."""
-    lexicon = lexicon_of(BALANCED.keywords)
+    lexicon = lexicon_of(FORESIGHT.keywords)
     first = (log - items) // 4
     typed = [m for n in range(first, first + items // 4) for m in _turn(n)]
     said = decode(encode(typed, "openai"), "openai").messages
     listed: list[Item | Summary] = [Summary("s1", "What happened before. " * 100, 2, log - items)]
     for n, one in enumerate(said):
-        listed.append(Item(str(n), one, analyse(one, estimate_message_tokens(one), lexicon)))
+        listed.append(Item(str(n), one, analyse(one, estimate_message_tokens(one), lexicon, content=True)))
     return Snapshot(
         listed, memories=["The service listens on port 8080."], new_message=message("user", "And now?")
     )

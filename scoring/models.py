@@ -17,7 +17,7 @@ from typing import Any
 from scoring.errors import Fault, InvalidSettings
 from scoring.limits import Limit
 from scoring.model_table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
-from scoring.settings import BALANCED, Settings
+from scoring.settings import FORESIGHT, Settings
 from scoring.validation import number, shown
 
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
@@ -77,7 +77,7 @@ class ModelLimits:
 
 
 def find_model(
-    name: str | None, overrides: Iterable[ModelLimits] = (), settings: Settings = BALANCED
+    name: str | None, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
 ) -> ModelLimits:
     """The limits of the model with this name: the user's row, else the table's, else the default row."""
     spelled = (name or "").strip()
@@ -91,7 +91,7 @@ def find_model(
 
 
 def get_context_limit(
-    model: str, overrides: Iterable[ModelLimits] = (), settings: Settings = BALANCED
+    model: str, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
 ) -> int:
     """The tokens a model takes as input: what utilization divides by."""
     return find_model(model, overrides, settings).limit

@@ -147,11 +147,6 @@ BLUEPRINT = Settings(
     windows="blueprint",
     counting="four_characters",
 )
-# What holds in `scoring` where no settings are given: the four signals as a sum, and a fresh tail. No preset to choose.
-BALANCED = replace(
-    FORESIGHT, weights=BLUEPRINT_WEIGHTS, task_type=ANY, strategy="score", fresh_tail=16,
-    user_words_messages_percent=100.0,
-)  # fmt: skip
 PRESETS: Mapping[str, Settings] = MappingProxyType(
     {
         "Foresight": FORESIGHT,

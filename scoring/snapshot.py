@@ -16,7 +16,7 @@ from scoring.features import Features
 from scoring.formats import decode
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import ModelLimits
-from scoring.settings import BALANCED, Settings
+from scoring.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, Settings
 from scoring.summary.value import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
 
@@ -94,18 +94,18 @@ class Snapshot:
 
 
 # What a bare budget means (SPEC M): the newest first, nothing else is protected.
-BY_BUDGET = replace(BALANCED, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
+BY_BUDGET = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class AssemblyConfig:
-    """The rules of one assembly.
+    """The rules of one assembly; where nothing is said, those of the default preset.
 
     With `budget` its total, reserves, shares and tail hold; without one the total is what the model's window leaves
     usable, or `usable` where the caller knows better. `format` is the wire format the list is for, "" for any.
     """
 
-    settings: Settings = BALANCED
+    settings: Settings = PRESETS[DEFAULT_PRESET]
     context: ContextSettings = field(default_factory=ContextSettings)
     budget: TokenBudget | None = None
     usable: int | None = None

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from scoring.formats import opening
 from scoring.history import History
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.plan import PrunePlan
-from scoring.settings import BLUEPRINT, Settings
+from scoring.settings import BLUEPRINT, BLUEPRINT_WEIGHTS, FORESIGHT, Settings
+from scoring.task_types import ANY
 
 SHORT = "plain words"
+# The four signals as a sum, and a fresh tail: of the settings those that are easily foreseen.
+BALANCED = replace(
+    FORESIGHT, weights=BLUEPRINT_WEIGHTS, task_type=ANY, strategy="score", fresh_tail=16,
+    user_words_messages_percent=100.0,
+)  # fmt: skip
 
 
 def system(text: str = SHORT) -> Message:

@@ -12,10 +12,10 @@ from scoring.budget import TokenBudget
 from scoring.context_settings import ContextSettings
 from scoring.errors import UnknownFormat
 from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
-from scoring.settings import BALANCED, Settings
+from scoring.settings import Settings
 from scoring.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
-from tests.scoring.builders import calls, model, results, system, user
+from tests.scoring.builders import BALANCED, calls, model, results, system, user
 
 
 class Words:

@@ -19,12 +19,12 @@ from scoring.history import History
 from scoring.messages import Message, Text
 from scoring.pruning import prune
 from scoring.selection import STRATEGIES
-from scoring.settings import BALANCED, BLUEPRINT, FORESIGHT, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from scoring.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.summary.value import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
 from scoring.units import has_own_words, units_of
-from tests.scoring.builders import any_messages, model, user
+from tests.scoring.builders import BALANCED, any_messages, model, user
 from tests.scoring.formats.lists import conversations
 from tests.scoring.test_pruning import talks
 

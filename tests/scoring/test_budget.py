@@ -18,8 +18,8 @@ from scoring.budget import (
 )
 from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits, find_model
-from scoring.settings import BALANCED, BLUEPRINT
-from tests.scoring.builders import user
+from scoring.settings import BLUEPRINT
+from tests.scoring.builders import BALANCED, user
 
 
 def window(tokens: int, input_limit: int | None = None) -> ModelLimits:

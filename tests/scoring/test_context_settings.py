@@ -8,7 +8,7 @@ import pytest
 
 from scoring.context_settings import CONTEXT_PRESETS, ContextSettings
 from scoring.errors import InvalidSettings
-from scoring.settings import BALANCED
+from tests.scoring.builders import BALANCED
 
 
 class TestContextSettings:

@@ -6,10 +6,10 @@ from hypothesis import given
 
 from scoring.history import History
 from scoring.messages import Message
-from scoring.settings import BALANCED, BLUEPRINT
+from scoring.settings import BLUEPRINT
 from scoring.tokens import MESSAGE_OVERHEAD
 from scoring.units import units_of
-from tests.scoring.builders import any_messages, calls, history_of, results, system, user
+from tests.scoring.builders import BALANCED, any_messages, calls, history_of, results, system, user
 
 
 class TestHistory:

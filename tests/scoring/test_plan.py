@@ -12,9 +12,19 @@ from hypothesis import strategies as st
 from scoring.errors import InvalidSettings
 from scoring.messages import Message
 from scoring.plan import OverBudget, PrunePlan, plan_prune
-from scoring.settings import BALANCED, BLUEPRINT, STRATEGY_NAMES, Settings
+from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
 from scoring.units import has_own_words, units_of
-from tests.scoring.builders import any_messages, calls, history_of, in_letters, model, results, system, user
+from tests.scoring.builders import (
+    BALANCED,
+    any_messages,
+    calls,
+    history_of,
+    in_letters,
+    model,
+    results,
+    system,
+    user,
+)
 
 
 def planned(messages: list[Message], tokens: int, settings: Settings = BLUEPRINT, **more: Any) -> PrunePlan:

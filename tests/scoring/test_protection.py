@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.protection import REASONS, protect
-from scoring.settings import BALANCED, BLUEPRINT
-from tests.scoring.builders import calls, history_of, in_letters, results, system, user
+from scoring.settings import BLUEPRINT
+from tests.scoring.builders import BALANCED, calls, history_of, in_letters, results, system, user
 
 
 class TestCauses:

@@ -7,8 +7,18 @@ from hypothesis import given
 
 from scoring.messages import Message
 from scoring.score import score, unit_scores, weighted_sum
-from scoring.settings import BALANCED, BLUEPRINT, Settings
-from tests.scoring.builders import any_messages, calls, history_of, in_letters, model, results, system, user
+from scoring.settings import BLUEPRINT, Settings
+from tests.scoring.builders import (
+    BALANCED,
+    any_messages,
+    calls,
+    history_of,
+    in_letters,
+    model,
+    results,
+    system,
+    user,
+)
 
 
 class TestTheScore:

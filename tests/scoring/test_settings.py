@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
-from scoring.settings import BALANCED, BLUEPRINT, DEFAULT_PRESET, FORESIGHT, PRESETS, Settings, preset_of
+from scoring.settings import BLUEPRINT, DEFAULT_PRESET, FORESIGHT, PRESETS, Settings, preset_of
+from tests.scoring.builders import BALANCED
 
 
 class TestPresets:
@@ -40,16 +41,6 @@ class TestPresets:
         }
         assert (default.fresh_tail, default.user_words_tokens, default.user_words_percent) == (0, 20_000, 30)
         assert (default.target_percent, default.aim_percent, default.automatic) == (80, 60, False)
-
-    def test_balanced_keeps_a_tail_and_the_users_words(self) -> None:  # M4, X8, X9
-        """The same weights; tail 16, user words 20,000 tokens or 30 %, aim 60 %, automatic pruning off."""
-        assert BALANCED.weights == BLUEPRINT.weights
-        assert (BALANCED.fresh_tail, BALANCED.user_words_tokens, BALANCED.user_words_percent) == (
-            16,
-            20_000,
-            30,
-        )
-        assert (BALANCED.target_percent, BALANCED.aim_percent, BALANCED.automatic) == (80, 60, False)
 
     def test_know_their_names(self) -> None:
         """Settings equal to a preset are called by it, all others custom."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.budget import TokenBudget
+from scoring.context_settings import ContextSettings
 from scoring.messages import Media, ToolResult, message
-from scoring.settings import BALANCED, BLUEPRINT
+from scoring.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS
 from scoring.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.summary.value import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
-from tests.scoring.builders import history_of, model, user
+from tests.scoring.builders import BALANCED, history_of, model, user
 
 
 class TestSnapshot:
@@ -70,6 +71,12 @@ class TestTheRules:
         assert AssemblyConfig(BLUEPRINT).tail == 6
         assert AssemblyConfig(replace(BALANCED, fresh_tail=16)).tail == 16
         assert AssemblyConfig(budget=TokenBudget(10, 0, 0, fresh_tail_count=0)).tail == 0
+
+    def test_are_those_of_the_default_preset_where_nothing_is_said(self) -> None:  # C5
+        """One default for the library and the application: no rules, and rules that name no settings."""
+        for config in (AssemblyConfig(), AssemblyConfig.of(None)):
+            assert config.settings == PRESETS[DEFAULT_PRESET]
+            assert config.context == ContextSettings.of(PRESETS[DEFAULT_PRESET])
 
 
 class TestAUserMessage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scoring.models import ModelLimits
-from scoring.settings import BALANCED
+from tests.scoring.builders import BALANCED
 from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
 from webapp.services.desk import SETTLED, limits_of
 from webapp.store.sessions import SessionRow

@@ -6,8 +6,8 @@ import orjson
 
 from scoring.lexicon import lexicon_of
 from scoring.messages import Message, Text, ToolResult
-from scoring.settings import BALANCED
 from scoring.tokens import ESTIMATOR
+from tests.scoring.builders import BALANCED
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.transcripts.records import REMINDER
 
