@@ -70,9 +70,10 @@ export class HistoryPanel extends CoppiceElement {
     this.#open.set(n, null);
     this.requestUpdate();
     try {
-      this.#open.set(n, await this.#items(n));
+      const items = await this.#items(n);
+      if (this.#open.has(n)) this.#open.set(n, items);
     } catch (error) {
-      this.#open.set(n, error instanceof Error ? error.message : String(error));
+      if (this.#open.has(n)) this.#open.set(n, error instanceof Error ? error.message : String(error));
     }
     this.requestUpdate();
   }

@@ -1,19 +1,22 @@
 // <message-list session-id="…" plan-id="…" followed></message-list>
 //
 // The messages of a session: filters with counts, find, sort, score and fate of each, and what a row opens to.
-// Reads pages of 100 as the reader scrolls. New messages slide in at the top, or wait behind a pill while the reader is
-// elsewhere. `plan-id` shows fates under that plan. Emits `message-act` {id, act}; `refresh()` reads afresh, at most
-// once a second; `setFilter(name)` chooses a chip. Emits `chosen` like <heavy-panel>. What is chosen stands in the address.
+// Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the list. New messages slide
+// in at the top, or wait behind a pill while somebody does. `plan-id` shows fates under that plan. Emits `message-act`
+// {id, act}; `refresh()` reads afresh, at most once a second; `setFilter(name)` chooses a chip. Emits `chosen` like
+// <heavy-panel>. What is chosen stands in the address.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
-import { counted, number } from "../lib/format.js";
+import { number } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
+import { listFoot, pill } from "../lib/list-foot.js";
 import { EVERYTHING, keepQuery, listHead, queryOf } from "../lib/list-head.js";
 import { messageDetail, messageRow } from "../lib/message-row.js";
+import { pageOver } from "../lib/pages.js";
+import { Reader } from "../lib/reader.js";
 import { element, patch, render } from "../lib/render.js";
-import { arrive, brackets, merge, signalNames, withFates } from "../lib/rows.js";
+import { arrive, brackets, cursorAfter, merge, signalNames, withFates } from "../lib/rows.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
 /** @typedef {import("../lib/types.js").MessageFull} MessageFull */
@@ -21,11 +24,13 @@ import { arrive, brackets, merge, signalNames, withFates } from "../lib/rows.js"
 const PAGE = 100;
 /** The filters that a plan decides on. */
 const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
-/** At most this many rows are read again at once. */
-const REFRESHED = 500;
+/** At most this many rows are read at once, and stand while nobody reads them. */
+const MOST = 500;
 const CALM_MS = 1000;
 /** Rows above one that was looked for. */
 const AROUND = 12;
+/** What must not move under the pointer. */
+const HELD = ":is(.rows, .pill)";
 
 export class MessageList extends CoppiceElement {
   static observedAttributes = ["plan-id"];
@@ -46,14 +51,12 @@ export class MessageList extends CoppiceElement {
   #whole = new Set();
   /** @type {Map<string, { line: HTMLElement, drawn: string }>} */
   #lines = new Map();
-  /** @type {AbortController | null} */
-  #reading = null;
+  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
   #readingMore = false;
+  /** How many pages were read on to. */
+  #readOn = 0;
   /** @type {string | null} */
   #error = null;
-  #refreshedAt = 0;
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  #timer = null;
   /** @type {IntersectionObserver | null} */
   #watcher = null;
 
@@ -71,12 +74,14 @@ export class MessageList extends CoppiceElement {
       },
       message: (target) => this.#act(target.dataset.id ?? "", target.dataset.do ?? ""),
       "show-new": () => this.#showNew(),
-      "retry-messages": () => this.#read(),
+      "retry-messages": () => this.#reader.restart(),
       "no-filter": () => this.#change({ fate: "all", role: "", q: "" }),
     });
     this.listen(this, "click", (/** @type {MouseEvent} */ event) => {
       const target = /** @type {Element} */ (event.target);
-      if (!target.closest("button, a") && !getSelection()?.toString()) this.#toggleAt(target.closest(".msg"));
+      const id = target.closest(".msg")?.getAttribute("data-id");
+      // A click anywhere in a row is one on its button.
+      if (id && !target.closest("button, a") && !getSelection()?.toString()) this.#toggle(id);
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLSelectElement} */ (event.target);
@@ -87,6 +92,8 @@ export class MessageList extends CoppiceElement {
       const field = /** @type {HTMLInputElement} */ (event.target);
       if (field.type === "search") this.#change({ q: field.value });
     });
+    for (const type of ["pointerout", "focusout"])
+      this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
     shortcutsFor(
       [
         { key: "j", label: "Next row", run: () => this.#step(1) },
@@ -96,17 +103,14 @@ export class MessageList extends CoppiceElement {
     );
     this.#watcher = new IntersectionObserver(
       (entries) => entries.some((e) => e.isIntersecting) && this.#readMore(),
-      {
-        rootMargin: "800px",
-      },
+      { rootMargin: "800px" },
     );
-    this.#read();
+    this.refresh();
   }
 
   stop() {
     this.#watcher?.disconnect();
-    this.#reading?.abort();
-    if (this.#timer) clearTimeout(this.#timer);
+    this.#reader.stop();
   }
 
   attributeChangedCallback() {
@@ -124,24 +128,27 @@ export class MessageList extends CoppiceElement {
     keepQuery(this.#query);
     this.#empty();
     this.requestUpdate();
-    this.#read();
+    this.#reader.restart();
   }
 
-  /** Forgets the rows, and with them the place at which their list goes on: a scroll must not read on there. */
+  /** Forgets the rows and which are open, and the place at which their list goes on: a scroll must not read on there. */
   #empty() {
     this.#from = null;
     this.#next = null;
     this.#rows = [];
+    this.#open.clear();
+    this.#whole.clear();
   }
 
   /** Reads afresh soon: rows change in place, new ones come in or wait. */
   refresh() {
-    if (this.#timer) return;
-    const wait = Math.max(0, this.#refreshedAt + CALM_MS - Date.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#read();
-    }, wait);
+    this.#reader.ask();
+  }
+
+  /** The pointer or the focus left the rows: what waits may come in. @param {PointerEvent | FocusEvent} event */
+  #left({ target, relatedTarget: to }) {
+    const held = (/** @type {EventTarget | null} */ at) => at instanceof Element && at.closest(HELD) !== null;
+    if (this.#waiting > 0 && held(target) && !held(to)) this.refresh();
   }
 
   /**
@@ -153,7 +160,9 @@ export class MessageList extends CoppiceElement {
     const { fate, role, q, sort } = this.#query;
     const plain = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
     if (plain && this.#page && messages.length === count && !this.hasAttribute("plan-id")) {
-      const { rows, waiting } = arrive(this.#rows, messages, this.#mayInsert());
+      const { rows, waiting } = arrive(this.#rows, messages, !this.#isRead, MOST);
+      const [was, last] = [this.#rows.at(-1), rows.at(-1)];
+      if (was && last && last.number > was.number) this.#next = cursorAfter(sort, last, rows.length);
       this.#rows = rows;
       this.#waiting += waiting;
       this.requestUpdate();
@@ -165,9 +174,8 @@ export class MessageList extends CoppiceElement {
   #fetch(after, limit, at_once) {
     const { fate, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
-    this.#reading ??= new AbortController();
     const query = { ...rest, fate: fate === "all" ? "" : fate, after, limit, plan_id, at_once };
-    return api.messages(this.#session, query, this.#reading.signal);
+    return api.messages(this.#session, query, this.#reader.signal);
   }
 
   /**
@@ -184,44 +192,60 @@ export class MessageList extends CoppiceElement {
     return { ...page, counts, messages: withFates(this.#rows, page.messages) };
   }
 
-  /** A list that shows nothing yet does not wait for fates, which take their time in a long session, and asks again. */
-  async #read(atOnce = this.#rows.length === 0) {
-    this.#reading?.abort();
-    const mine = new AbortController();
-    this.#reading = mine;
-    this.#refreshedAt = Date.now();
-    const shown = this.#rows.length;
+  /** @param {AbortSignal} signal aborted once another list is wanted */
+  async #read(signal) {
     try {
-      const limit = Math.min(REFRESHED, Math.max(PAGE, shown));
-      const page = this.#settled(await this.#fetch(this.#from, limit, atOnce || undefined));
-      if (mine.signal.aborted || !page) return;
-      const complete = page.messages.length >= shown || page.next === null;
-      const { rows, waiting } = merge(this.#rows, page.messages, complete, this.#mayInsert());
-      this.#page = page;
-      if (rows.length !== shown || complete)
-        this.#next = rows.length > page.messages.length ? this.#next : page.next;
-      this.#rows = rows;
-      this.#waiting = waiting;
-      this.#error = null;
-      if (page.pending) this.#read(false);
+      // A list that shows nothing yet does not wait for fates, which take their time in a long session, and asks again.
+      const pending = await this.#take(signal, this.#rows.length === 0);
+      if (pending) await this.#take(signal, false);
     } catch (error) {
-      if (mine.signal.aborted) return;
+      if (signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
   }
 
+  /** Reads the rows, and tells whether their fates are still to come. @param {AbortSignal} signal @param {boolean} atOnce */
+  async #take(signal, atOnce) {
+    const [shown, { sort }, readOn] = [this.#rows, this.#query, this.#readOn];
+    const limit = Math.max(PAGE, shown.length + Math.min(PAGE, this.#waiting));
+    const first = await this.#fetch(this.#from, Math.min(MOST, limit), atOnce || undefined);
+    // All that somebody reads is read again, but otherwise only the beginning.
+    const fetchPage = this.#fetch.bind(this);
+    const page = this.#settled(this.#isRead ? await pageOver(fetchPage, first, shown, sort, MOST) : first);
+    if (signal.aborted || !page) return;
+    // The list has become longer than what was read.
+    if (readOn !== this.#readOn) return void this.refresh();
+    const { rows, waiting, end } = merge(this.#rows, page.messages, sort === "oldest" || !this.#isRead);
+    const last = page.messages[end - 1];
+    const next = last && end < page.messages.length ? cursorAfter(sort, last, end) : page.next;
+    if (next !== this.#next) this.#watch();
+    this.#next = next;
+    this.#page = page;
+    this.#rows = rows;
+    this.#waiting = waiting;
+    this.#error = null;
+    const ids = new Set(rows.map((m) => m.id));
+    for (const id of this.#open.keys()) if (!ids.has(id)) this.#open.delete(id);
+    this.requestUpdate();
+    return page.pending;
+  }
+
   async #readMore() {
-    if (this.#readingMore || this.#next === null) return;
+    const after = this.#next;
+    if (this.#readingMore || after === null) return;
     this.#readingMore = true;
-    const reading = this.#reading;
+    const { signal } = this.#reader;
     try {
-      const page = await this.#fetch(this.#next, PAGE);
-      // Whatever was read anew meanwhile has its own next page.
-      if (reading !== this.#reading) throw new DOMException("superseded", "AbortError");
-      const known = new Set(this.#rows.map((m) => m.id));
-      this.#rows = [...this.#rows, ...page.messages.filter((m) => !known.has(m.id))];
-      this.#next = page.next;
+      const page = await this.#fetch(after, PAGE);
+      // Rows that came or went meanwhile end elsewhere.
+      if (signal.aborted || after !== this.#next) this.#watch();
+      else {
+        const known = new Set(this.#rows.map((m) => m.id));
+        this.#rows = [...this.#rows, ...page.messages.filter((m) => !known.has(m.id))];
+        this.#next = page.next;
+        this.#readOn += 1;
+      }
     } catch {
       // The next scroll asks again.
     }
@@ -229,13 +253,19 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Nothing moves under the pointer, in an open row, or above what is being read. */
-  #mayInsert() {
-    if (this.#query.sort === "oldest" || this.#rows.length === 0) return true;
+  /** Reads on if the end of the list is in view. */
+  #watch() {
+    const foot = this.querySelector(".list-foot");
+    this.#watcher?.disconnect();
+    if (foot) this.#watcher?.observe(foot);
+  }
+
+  /** Nothing moves under the pointer, at the focus, in an open row, or above what is being read. */
+  get #isRead() {
     const body = this.querySelector(".rows");
-    if (!body) return true;
-    if (body.matches(":hover") || body.contains(document.activeElement) || this.#open.size > 0) return false;
-    return body.getBoundingClientRect().top > 0;
+    if (!body || this.#rows.length === 0) return false;
+    if (this.querySelector(`${HELD}:hover`) || body.contains(document.activeElement)) return true;
+    return this.#open.size > 0 || body.getBoundingClientRect().top <= 0;
   }
 
   #showNew() {
@@ -243,13 +273,7 @@ export class MessageList extends CoppiceElement {
     this.#lines.clear();
     this.querySelector(".rows")?.replaceChildren();
     this.#waiting = 0;
-    this.#read().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
-  }
-
-  /** A click anywhere in a row is one on its button. @param {Element | null} line */
-  #toggleAt(line) {
-    const id = line?.getAttribute("data-id");
-    if (id) this.#toggle(id);
+    this.#reader.restart().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
   }
 
   /** @param {string} id */
@@ -265,7 +289,7 @@ export class MessageList extends CoppiceElement {
       const full = await api.message(this.#session, id);
       if (this.#open.has(id)) this.#open.set(id, full);
     } catch (error) {
-      this.#open.set(id, error instanceof Error ? error.message : String(error));
+      if (this.#open.has(id)) this.#open.set(id, error instanceof Error ? error.message : String(error));
     }
     this.requestUpdate();
   }
@@ -277,7 +301,7 @@ export class MessageList extends CoppiceElement {
       this.#change(EVERYTHING);
       // In the order of the log a cursor is the number of the message before the page.
       this.#from = String(messageNumber + AROUND);
-      await this.#read();
+      await this.#reader.ask();
     }
     const found = here();
     if (!found) return;
@@ -317,33 +341,16 @@ export class MessageList extends CoppiceElement {
       this,
       html`<section class="panel messages" aria-label="Messages">
         ${listHead(this.#query, this.#page?.counts)}
-        ${this.#waiting > 0 && html`<div class="pill-holder" data-key="pill"><button class="pill" data-act="show-new">${icon("up")}${this.#waiting < PAGE ? counted(this.#waiting, "new message") : `${number(PAGE)} or more new messages`}</button></div>`}
+        ${pill(this.#waiting, PAGE)}
         ${this.#from !== null && html`<p class="note-box" data-key="from" role="status">From message ${number(this.#rows[0]?.number ?? 0)} on. <button class="small" data-act="show-new">Newest</button></p>`}
         <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
           <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row"><span role="columnheader" class="num">#</span><span role="columnheader">Role</span><span role="columnheader">Message, and its fate under the plan</span><span role="columnheader" class="m-score">Score</span><span role="columnheader" class="num">Tokens</span></div></div>
           <message-rows role="rowgroup" class="rows"></message-rows>
         </div>
-        <div class="list-foot" data-key="foot">${this.#foot()}</div>
+        <div class="list-foot" data-key="foot">${listFoot({ error: this.#error, page: this.#page, shown: this.#rows.length, more: this.#next !== null }, this.#query)}</div>
       </section>`,
     );
     this.#draw(signals);
-    const foot = this.querySelector(".list-foot");
-    if (foot) this.#watcher?.observe(foot);
-  }
-
-  #foot() {
-    if (this.#error)
-      return html`<p role="alert"><span class="fault">Could not read the messages: ${this.#error}</span> <button class="small" data-act="retry-messages">Try again</button></p>`;
-    if (!this.#page) return html`<p class="muted">Reading…</p>`;
-    if (this.#rows.length === 0) {
-      const filtered = this.#query.fate !== "all" || this.#query.role || this.#query.q;
-      return filtered
-        ? html`<p class="muted">No message fits. <button class="small" data-act="no-filter">Show all</button></p>`
-        : html`<p class="muted">No messages yet. They appear here as the agent writes them.</p>`;
-    }
-    return this.#next === null
-      ? html``
-      : html`<p class="muted">${number(this.#rows.length)} of ${number(this.#page.total)}, more below…</p>`;
   }
 
   /** Draws the rows that differ from what is drawn, and puts all in order. @param {string[]} signals */

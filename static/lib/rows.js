@@ -16,37 +16,54 @@ export function brackets(messages) {
 }
 
 /**
- * What a fresh reading of the list's beginning makes of the rows that are shown. Rows that are known are replaced by
- * their fresh state, in place; new ones are let in only if `open`, and wait otherwise.
+ * What a fresh reading from the list's beginning makes of the rows that are shown. Rows that are not in it have left.
+ * If `open`, the rows are those of the reading; otherwise those that are shown stay in their places with their fresh
+ * state, and new ones wait.
  *
- * @param {Message[]} shown @param {Message[]} fresh @param {boolean} complete whether `fresh` covers all of `shown`
- * @param {boolean} open @returns {{ rows: Message[], waiting: number }}
+ * @param {Message[]} shown @param {Message[]} fresh @param {boolean} open
+ * @returns {{ rows: Message[], waiting: number, end: number }} `end`: so many of `fresh` the list now reaches over
  */
-export function merge(shown, fresh, complete, open) {
+export function merge(shown, fresh, open) {
   const known = new Set(shown.map((m) => m.id));
-  const waiting = fresh.filter((m) => !known.has(m.id)).length;
-  if (open || shown.length === 0) {
-    const listed = new Set(fresh.map((m) => m.id));
-    return { rows: complete ? fresh : [...fresh, ...shown.filter((m) => !listed.has(m.id))], waiting: 0 };
-  }
+  const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
+  if (open || end === 0) return { rows: fresh, waiting: 0, end: fresh.length };
   const byId = new Map(fresh.map((m) => [m.id, m]));
-  const rows = shown.map((m) => byId.get(m.id) ?? m);
-  return { rows, waiting };
+  const rows = shown.flatMap((m) => byId.get(m.id) ?? []);
+  return { rows, waiting: end - rows.length, end };
+}
+
+/** How many rows are still to be read until a reading reaches over all that are shown. @param {Message[]} shown @param {Message[]} fresh */
+export function unread(shown, fresh) {
+  const known = new Set(shown.map((m) => m.id));
+  const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
+  const added = fresh.filter((m, i) => (end === 0 || i < end) && !known.has(m.id)).length;
+  return Math.max(0, shown.length + added - fresh.length);
+}
+
+/**
+ * The cursor of the page after `message`, which is the `count`th in its order.
+ * @param {string} sort @param {Message} message @param {number} count
+ */
+export function cursorAfter(sort, message, count) {
+  return String(sort === "newest" || sort === "oldest" ? message.number : count);
 }
 
 /**
  * What rows that were just appended to the log make of the newest-first rows that are shown: known ones are replaced
- * in place, new ones stand in front if `open`, and wait otherwise.
+ * in place, new ones stand in front if `open`, and wait otherwise. Those that come in push others off the end, so that
+ * no more than `most` stand.
  *
- * @param {Message[]} shown @param {Message[]} appended @param {boolean} open
+ * @param {Message[]} shown @param {Message[]} appended @param {boolean} open @param {number} most
  * @returns {{ rows: Message[], waiting: number }}
  */
-export function arrive(shown, appended, open) {
+export function arrive(shown, appended, open, most) {
   const byId = new Map(appended.map((m) => [m.id, m]));
   const known = new Set(shown.map((m) => m.id));
   const fresh = appended.filter((m) => !known.has(m.id)).sort((a, b) => b.number - a.number);
   const kept = shown.map((m) => byId.get(m.id) ?? m);
-  return open ? { rows: [...fresh, ...kept], waiting: 0 } : { rows: kept, waiting: fresh.length };
+  return open
+    ? { rows: [...fresh, ...kept].slice(0, most), waiting: 0 }
+    : { rows: kept, waiting: fresh.length };
 }
 
 /** The signals that are known, in the order in which they stand. */

@@ -1,0 +1,100 @@
+"""The message list while things change under it: rows that leave, rows that come, rows that are open."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, Route, expect
+
+from tests.browser.test_session import open_session, row
+from tests.browser.writing import feed, managed
+from tests.servers import Server
+
+
+def rows(page: Page) -> Locator:
+    """All rows that are shown."""
+    return page.locator(".msg")
+
+
+def identity(server: Server, session: str, number: int) -> str:
+    """The id of a message."""
+    page = server.app.messages.page(session, sort="oldest", after=str(number - 1), limit=1)
+    found: str = page["messages"][0]["id"]
+    return found
+
+
+class TestRowsThatLeave:
+    """What a filter no longer means is not shown, wherever the pointer is."""
+
+    def test_go_from_under_the_pointer_too(self, page: Page, server: Server) -> None:
+        """What an undo brought back is not listed as out any longer."""
+        session = managed(server, 60)
+        server.app.prunes.apply(session, {})
+        open_session(page, server, session)
+        page.locator("button[data-name=out]").click()
+        expect(row(page, 60)).to_have_count(0)
+        rows(page).first.hover()
+        server.app.operations.undo(session, 1)
+        expect(page.get_by_text("No message fits.")).to_be_visible()
+        expect(rows(page)).to_have_count(0)
+
+    def test_are_known_however_far_down_they_are(self, page: Page, server: Server) -> None:
+        """The oldest of many rows that were scrolled to is told to be out, while the reader is there."""
+        session = managed(server, 720, tokens=5)
+        open_session(page, server, session)
+        page.mouse.move(300, 800)
+        for number in (600, 500, 400, 300, 200, 100, 3):
+            page.mouse.wheel(0, 20_000)
+            expect(row(page, number)).to_have_count(1)
+        rows(page).last.hover()
+        server.app.operations.drop(session, identity(server, session, 3))
+        expect(row(page, 3)).to_have_attribute("data-fate", "out")
+        expect(rows(page)).to_have_count(720)
+
+
+class TestRowsThatCome:
+    """They wait while the list is being read, and only then."""
+
+    def test_are_let_in_once_the_pointer_leaves(self, page: Page, server: Server) -> None:
+        """Nothing else has to happen, nor a click."""
+        session = managed(server, 12, tokens=50)
+        open_session(page, server, session)
+        row(page, 8).hover()
+        feed(server, session, 2, tokens=50, start=12)
+        expect(page.get_by_role("button", name="2 new messages")).to_be_visible()
+        page.mouse.move(5, 5)
+        expect(row(page, 14)).to_be_visible()
+        expect(page.locator(".pill")).to_have_count(0)
+
+    def test_do_not_wait_for_an_open_row_that_is_not_shown(self, page: Page, server: Server) -> None:
+        """Another filter closes what was open."""
+        session = managed(server, 12, tokens=50)
+        open_session(page, server, session)
+        row(page, 8).get_by_role("button").click()
+        expect(page.locator(".msg-detail")).to_be_visible()
+        page.mouse.move(5, 5)
+        page.get_by_label("Role", exact=True).select_option("user")
+        expect(rows(page)).to_have_count(6)
+        feed(server, session, 1, tokens=50, start=12)
+        expect(row(page, 13)).to_be_visible()
+
+
+class TestAnOpenRow:
+    """It is open as long as the reader wants."""
+
+    def test_stays_closed_when_its_reading_fails_late(self, page: Page, server: Server) -> None:
+        """A row that was closed while its parts were read is not opened by the failure."""
+        session = managed(server, 4, tokens=50)
+        open_session(page, server, session)
+        held: list[Route] = []
+
+        def keep(route: Route) -> None:
+            held.append(route)
+
+        page.route(f"**/messages/{identity(server, session, 2)}", keep)
+        with page.expect_request("**/messages/*"):
+            row(page, 2).get_by_role("button").click()
+        expect(page.locator(".msg-detail")).to_be_visible()
+        row(page, 2).get_by_role("button").click()
+        expect(page.locator(".msg-detail")).to_have_count(0)
+        held[0].abort()
+        page.wait_for_timeout(300)
+        expect(page.locator(".msg-detail")).to_have_count(0)
