@@ -7,6 +7,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { panelText } from "../lib/message-row.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 
 /** @typedef {import("../lib/types.js").Message} Message */
@@ -20,6 +21,7 @@ export class ArchivePanel extends CoppiceElement {
   #q = "";
   /** @type {string | null} */
   #error = null;
+  #reader = new Reader(() => this.#read());
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
 
@@ -39,7 +41,11 @@ export class ArchivePanel extends CoppiceElement {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  async refresh() {
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  async #read() {
     const q = this.#q;
     try {
       const found = await api.archive(this.getAttribute("session-id") ?? "", q);

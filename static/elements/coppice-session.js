@@ -18,6 +18,7 @@ import { html } from "../lib/html.js";
 import { shortcutsFor } from "../lib/keys.js";
 import { closeMenus, copyText } from "../lib/menus.js";
 import { doesSomething, prunedSentence } from "../lib/plan.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "../lib/session-acts.js";
 import { banner, bars, deleteDialog, header, noSession, problem } from "../lib/session-head.js";
@@ -53,8 +54,11 @@ export class CoppiceSession extends CoppiceElement {
   #dismissed = false;
   /** @type {Error | null} */
   #error = null;
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  #timer = null;
+  /** Whether an operation was told of whose figures are still to come. */
+  #operated = false;
+  #stats = new Reader((signal) => this.#readStats(signal));
+  #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
+  #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
   get #id() {
     return this.getAttribute("session-id") ?? "";
@@ -66,7 +70,7 @@ export class CoppiceSession extends CoppiceElement {
       this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
     for (const name of ["context:pruned", "context:restored", "context:summarized"])
       this.listen(live, name, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.session_id === this.#id) this.#changed(true);
+        if (event.detail?.session_id === this.#id) this.#operated = true;
       });
     this.listen(live, "messages:appended", (/** @type {CustomEvent} */ { detail }) => {
       if (detail.session_id === this.#id) this.#list?.arrived(detail.messages, detail.count);
@@ -75,7 +79,7 @@ export class CoppiceSession extends CoppiceElement {
       if (detail.session_id === this.#id) location.assign("/");
     });
     this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
-    this.listen(live, "settings:changed", () => this.#load());
+    this.listen(live, "settings:changed", () => this.#stats.ask());
     this.#listenToPanels();
     this.actions({
       "see-plan": () => this.#openTab("plan"),
@@ -100,7 +104,7 @@ export class CoppiceSession extends CoppiceElement {
         if (menu instanceof HTMLDetailsElement) menu.open = true;
         menu?.querySelector("summary")?.focus();
       },
-      "retry-session": () => this.#load(),
+      "retry-session": () => this.#stats.ask(),
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
@@ -122,11 +126,11 @@ export class CoppiceSession extends CoppiceElement {
     );
     const clock = setInterval(() => refreshTimes(this), 10_000);
     this.life.addEventListener("abort", () => clearInterval(clock));
-    this.#load();
+    this.#stats.ask();
   }
 
   stop() {
-    if (this.#timer) clearTimeout(this.#timer);
+    for (const reader of [this.#stats, this.#timeline, this.#panel]) reader.stop();
   }
 
   #listenToPanels() {
@@ -160,18 +164,28 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("plan-panel");
   }
 
-  async #load() {
+  /** Takes a session as it was told, unless a newer one is known; tells whether it did. @param {Session} session */
+  #accept(session) {
+    if (this.#session && session.version < this.#session.version) return false;
+    this.#session = session;
+    return true;
+  }
+
+  /** @param {AbortSignal} signal */
+  async #readStats(signal) {
     try {
       const first = this.#session === null;
-      const { session, cost, parent } = await api.stats(this.#id);
-      this.#session = session;
-      this.#cost = cost;
-      this.#parent = parent;
+      const { session, cost, parent } = await api.stats(this.#id, signal);
+      if (this.#accept(session)) {
+        this.#cost = cost;
+        this.#parent = parent;
+      }
       this.#error = null;
-      if (first) this.#firstLook(this.#session);
+      if (first) this.#firstLook(session);
       this.requestUpdate();
       this.#changed(true);
     } catch (error) {
+      if (signal.aborted) return;
       this.#error = error instanceof Error ? error : new Error(String(error));
       this.requestUpdate();
     }
@@ -190,7 +204,7 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {{ snapshot: any, known: boolean }} detail */
   #resync({ snapshot, known }) {
-    if (this.#error) this.#load();
+    if (this.#error) this.#stats.ask();
     else if (this.#session) {
       this.#receive(snapshot.stats);
       if (known) this.#changed(true);
@@ -202,7 +216,9 @@ export class CoppiceSession extends CoppiceElement {
     const session = payload?.session ?? payload;
     if (session?.id !== this.#id || !session.pruned) return;
     const before = this.#session;
-    this.#session = session;
+    if (!this.#accept(session)) return;
+    const operated = this.#operated;
+    this.#operated = false;
     if (payload.cost !== undefined) this.#cost = payload.cost;
     if (payload.parent !== undefined) this.#parent = payload.parent;
     this.#chart?.push({
@@ -211,7 +227,8 @@ export class CoppiceSession extends CoppiceElement {
       agent: session.agent?.tokens ?? null,
       pruned: session.pruned.tokens,
     });
-    if (before && before.version !== session.version) this.#changed(before.messages === session.messages);
+    if (before && before.version !== session.version)
+      this.#changed(operated || before.messages === session.messages);
     else if (before && before.task_type.name !== session.task_type.name) this.#changed(true);
     this.requestUpdate();
   }
@@ -219,18 +236,9 @@ export class CoppiceSession extends CoppiceElement {
   /** Reads again what depends on the log; on the operations too if `deep`. @param {boolean} deep */
   #changed(deep) {
     this.#list?.refresh();
-    if (!deep) return this.#calmly(() => this.#refreshOpenPanel());
-    this.#readTimeline();
+    if (!deep) return void this.#panel.ask();
+    this.#timeline.ask();
     this.#refreshOpenPanel();
-  }
-
-  /** @param {() => void} run */
-  #calmly(run) {
-    if (this.#timer) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      run();
-    }, CALM_MS);
   }
 
   #refreshOpenPanel() {
@@ -238,14 +246,10 @@ export class CoppiceSession extends CoppiceElement {
     /** @type {any} */ (panel)?.refresh?.();
   }
 
-  async #readTimeline() {
-    try {
-      const timeline = await api.timeline(this.#id);
-      if (this.#chart) this.#chart.value = timeline;
-    } catch {
-      // The chart keeps what it has, and asks again.
-      setTimeout(() => this.isConnected && this.#readTimeline(), RETRY_MS);
-    }
+  /** Where it fails the chart keeps what it has, and asks again. @param {AbortSignal} signal */
+  async #readTimeline(signal) {
+    const timeline = await api.timeline(this.#id, signal);
+    if (this.#chart && !signal.aborted) this.#chart.value = timeline;
   }
 
   /** @param {Tab} tab */
@@ -315,7 +319,7 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {import("../lib/types.js").Applied} applied */
   #pruned(applied) {
-    this.#session = applied.session;
+    this.#done(applied.session);
     this.#plan = null;
     this.#tab = "history";
     this.#sheet = false;
@@ -324,7 +328,6 @@ export class CoppiceSession extends CoppiceElement {
     });
     this.update();
     this.#refocus();
-    this.#changed(true);
   }
 
   /** @param {number} n */
@@ -338,18 +341,22 @@ export class CoppiceSession extends CoppiceElement {
 
   /** @param {import("../lib/types.js").Undone} undone */
   #undone(undone) {
-    this.#session = undone.session;
+    this.#done(undone.session);
     toast(sentence(undone.message));
     this.requestUpdate();
-    this.#changed(true);
   }
 
   /** Takes the session as it is after something was done to it. @param {Promise<Session | null>} doing */
   async #after(doing) {
     const session = await doing;
-    if (session) this.#session = session;
+    if (session && this.#accept(session)) this.#changed(true);
     this.requestUpdate();
-    if (session) this.#changed(true);
+  }
+
+  /** Takes the session as an operation left it; what an event told is read already. @param {Session} session */
+  #done(session) {
+    const told = this.#session?.version === session.version;
+    if (this.#accept(session) && !told) this.#changed(true);
   }
 
   update() {

@@ -10,6 +10,7 @@ import { compact, counted, number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { canDrop, canShorten, heaviest } from "../lib/rows.js";
 
@@ -26,6 +27,7 @@ export class HeavyPanel extends CoppiceElement {
   #total = 0;
   /** @type {string | null} */
   #error = null;
+  #reader = new Reader(() => this.#read());
 
   /** @param {number} tokens */
   set total(tokens) {
@@ -68,7 +70,11 @@ export class HeavyPanel extends CoppiceElement {
     this.emit("chosen", { kind, messages: able.map(({ id, number }) => ({ id, number })) });
   }
 
-  async refresh() {
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  async #read() {
     try {
       const page = await api.messages(this.getAttribute("session-id") ?? "", { sort: "tokens", limit: READ });
       this.#messages = page.messages;

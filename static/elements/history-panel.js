@@ -9,6 +9,7 @@ import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
 import { tookWords } from "../lib/plan.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toastError } from "../lib/toast.js";
@@ -38,6 +39,7 @@ export class HistoryPanel extends CoppiceElement {
   #busy = false;
   /** @type {string | null} */
   #error = null;
+  #reader = new Reader(() => this.#read());
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
@@ -54,7 +56,11 @@ export class HistoryPanel extends CoppiceElement {
     this.refresh();
   }
 
-  async refresh() {
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  async #read() {
     try {
       this.#operations = [...(await api.operations(this.#session))].sort((a, b) => b.n - a.n);
       this.#error = null;

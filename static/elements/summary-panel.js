@@ -8,6 +8,7 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
+import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
@@ -22,6 +23,7 @@ export class SummaryPanel extends CoppiceElement {
   #summaries = [];
   /** @type {string | null} */
   #error = null;
+  #reader = new Reader(() => this.#read());
 
   get #id() {
     return this.getAttribute("session-id") ?? "";
@@ -48,7 +50,11 @@ export class SummaryPanel extends CoppiceElement {
     await this.refresh();
   }
 
-  async refresh() {
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  async #read() {
     try {
       [this.#status, this.#summaries] = await Promise.all([api.status(this.#id), api.summaries(this.#id)]);
       this.#error = null;
