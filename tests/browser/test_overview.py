@@ -244,13 +244,12 @@ class TestImporting:
         expect(notice).to_have_count(0)
         expect(page.locator("tr.session-row")).to_have_count(3)
 
-    def test_reports_what_could_not_be_read(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+    def test_reports_what_could_not_be_read(self, page: Page, server: Server, tmp_path: Path) -> None:
         """A broken line is named with its number; the rest is imported. A file that is nothing at all says so."""
-        transcript = folder.transcript()
+        transcript = ClaudeFolder(tmp_path / "elsewhere").transcript()  # where nobody follows it meanwhile
         transcript.user("One")
         transcript.assistant("Two")
         text = transcript.path.read_text() + "{ broken\n"
-        transcript.path.unlink()
         page.goto(server.url)
         page.evaluate(DROP, ["session.jsonl", text])
         report = page.get_by_role("dialog", name="Import")

@@ -44,6 +44,10 @@ def hold(page: Page, pattern: str, act: Callable[[], object]) -> list[Route]:
     page.route(pattern, keep)
     with page.expect_request(pattern):
         act()
+    for _ in range(200):  # a request is told of before it is handed to its route
+        if held:
+            break
+        page.wait_for_timeout(25)
     return held
 
 
