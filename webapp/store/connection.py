@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +32,7 @@ CHECKPOINT_SECONDS = 1.0
 UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
+LOCKED_SECONDS = 0.01
 CACHE_KIB = 32_000
 MMAP_BYTES = 1 << 30
 
@@ -88,8 +90,8 @@ class Connections:
             check_same_thread=False,
             cached_statements=256,
         )
+        self._write_ahead(connection)
         for pragma in (
-            "journal_mode=WAL",
             f"synchronous={self._synchronous}",
             f"wal_autocheckpoint={CHECKPOINT_NET}",
             f"cache_size=-{CACHE_KIB}",
@@ -99,6 +101,19 @@ class Connections:
         ):
             connection.execute(f"PRAGMA {pragma}")
         return connection
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """Switches to the write-ahead log; SQLite does not wait for a lock there, so that we do."""
+        until = time.monotonic() + self._busy_ms / 1000
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(LOCKED_SECONDS)
+            else:
+                return
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query."""
