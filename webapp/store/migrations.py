@@ -324,3 +324,18 @@ def m004_session_numbers_for_ever(db: Database) -> None:
     db.execute("ALTER TABLE sessions_anew RENAME TO sessions")
     for sql in rest:
         db.execute(sql)
+
+
+@migrations()
+def m005_parents_without_circles(db: Database) -> None:
+    """Sessions that are above themselves are found from the top again: one parent of each circle goes."""
+    parents = dict(db.execute("SELECT id, parent_id FROM sessions ORDER BY key").fetchall())
+    for session, parent in parents.items():
+        above = parent
+        for _ in parents:
+            if above is None or above == session:
+                break
+            above = parents.get(above)
+        if above == session:
+            parents[session] = None
+            db.execute("UPDATE sessions SET parent_id = NULL WHERE id = ?", (session,))

@@ -1,4 +1,8 @@
-"""Sessions: one row each, and the markers that deleted followed sessions leave behind."""
+"""Sessions: one row each, and the markers that deleted followed sessions leave behind.
+
+No session is above itself: a parent that would close a circle is left out, whoever names it, or neither of the two
+would be found from the top.
+"""
 
 from __future__ import annotations
 
@@ -97,6 +101,8 @@ class Sessions:
         """
         if self._db.value("SELECT 1 FROM sessions WHERE id = ?", (columns["id"],)):
             raise Conflict(f"a session {columns['id']} exists already or was deleted")
+        if self._is_below(columns.get("parent_id"), columns["id"]):
+            columns["parent_id"] = None
         names = tuple(columns)
         places = ", ".join("?" * len(names))
         self._db.run(f"INSERT INTO sessions ({', '.join(names)}) VALUES ({places})", _encoded(columns))
@@ -135,6 +141,14 @@ class Sessions:
         sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
         return [row[0] for row in self._db.rows(sql, (session_id,))]
 
+    def _is_below(self, parent: str | None, session_id: str) -> bool:
+        """Whether `parent` is the session itself or one below it."""
+        sql = (
+            "WITH RECURSIVE above (id) AS (SELECT ? UNION SELECT parent_id FROM sessions "
+            "JOIN above USING (id) WHERE parent_id IS NOT NULL) SELECT 1 FROM above WHERE id = ?"
+        )
+        return parent is not None and self._db.value(sql, (parent, session_id)) is not None
+
     def taught(self, source: str) -> list[Taught]:
         """What the newest sessions of an agent have taught, newest first."""
         sql = (
@@ -159,7 +173,9 @@ class Sessions:
         return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
 
     def update(self, key: int, **columns: Any) -> None:
-        """Sets columns of one session."""
+        """Sets columns of one session; a parent that is below it is left out."""
+        if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):
+            del columns["parent_id"]
         if columns:
             sets = ", ".join(f"{name} = ?" for name in columns)
             self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))

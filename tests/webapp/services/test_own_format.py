@@ -63,6 +63,14 @@ class TestRoundTrip:
         assert imported["session_id"] == "s-2"
         assert {s["id"] for s in other.sessions.list()} == {"s", "s-2"}
 
+    def test_leaves_no_two_sessions_above_each_other(self, app: Any, other: Any) -> None:
+        """Files that say so of two sessions give both, one below the other."""
+        for session, parent in (("a", "b"), ("b", "a")):
+            followed(app, user("hello"), session_id=session)
+            said = exported(app, session).replace(b'"parent_id":null', f'"parent_id":"{parent}"'.encode())
+            other.importing.import_file("x.jsonl", said)
+        assert {s["id"]: s["parent_id"] for s in other.sessions.list()} == {"a": "b", "b": None}
+
 
 class TestGrowth:
     """A session that gets messages while it is exported or imported."""

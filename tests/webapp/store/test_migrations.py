@@ -98,3 +98,30 @@ class TestSessionNumbers:
         assert [name for (name,) in store.db.rows(sql)] == [
             "sessions", "sessions_marked", "sessions_parent", "sessions_removed",
         ]  # fmt: skip
+
+
+class TestParents:
+    """Who is whose parent, in a database that let them go round in a circle."""
+
+    def test_are_freed_of_circles(self, tmp_path: Path) -> None:
+        """One parent of each circle goes, all others stay: each session is found from the top again."""
+        with sqlite3.connect(tmp_path / "a.db") as connection:
+            migrations.apply(Database(connection), stop_before="m005_parents_without_circles")
+            for name, parent in (
+                ("a", "b"),
+                ("b", "c"),
+                ("c", "a"),
+                ("below", "b"),
+                ("self", "self"),
+                ("x", "?"),
+            ):
+                connection.execute(
+                    "INSERT INTO sessions (id, parent_id, source, kind, created_at, last_activity_at) "
+                    "VALUES (?, ?, 'api', 'managed', 1, 1)",
+                    (name, parent),
+                )
+        connection.close()
+        store = Store(tmp_path / "a.db")
+        found = {row.id: row.parent_id for row in store.sessions.all()}
+        assert found == {"a": None, "b": "c", "c": "a", "below": "b", "self": None, "x": "?"}
+        store.close()

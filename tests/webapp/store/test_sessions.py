@@ -64,3 +64,44 @@ class TestRemoval:
         with store.write():
             store.sessions.remove(row, marker_at=None)
         assert store.sessions.find("s") is None
+
+
+class TestParents:
+    """Which session started which: no session is above itself."""
+
+    def made(self, store: Store, session_id: str, parent: str | None) -> SessionRow:
+        """A new session below another."""
+        with store.write():
+            return store.sessions.create(
+                id=session_id,
+                source="api",
+                kind="managed",
+                created_at=1,
+                last_activity_at=1,
+                parent_id=parent,
+            )
+
+    def test_never_go_round_in_a_circle(self, store: Store) -> None:
+        """The one that would close it has no parent, however many stand between and whoever comes first."""
+        made = [
+            self.made(store, one, above) for one, above in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d"))
+        ]
+        assert [row.parent_id for row in made] == ["b", "c", None, None]
+
+    def test_that_are_told_later_do_not_either(self, store: Store) -> None:
+        """A parent that would close a circle changes nothing; what is told beside it is kept."""
+        self.made(store, "a", None)
+        below = self.made(store, "b", "a")
+        with store.write():
+            store.sessions.update(store.sessions.get("a").key, parent_id="b", title="told")
+            store.sessions.update(below.key, parent_id="a")
+        assert [(store.sessions.get(n).parent_id, store.sessions.get(n).title) for n in "ab"] == [
+            (None, "told"),
+            ("a", None),
+        ]
+
+    def test_may_be_unknown(self, store: Store) -> None:
+        """A sub-agent may come before the session that started it."""
+        assert self.made(store, "a", "later").parent_id == "later"
+        assert self.made(store, "later", None).parent_id is None
+        assert store.sessions.children("later") == ["a"]
