@@ -45,13 +45,13 @@ def protect(
     spare: Collection[int] = (),
     drop: Collection[int] = (),
 ) -> Protection:
-    """Find what is protected. What the user drops (`drop`) is protected only as system message or last unit."""
+    """Find what is protected. What the user drops (`drop`) is protected only as system message, last unit or pinned."""
     causes: dict[int, str] = {}
     dropped = {history.units.head[p] for p in drop} - {history.units.head[p] for p in spare}
     always = _mark(history, causes, "system", history.systems, ())
     always += _mark(history, causes, "last_unit", _last(history, 1), ())
+    always += _mark(history, causes, "pinned", history.pinned, ())
     always += _mark(history, causes, "spared", spare, ())
-    always += _mark(history, causes, "pinned", history.pinned, dropped)
     always += _mark(history, causes, "fresh_tail", _last(history, settings.fresh_tail), dropped)
     room = max_tokens - always
     last_user = history.own_words[-1:]

@@ -37,11 +37,11 @@ class TestCauses:
         assert len(protect(history, replace(BLUEPRINT, fresh_tail=99), 1_000).causes) == 40
 
     def test_take_a_dropped_message_out_of_the_tail(self) -> None:  # X5
-        """The user's hand is stronger than the tail and a pin, weaker than system and last."""
+        """The user's hand is stronger than the tail, weaker than system, last and a pin."""
         history = history_of(in_letters("suuu"))
         history.pinned.add(1)
         causes = protect(history, replace(BLUEPRINT, fresh_tail=3), 1_000, drop={0, 1, 2, 3}).causes
-        assert causes == {0: "system", 3: "last_unit"}
+        assert causes == {0: "system", 1: "pinned", 3: "last_unit"}
 
 
 class TestTokens:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from scoring.by_hand import shortening, with_shortened
+from scoring.errors import InvalidSettings
 from scoring.features import text_of
 from scoring.history import History, reads_keywords
 from scoring.lexicon import Lexicon, lexicon_of
@@ -20,7 +22,7 @@ from scoring.plan import PrunePlan, plan_prune
 from scoring.recognition import settings_for
 from scoring.selection import Shortening
 from scoring.settings import Settings, preset_of
-from webapp.errors import StalePlan
+from webapp.errors import Conflict, StalePlan
 from webapp.services.desk import Desk, Limits
 from webapp.services.gauges import Scale, Totals, tokens_beside
 from webapp.services.state import Carried
@@ -38,6 +40,9 @@ class Made:
     `preset` is the name of what they come from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how
     many messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
     what should go.
+
+    The state that it was made for is the session's `version`, the settings in force with those `tried` on top
+    (`asked`), and `limits`: where any of them is another, the plan is stale.
     """
 
     id: str
@@ -45,6 +50,8 @@ class Made:
     version: int
     view: View
     plan: PrunePlan
+    tried: Mapping[str, Any] | None
+    asked: Settings
     settings: Settings
     preset: str
     limits: Limits
@@ -68,19 +75,21 @@ class Planning:
         row: SessionRow,
         totals: Totals | None = None,
         *,
-        settings: Settings | None = None,
+        tried: Mapping[str, Any] | None = None,
         max_tokens: int | None = None,
         strategy: str | None = None,
         spare: Collection[int] = (),
         drop: Collection[int] = (),
         shorten: Collection[int] = (),
     ) -> Made:
-        """A plan for the session as it is; `spare`, `drop` and `shorten` are message numbers.
+        """A plan for the session as it is, with `tried` on top of its settings; `spare`, `drop` and `shorten` are
+        message numbers.
 
         Raises:
-            InvalidSettings: nobody knows the strategy.
+            InvalidSettings: nobody knows the strategy, or what is tried is not valid.
+            Conflict: what is pinned is to be dropped.
         """
-        settings = settings or self._desk.settings_of(row)
+        settings = asked = self._asked(row, tried)
         limits = self._desk.limits(row, settings)
         totals = totals if totals is not None else self._store.contexts.totals(row.key)
         scale = self.scale(row, totals)
@@ -88,6 +97,7 @@ class Planning:
         budget = self._budget(row, totals, scale, shown)
         view, name = self._views.of(row), (settings, budget, strategy)
         with view.lock:
+            _refuse_pinned(view, drop, spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
             plain = not spare and not drop
             known = view.memo.get(name) if plain else None
@@ -110,9 +120,14 @@ class Planning:
             if shorten:
                 plan = with_shortened(plan, self._by_hand(row, view, plan, shorten), view.history.tokens)
         return Made(
-            secrets.token_hex(8), row.id, row.version, view, plan, settings, preset, limits, scale, shown, size,
-            base, bool(drop or shorten),
+            secrets.token_hex(8), row.id, row.version, view, plan, tried, asked, settings, preset, limits, scale,
+            shown, size, base, bool(drop or shorten),
         )  # fmt: skip
+
+    def _asked(self, row: SessionRow, tried: Mapping[str, Any] | None) -> Settings:
+        """The session's settings with those that are tried on top."""
+        settings = self._desk.settings_of(row)
+        return settings if tried is None else Settings.from_dict(tried, base=settings)
 
     def scale(self, row: SessionRow, totals: Totals | None = None) -> Scale:
         """How estimated tokens of the pruned view are shown."""
@@ -160,7 +175,7 @@ class Planning:
         """The plan that was shown under this id.
 
         Raises:
-            StalePlan: the session has changed since, or the plan is no longer kept.
+            StalePlan: the session, its settings or its limits have changed since, or the plan is no longer kept.
         """
         with self._lock:
             made = self._plans.get(plan_id)
@@ -168,7 +183,17 @@ class Planning:
             raise StalePlan("this plan is no longer known; look at a new one")
         if made.version != row.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
+        if not self._decided_alike(made, row):
+            raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
         return made
+
+    def _decided_alike(self, made: Made, row: SessionRow) -> bool:
+        """Whether settings and limits are those that the plan was made with."""
+        try:
+            settings = self._asked(row, made.tried)
+        except InvalidSettings:  # what was tried does not go with what was saved since
+            return False
+        return settings == made.asked and self._desk.limits(row, settings) == made.limits
 
     def holding(self, plan_id: str, row: SessionRow) -> Made | None:
         """The plan that was shown under this id, where it holds for the session as it is."""
@@ -200,3 +225,17 @@ class Planning:
             keywords[i] = known.get(names[i], keywords[i])
         history.keywords = keywords
         return history
+
+
+def _refuse_pinned(view: View, drop: Collection[int], spare: Collection[int]) -> None:
+    """Refuses to drop what is pinned, as dropping it directly is refused.
+
+    Raises:
+        Conflict: a unit to be dropped, and not spared, is pinned.
+    """
+    heads = view.history.units.head
+    pinned = {heads[p] for p in view.history.pinned} - {heads[p] for p in view.positions(spare)}
+    found = sorted(no for no in drop if no in view.index and heads[view.index[no]] in pinned)
+    if found:
+        said = [f"message {no} is pinned, and never dropped: unpin it first" for no in found]
+        raise Conflict(said[0], [{"field": "drop", "message": text} for text in said])

@@ -14,7 +14,6 @@ from typing import Any
 
 from scoring.bulk import no_collection
 from scoring.messages import Message
-from scoring.settings import Settings
 from scoring.settling import settle
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
@@ -61,15 +60,13 @@ class Prunes:
         Raises:
             NotFound: there is no such session, or no such message in it.
             InvalidSettings: settings or strategy are not valid; one fault a field.
+            Conflict: what is pinned is to be dropped.
         """
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            settings = self._desk.settings_of(row)
-            if wish.get("settings") is not None:
-                settings = Settings.from_dict(wish["settings"], base=settings)
             made = self._planning.make(
                 row,
-                settings=settings,
+                tried=wish.get("settings"),
                 max_tokens=wish.get("max_tokens"),
                 strategy=wish.get("strategy"),
                 spare=self._numbers(row, wish.get("spare")),
@@ -168,7 +165,7 @@ class Prunes:
 
         Raises:
             NotFound: there is no such session.
-            StalePlan: the session has changed since the plan was made.
+            StalePlan: the session, its settings or its limits have changed since the plan was made.
             Conflict: the plan takes nothing out.
         """
         with ExitStack() as held:

@@ -79,6 +79,25 @@ class TestDropping:
         assert [m["number"] for m in plan["removed"]] == [2, 3]
         assert [g["cause"] for g in plan["groups"]] == ["dropped"]
 
+    def test_of_what_is_pinned_is_refused(self, app: Any, session: str) -> None:  # B7, X5
+        """As dropping it directly is: the pin goes first, and the message says so. The whole unit is pinned."""
+        app.operations.pin(session, mid(app, session, 2))
+        wish = {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]}
+        with pytest.raises(
+            Conflict, match="message 3 is pinned, and never dropped: unpin it first"
+        ) as refused:
+            app.prunes.plan(session, wish)
+        assert [fault["field"] for fault in refused.value.details] == ["drop"]
+        app.operations.unpin(session, mid(app, session, 2))
+        assert [m["number"] for m in app.prunes.plan(session, wish)["removed"]] == [2, 3]
+
+    def test_of_what_is_pinned_and_spared_keeps_it(self, app: Any, session: str) -> None:
+        """Where both name a message it is spared, and there is nothing to refuse."""
+        app.operations.pin(session, mid(app, session, 3))
+        chosen = [mid(app, session, 3)]
+        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": chosen, "spare": chosen})
+        assert plan["removed_count"] == 0
+
 
 class TestChosen:
     """Messages by their ids."""

@@ -23,15 +23,18 @@ def get_context(app: Any, session_id: str, query: FormatQuery) -> Any:
     return app.context.get(session_id, query.format)
 
 
-@table.post("/sessions/<session_id>/plan", body=PlanWish, answers=shapes.Plan, errors=(404,))
+@table.post("/sessions/<session_id>/plan", body=PlanWish, answers=shapes.Plan, errors=(404, 409))
 def plan_prune(app: Any, session_id: str, body: PlanWish) -> Any:
-    """Shows what a prune would do, and why; stores nothing."""
+    """Shows what a prune would do, and why; stores nothing. 409 when it is to drop what is pinned."""
     return app.prunes.plan(session_id, body.given())
 
 
 @table.post("/sessions/<session_id>/prune", body=PruneWish, answers=shapes.Applied, errors=(404, 409))
 def apply_prune(app: Any, session_id: str, body: PruneWish) -> Any:
-    """Applies a plan that was shown, or a fresh one; 409 when the plan is stale."""
+    """Applies a plan that was shown, or a fresh one; 409 when the plan is stale.
+
+    A plan is stale once the session has changed, or the settings or limits that decided it.
+    """
     return app.prunes.apply(session_id, body.given(), actor="user")
 
 

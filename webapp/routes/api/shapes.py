@@ -189,7 +189,8 @@ class Fill(Shape):
 
 
 class Plan(Shape):
-    """What a prune would do, and why. Stored nowhere but in memory; stale once the session changes.
+    """What a prune would do, and why. Stored nowhere but in memory; stale once the session, its settings or its
+    limits change.
 
     `regions_after` are the regions of the context as it would be, and add up to `after.tokens`.
     """
