@@ -21,9 +21,9 @@ from zlib import crc32
 
 from scoring.content.names import identifiers
 from scoring.content.rows import pieces_of, text_line
-from scoring.content.words import asks, stems, word_count
+from scoring.content.words import words_of
 
-VERSION = 1
+VERSION = 2
 _REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
 READ_CHARS = 4_000_000  # four times what the largest window holds
 
@@ -152,13 +152,14 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
         if said := text_line(line):
             places.setdefault(line_hash(said), len(places))
     counted: dict[int, int] = {}
-    for word, count in stems(text).items():
+    words = words_of(text)
+    for word, count in words.stems.items():
         code = crc32(word.encode("utf-8", "replace"))
         counted[code] = min(255, counted.get(code, 0) + count)
     lines = array("Q", (place for place in places if isinstance(place, int)))
     rows = _rows(outputs, by_line, places) if outputs else NO_ROWS
     found = Stems(array("I", counted), bytes(counted.values()))
-    return Content("\n".join(names), lines, word_count(text), asks(text), found, rows)
+    return Content("\n".join(names), lines, words.total, words.asks, found, rows)
 
 
 def line_hash(line: str) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from scoring.content.words import UNSPACED, is_unspaced
+
 _URL = re.compile(r"https?://[^\s\"'`<>()\[\]{}|\\^]+")
 # It begins only where it could begin longest and gives nothing back, so that a line of a million letters costs
 # no more than its length.
@@ -19,6 +21,7 @@ _FILE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][A-Z][a-z]")
+_UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 _TELLING = re.compile(r"[_\d.]")
 _LONGEST = 300  # a longer name (an address with its query) counts by its beginning
@@ -35,6 +38,14 @@ _PRODUCTS = frozenset(
 def identifiers(text: str) -> set[str]:
     """The names in a text."""
     found: set[str] = set()
+    if is_unspaced(text):
+        # No blank parts a name from the words around it: it is looked for with them and without.
+        _take(_UNSPACED.sub(" ", text), found)
+    _take(text, found)
+    return found
+
+
+def _take(text: str, found: set[str]) -> None:
     if "/" in text:
         if "://" in text:
             text = _URL.sub(lambda m: _whole(m.group().rstrip(".,;:!?/"), found), text)
@@ -44,7 +55,6 @@ def identifiers(text: str) -> set[str]:
     for word in _WORD.findall(text):
         if len(word) <= _LONGEST:  # a longer one is data, not a name
             found.update(_names_in(word))
-    return found
 
 
 def has_digit(name: str) -> bool:

@@ -11,13 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from scoring.content.words import UNSPACED
+
 WHOLE, HEAD, TAIL = 0, 1, 2
 LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
 GAP = "[…]"
+LEAST_CHARS = 20  # a shorter line says nothing that others do not
 MARK_CHARS = 36  # about what the first line of a shortened output takes
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
+_ANY_WORD, _ANY_BREAK = re.compile(r"[^\W\d_]{2}"), re.compile(r"[\W\d_]")
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 class Row(NamedTuple):
@@ -28,19 +33,38 @@ class Row(NamedTuple):
 
 
 def text_line(line: str) -> str | None:
-    """The line without its line number if it says something: 20 characters or more and two words."""
+    """The line without its line number if it says something: 20 characters or more and two words.
+
+    A sign of writing without blanks counts for two characters, as wide as it is.
+    """
     line = line.strip()
-    if len(line) < 20:
+    if len(line) < LEAST_CHARS and not _is_wide(line):
         return None
     line = _NUMBERED.sub("", line).strip()
-    return line if len(line) >= 20 and _has_two_words(line) else None
+    return line if (len(line) >= LEAST_CHARS or _is_wide(line)) and _has_two_words(line) else None
+
+
+def _is_wide(line: str) -> bool:
+    """Whether a line of too few characters is long enough by its width."""
+    return 2 * len(line) >= LEAST_CHARS and not line.isascii() and len(line) + _wide(line) >= LEAST_CHARS
+
+
+def _wide(line: str) -> int:
+    """How many signs of writing without blanks a line has."""
+    return sum(map(len, _UNSPACED.findall(line)))
 
 
 def _has_two_words(line: str) -> bool:
-    """Whether letters stand in two places; step by step, because one expression would take the square of a length."""
-    word = _WORD.search(line)
-    gap = _BREAK.search(line, word.end()) if word else None
-    return gap is not None and _WORD.search(line, gap.end()) is not None
+    """Whether letters stand in two places, or four signs that need no blank; step by step, because one expression
+    would take the square of a length.
+    """
+    plain = line.isascii()
+    letters, gaps = (_WORD, _BREAK) if plain else (_ANY_WORD, _ANY_BREAK)
+    word = letters.search(line)
+    gap = gaps.search(line, word.end()) if word else None
+    if gap is not None and letters.search(line, gap.end()) is not None:
+        return True
+    return not plain and _wide(line) >= 4
 
 
 def pieces_of(line: str) -> tuple[tuple[int, str], ...]:

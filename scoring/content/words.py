@@ -1,18 +1,32 @@
 """The words of a text for relevance: stems with their counts, and whether a text asks something.
 
-Rough on purpose: question and answer only have to be cut the same way. English; words of other languages are
-taken as they stand.
+Rough on purpose: question and answer only have to be cut the same way. English words lose their endings, those of
+other languages are taken as they stand. Writing without blanks between its words (Chinese, Japanese, Korean, Thai and
+their neighbours; Korean has blanks, but particles stick to its words) is cut into pairs of signs that follow each
+other.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+from unicodedata import normalize
 
 LONGEST = 60  # a longer word is data and has no ending
+# Thai, Lao, Burmese, Khmer; Japanese and Chinese; Korean.
+UNSPACED = (
+    "\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
 
-_WORD = re.compile(r"[A-Za-z0-9_]+")
+_PLAIN = re.compile(r"[A-Za-z0-9_]+")
+# Letters, and the signs for vowels of Indian writing, which are none by themselves.
+_WORD = re.compile(r"[\w\u0300-\u036f\u0900-\u0963\u0966-\u0dff]+")
+_RUN = re.compile(f"([{UNSPACED}]+)")
 _STOP = frozenset(
     """
     a about above after again all also am an and any are as at be because been before being below between
@@ -29,33 +43,83 @@ _ENDINGS = (
     *(("ed", ""), ("ly", ""), ("es", ""), ("s", "")),
 )
 _SUFFIXES = ("ation", "ion", "ment", "ness", "abl", "er", "al", "or")
-_ASKING = re.compile(
-    r"\?(?:\s|$|[\"'”’)])|^\W*(?:what|who|whom|whose|when|where|why|which|how|summari[sz]e|describe|explain|"
-    r"remind|recall|list|tell|find|give|show|name)\b",
+_QUESTION = re.compile(r"\?(?:\s|$|[\"'”’)»])")
+_ASKED_ELSEWHERE = re.compile(r"[¿？؟]|か[。．]?\s*$")
+_ASKS_FIRST = re.compile(
+    r"\W*(?:what|who|whom|whose|when|where|why|which|how|summari[sz]e|describe|explain|remind|recall|list|tell|find|"
+    r"give|show|name)\b",
     re.IGNORECASE,
 )
+_SIGNS = re.compile(r"[\\/_={}\[\]<>()|&$#@~*+`]|--|\w[.:]\w")
 
 
-def stems(text: str) -> dict[str, int]:
-    """How often each stem stands in a text, without stop words and single characters."""
+class Words(NamedTuple):
+    """How often each stem stands in a text, without stop words and single characters; how many words it has (two signs
+    of unspaced writing count as one); and whether it puts a question, or a request to tell something.
+    """
+
+    stems: dict[str, int]
+    total: int
+    asks: bool
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether any of a text is written without blanks between words."""
+    return not text.isascii() and _RUN.search(text) is not None
+
+
+def words_of(text: str) -> Words:
+    """The words of a text, found in one pass."""
+    unspaced = is_unspaced(text)
+    counted = Counter(_pairs(text) if unspaced else _words(text))
+    count = sum(counted.values())
+    if unspaced:  # two signs say about as much as a word, and make one pair each
+        count -= sum([often for word, often in counted.items() if _RUN.match(word)]) // 2
+    plain = sum([often for word, often in counted.items() if word in _STOP])
+    return Words(_stems(counted), count, _asks(text, count, plain))
+
+
+def _stems(counted: Mapping[str, int]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for word, count in Counter(_WORD.findall(text.lower())).items():
+    for word, count in counted.items():
         if len(word) > 1 and word not in _STOP:
             short = stem(word) if len(word) <= LONGEST else word[:LONGEST]
             found[short] = found.get(short, 0) + count
     return found
 
 
-def word_count(text: str) -> int:
-    """How many words a text has."""
-    return len(_WORD.findall(text))
+def _asks(text: str, count: int, plain: int) -> bool:
+    """Whether a text of so many words, stop words among them, asks in words rather than in code.
+
+    Words are known by the stop words among them, or, in any language, by the lack of signs that code has.
+    """
+    if not _is_put(text):
+        return False
+    return 5 * plain >= count > 0 or (count > 1 and _SIGNS.search(text) is None)
 
 
-def asks(text: str) -> bool:
-    """Whether a text puts a question, or a request to tell something, in words rather than in code."""
-    words = _WORD.findall(text.lower())
-    plain = sum(1 for word in words if word in _STOP)
-    return 5 * plain >= len(words) > 0 and _ASKING.search(text) is not None
+def _is_put(text: str) -> bool:
+    """Whether a text ends a sentence as a question does, or begins as one."""
+    if _QUESTION.search(text) or _ASKS_FIRST.match(text):
+        return True
+    return not text.isascii() and _ASKED_ELSEWHERE.search(text) is not None
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, each spelled in one way."""
+    if text.isascii():
+        return _PLAIN.findall(text.lower())
+    return [w if w.isascii() else normalize("NFKC", w) for w in _WORD.findall(text.lower())]
+
+
+def _pairs(text: str) -> Iterator[str]:
+    """The same where some of it is unspaced, that in pairs of signs."""
+    for word in _words(text):
+        for number, run in enumerate(_RUN.split(word)):
+            if number % 2 and len(run) > 1:
+                yield from map("".join, pairwise(run))
+            elif run:
+                yield run
 
 
 @lru_cache(maxsize=1 << 15)

@@ -31,6 +31,23 @@ class TestNames:
         """A path counts by its last two parts."""
         assert "app/config.py" in identifiers("/home/me/app/config.py") & identifiers("./app/config.py")
 
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "请修改src/app/main.py里的parse_rows函数",
+            "main.pyのparse_rowsを直す",
+            "main.py의 parse_rows를 고쳐",
+        ],
+    )
+    def test_are_found_where_no_blank_parts_them(self, text: str) -> None:
+        """A name between signs that are written without blanks is the same name."""
+        assert {"main.py", "parse_rows"} <= identifiers(text)
+
+    def test_may_be_of_such_signs(self) -> None:
+        """A file may be named in any writing."""
+        assert "需求文档.md" in identifiers("open 需求文档.md now")
+        assert "https://example.org/a" in identifiers("看https://example.org/a，好")
+
     def test_are_never_plain_words(self) -> None:
         """Products that everybody says are spelled like code and are none."""
         assert identifiers("I use GitHub and JavaScript with numpy, and so do they") == set()

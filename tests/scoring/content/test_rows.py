@@ -22,6 +22,13 @@ class TestTextLines:
         assert text_line("}") is None
         assert text_line("-" * 60) is None
 
+    def test_are_known_in_any_writing(self) -> None:
+        """Letters are letters; signs that need no blanks are as wide as two, and four of them are words."""
+        assert text_line("это достаточно длинный текст")
+        assert text_line("土曜日の電車は九番線から出ます")
+        assert text_line("電車は遅れた") is None
+        assert text_line("════════════════════════ 完") is None
+
 
 class TestPieces:
     """A line as it is offered."""
