@@ -22,7 +22,7 @@ def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
     """
     from flask import Flask
 
-    from webapp.auth import Gate, Guarded
+    from webapp.auth import Gate, Guarded, hosts_of
     from webapp.config import Config
     from webapp.live import Gateway
     from webapp.routes import install
@@ -31,7 +31,7 @@ def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
 
     config = config or Config.load()
     app = app or build(config)
-    gate = Gate(hosts=frozenset(name.lower() for name in config.allowed_hosts), token=config.token)
+    gate = Gate(hosts=hosts_of(config.host, config.allowed_hosts), token=config.token)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
     install(flask_app, app, gate)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)

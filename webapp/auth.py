@@ -10,6 +10,7 @@ Where a token is set, `/api`, `/metrics` and Socket.IO ask for it too. Nothing h
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -110,6 +111,23 @@ def host_name(header: str) -> str:
     """
     found = HOST.fullmatch(header.strip().lower())
     return str(found["host"]) if found else ""
+
+
+def hosts_of(host: str, allowed: Iterable[str]) -> frozenset[str]:
+    """The names that requests may have for us: those that are allowed, and the address that we listen on.
+
+    All addresses together are no name.
+    """
+    own = f"[{host}]" if ":" in host else host
+    return frozenset(name.lower() for name in (*allowed, *(() if is_every_address(host) else (own,))))
+
+
+def is_every_address(host: str) -> bool:
+    """Whether a host stands for all addresses of this machine together, as `::` and an empty one do."""
+    try:
+        return not host or ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def is_socket(environ: Environ) -> bool:

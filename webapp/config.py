@@ -98,29 +98,45 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
+# What a value that cannot be read so should have been.
+_EXPECTED = {
+    "db": "a path",
+    "host": "a string",
+    "port": "a whole number from 0 to 65535",
+    "watch": "a list of folders",
+    "allowed_hosts": "a list of names",
+    "busy_seconds": "a number of seconds, 0 or more",
+    "token": "a string",
+}
+
+
 def _convert(name: str, value: Any) -> Any:
     try:
-        if name == "db":
-            return Path(value).expanduser().absolute()
-        if name == "port":
-            number = int(value)
-            if not 0 <= number <= 65535:
-                raise ValueError
-            return number
-        if name == "watch":
-            return tuple(Path(one).expanduser().absolute() for one in value)
-        if name == "allowed_hosts":
-            return tuple(value)
+        return _read(name, value)
     except (TypeError, ValueError) as error:
-        raise Invalid(f"bad value for {name}: {value!r}", name) from error
-    expected = {
-        "host": str,
-        "token": str,
-        "follow": bool,
-        "demo": bool,
-        "tokenizer": bool,
-        "durable": bool,
-    }.get(name)
-    if expected and not isinstance(value, expected):
-        raise Invalid(f"bad value for {name}; expected {expected.__name__}, got {value!r}", name)
+        expected = _EXPECTED.get(name, "true or false")
+        raise Invalid(f"bad value for {name}; expected {expected}, got {value!r}", name) from error
+
+
+def _read(name: str, value: Any) -> Any:
+    """A value as the configuration has it; TypeError or ValueError where it is none."""
+    if name == "db":
+        return Path(value).expanduser().absolute()
+    if name in ("watch", "allowed_hosts"):
+        if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
+            raise TypeError
+        return tuple(Path(one).expanduser().absolute() if name == "watch" else str(one) for one in value)
+    if name in ("host", "token"):
+        return _if(value, isinstance(value, str))
+    if name == "port":  # from the environment it comes as text
+        number = int(_if(value, isinstance(value, int | str) and not isinstance(value, bool)))
+        return _if(number, 0 <= number <= 65535)
+    if name == "busy_seconds":
+        return float(_if(value, type(value) in (int, float) and 0 <= value < float("inf")))
+    return _if(value, isinstance(value, bool))
+
+
+def _if(value: Any, right: bool) -> Any:
+    if not right:
+        raise ValueError
     return value

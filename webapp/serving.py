@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from webapp import create_app
+from webapp.auth import is_every_address
 from webapp.config import Config
 from webapp.errors import Invalid
 from webapp.wiring import build
@@ -94,7 +95,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket, host: str) -> str:
-    """The address to open in a browser."""
+    """The address to open in a browser: of all addresses together, this machine's own."""
+    if is_every_address(host):
+        host = "::1" if ":" in host else "127.0.0.1"
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{listener.getsockname()[1]}"
 

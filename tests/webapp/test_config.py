@@ -29,7 +29,23 @@ class TestConfig:
         assert all(path.is_absolute() for path in config.watch)
 
     @pytest.mark.parametrize(
-        "text", ["port = 99999", 'port = "x"', "nothing = 1", "host = 3", "not toml", 'follow = "no"']
+        "text",
+        [
+            "port = 99999",
+            'port = "x"',
+            "nothing = 1",
+            "host = 3",
+            "not toml",
+            'follow = "no"',
+            'watch = "folder"',
+            'allowed_hosts = "box"',
+            "allowed_hosts = [1]",
+            "watch = [1]",
+            "port = true",
+            "busy_seconds = -1",
+            'busy_seconds = "5"',
+            "db = 3",
+        ],
     )
     def test_refuses_what_it_does_not_know(self, tmp_path: Path, text: str) -> None:
         """With one clear message."""

@@ -45,6 +45,20 @@ class TestCreateApp:
         assert flask_app.test_client().get("/", headers={"Host": "box.local:5000"}).status_code == 200
         flask_app.extensions["coppice.live"].close()
 
+    def test_lets_in_the_address_that_it_listens_on(self, app: Any, tmp_path: Any) -> None:
+        """It is the one that was printed; all addresses together are none."""
+        for host, name, status in (
+            ("192.168.1.5", "192.168.1.5:5000", 200),
+            ("Box.local", "box.local:5000", 200),
+            ("fe80::1", "[fe80::1]:5000", 200),
+            ("0.0.0.0", "0.0.0.0:5000", 403),
+            ("::", "[::]:5000", 403),
+            ("", "", 403),
+        ):
+            flask_app = create_app(Config(db=tmp_path / "x.db", host=host), app=app)
+            assert flask_app.test_client().get("/", headers={"Host": name}).status_code == status
+            flask_app.extensions["coppice.live"].close()
+
     def test_asks_for_the_token_that_is_configured(self, app: Any, tmp_path: Any) -> None:
         """Of the API, not of the page."""
         flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)

@@ -38,17 +38,39 @@ def err() -> Console:
 
 
 @contextmanager
-def opened(db: Path | None) -> Iterator[Any]:
-    """The application over the store, following nothing; closed at the end."""
-    app = build(Config.load(db=db, follow=False))
+def opened(db: Path | None, *, made: bool = True) -> Iterator[Any]:
+    """The application over the store, following nothing; closed at the end.
+
+    `made` False is for who only looks: a file that somebody names is not made by looking at it.
+
+    Raises:
+        Invalid: there is no such file.
+    """
+    config = Config.load(db=db, follow=False)
+    if db is not None and not made:
+        refuse_missing(config)
+    app = build(config)
     try:
         yield app
     finally:
         app.close()
 
 
+def refuse_missing(config: Config) -> None:
+    """Refuses to look at a database that is not there.
+
+    Raises:
+        Invalid: it is not.
+    """
+    if not config.database.exists():
+        raise Invalid(
+            f"there is no database at {config.database}; `coppice serve` or `import` makes one", "db"
+        )
+
+
 def find_session(app: Any, name: str) -> dict[str, Any]:
-    """The session of this id, or the only one whose id begins so.
+    """The session of this id, or the only one whose id begins so; of one and its sub-agents, whose ids begin with its
+    own, that one.
 
     Raises:
         NotFound: there is none.
@@ -60,12 +82,11 @@ def find_session(app: Any, name: str) -> dict[str, Any]:
         alike = [one for one in app.sessions.list() if one["id"].startswith(name)]
         if not alike:
             raise
-        if len(alike) > 1:
-            shown = ", ".join(one["id"] for one in alike[:3])
-            raise Invalid(
-                f"{len(alike)} sessions begin with {name}: {shown} …; give more of the id"
-            ) from None
-        found = alike[0]
+        first = min(alike, key=lambda one: len(one["id"]))
+        if any(one is not first and not one["id"].startswith(first["id"] + ".") for one in alike):
+            shown = ", ".join(one["id"] for one in alike[:3]) + (" …" if len(alike) > 3 else "")
+            raise Invalid(f"{len(alike)} sessions begin with {name}: {shown}; give more of the id") from None
+        found = first
     return found
 
 
@@ -78,6 +99,11 @@ def main_gauge(session: dict[str, Any]) -> dict[str, Any]:
     """The gauge that counts: what the agent sends for a followed session, the context for a managed one."""
     gauge: dict[str, Any] = session["agent"] or session["pruned"]
     return gauge
+
+
+def counted(count: int, word: str) -> str:
+    """So many of something: "1 message", "2,000 messages"."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def tokens_text(count: int, certainty: str = "exact") -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, find_session, opened
-
-FORMATS = ("jsonl", "openai", "anthropic", "gemini", "claude-code", "codex")
+from webapp.services.exporting import NAMES
 
 
 @click.command()
@@ -17,7 +16,7 @@ FORMATS = ("jsonl", "openai", "anthropic", "gemini", "claude-code", "codex")
 @click.option(
     "--format",
     "file_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(NAMES),
     default="jsonl",
     show_default=True,
     help="jsonl is complete and can be imported again; claude-code and codex can be resumed from.",
@@ -35,7 +34,7 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
 
     SESSION is an id, or enough of its beginning.
     """
-    with opened(db) as app:
+    with opened(db, made=False) as app:
         _, _, chunks = app.exporting.export(find_session(app, session)["id"], file_format)
         target = sys.stdout.buffer if output is None else output.open("wb")
         try:

@@ -11,7 +11,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from scoring.errors import ScoringError
-from webapp.commands.common import db_option, err, opened
+from webapp.commands.common import counted, db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
 from webapp.transcripts import opencode
 
@@ -112,7 +112,7 @@ def tell(file: Path, one: dict[str, Any]) -> None:
 
 def told(one: dict[str, Any]) -> str:
     """What was added, in words."""
-    words = [f"{one['added']:,} messages added"]
+    words = [f"{counted(one['added'], 'message')} added"]
     if one["known"]:
         words.append(f"{one['known']:,} known")
     if one["skipped"]:

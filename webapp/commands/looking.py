@@ -11,6 +11,7 @@ from rich.table import Table
 
 from webapp.commands.common import (
     ago_text,
+    counted,
     db_option,
     find_session,
     json_option,
@@ -30,7 +31,7 @@ BAR_WIDTH = 20
 @json_option
 def sessions(db: Path | None, as_json: bool) -> None:
     """List the sessions: id, title, source, model, tokens, window, utilization, last activity."""
-    with opened(db) as app:
+    with opened(db, made=False) as app:
         found = app.sessions.list()
     if as_json:
         write_json(found)
@@ -87,7 +88,7 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
 
     SESSION is an id, or enough of its beginning.
     """
-    with opened(db) as app:
+    with opened(db, made=False) as app:
         found = find_session(app, session)["id"]
         stats = {**app.sessions.stats(found), **app.status.of(found)}
     if as_json:
@@ -103,7 +104,7 @@ def status_lines(stats: dict[str, Any]) -> list[str]:
     lines = [
         f"{one['title'] or one['id']} · {one['model'] or 'unknown model'} · {one['source']}",
         limit_line(one),
-        f"turns     {one['turns']:,} with {one['messages']:,} messages; {one['prunes']} prunes",
+        f"turns     {one['turns']:,} with {counted(one['messages'], 'message')}; {counted(one['prunes'], 'prune')}",
     ]
     lines += gauge_lines("agent" if one["agent"] else "context", main_gauge(one), one)
     if one["agent"] and one["agent"] != one["pruned"]:

@@ -18,6 +18,7 @@ from scoring.pruning import Pruning
 from scoring.pruning import prune as prune_messages
 from scoring.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
 from scoring.task_types import AUTO, TASK_TYPE_CHOICES
+from webapp.commands.common import counted
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.tokenizers import Tokenizers
@@ -162,8 +163,8 @@ def report(pruned: Pruned) -> list[str]:
     """What was done, and why, for a person to read."""
     done, plan = pruned.done, pruned.done.plan
     stays, shortened = len(done.settled.kept), sorted(done.settled.stand_ins)
-    before = f"{stays + len(plan.removed):,} messages, {plan.tokens_before:,} tokens"
-    after = f"{stays:,} messages, {done.tokens:,} tokens"
+    before = f"{counted(stays + len(plan.removed), 'message')}, {counted(plan.tokens_before, 'token')}"
+    after = f"{counted(stays, 'message')}, {counted(done.tokens, 'token')}"
     lines = [f"{pruned.format}: {before} -> {after} (at most {done.max_tokens:,})"]
     if done.over_budget:
         lines.append(f"over budget: {done.over_budget}")

@@ -20,6 +20,7 @@ REMOTE = (
     "{host} can be reached from other machines; serve on 127.0.0.1 and use an SSH tunnel, "
     "or say --allow-remote and set COPPICE_TOKEN, which is then asked of everybody"
 )
+GONE = "{folder} is not there yet; it is followed once it is"
 
 
 def serving_options(command: Command) -> Command:
@@ -30,7 +31,7 @@ def serving_options(command: Command) -> Command:
             "--allow-remote",
             is_flag=True,
             envvar="COPPICE_ALLOW_REMOTE",
-            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE).",
+            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE); asks for COPPICE_TOKEN.",
         ),
         click.option(
             "--allow-host",
@@ -64,8 +65,8 @@ def serving_options(command: Command) -> Command:
 def serve(**options: Any) -> None:
     """Serve the dashboard, and follow the sessions of your agents.
 
-    The transcripts of Claude Code and Codex are found in their usual places (CLAUDE_CONFIG_DIR and CODEX_HOME are
-    respected) and only ever read.
+    The transcripts of Claude Code, Codex, Gemini CLI and OpenCode are found in their usual places (CLAUDE_CONFIG_DIR,
+    CODEX_HOME, GEMINI_CLI_HOME and XDG_DATA_HOME are respected) and only ever read.
     """
     run_server(demo=False, **options)
 
@@ -97,8 +98,11 @@ def run_server(
         follow=False if no_watch else None,
         demo=demo or None,
     )
-    if not serving.is_loopback(config.host) and not allow_remote:
+    if not serving.is_loopback(config.host) and not (allow_remote and config.token):
         raise Invalid(REMOTE.format(host=config.host), "host")
+    for folder in config.watch:
+        if not folder.is_dir():
+            click.echo(GONE.format(folder=folder), err=True)
     Store(config.database).close()
     listener = serving.listen(config.host, config.port)
     url = serving.url_of(listener, config.host)

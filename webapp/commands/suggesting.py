@@ -34,7 +34,7 @@ def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -
     what is kept in them before and after. SESSION is an id, or enough of its beginning; by default the newest are
     used. Nothing changes until you save the weights.
     """
-    with opened(db) as app, progress() as bar:
+    with opened(db, made=False) as app, progress() as bar:
         task = bar.add_task("trying weights", total=None)
         names = [find_session(app, name)["id"] for name in sessions]
         found = app.suggesting.suggest(names, lambda done, most: bar.update(task, completed=done, total=most))

@@ -6,20 +6,23 @@ from pathlib import Path
 
 import click
 
-from webapp.commands.common import db_option, opened
+from webapp.commands.common import counted, db_option, opened, refuse_missing
+from webapp.config import Config
 
 
 @click.command()
 @db_option
 def verify(db: Path | None) -> int:
     """Check the store; exit 1 and a report when anything is wrong."""
+    refuse_missing(Config.load(db=db))
     with opened(db) as app:
         faults = list(app.verify())
     for fault in faults:
         click.echo(str(fault))
     if faults:
         click.echo(
-            f"coppice: {len(faults)} faults; export what you can and import it into a new database", err=True
+            f"coppice: {counted(len(faults), 'fault')}; export what you can and import it into a new database",
+            err=True,
         )
         return 1
     click.echo("The store is sound.")

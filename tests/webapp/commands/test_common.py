@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from webapp.commands.common import ago_text, find_session, main_gauge, percent_text, tokens_text
+from tests.webapp.building import entry, user
+from webapp.commands.common import ago_text, counted, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
 
 
@@ -26,8 +27,15 @@ class TestNamingASession:
 
     def test_refuses_a_beginning_of_several(self, app: Any) -> None:
         """And names some."""
-        with pytest.raises(Invalid, match="abc-1"):
+        with pytest.raises(Invalid, match=r"2 sessions begin with abc: abc-\d, abc-\d; give more of the id"):
             find_session(app, "abc")
+
+    def test_takes_the_beginning_of_one_with_sub_agents(self, app: Any) -> None:
+        """Whose ids all begin with its own: they are named in full."""
+        app.ingest.ensure("def-1", "claude-code")
+        app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
+        assert find_session(app, "def")["id"] == "def-1"
+        assert find_session(app, "def-1.ag")["id"] == "def-1.agent-a"
 
     def test_says_when_there_is_none(self, app: Any) -> None:
         """With what was asked for."""
@@ -37,6 +45,10 @@ class TestNamingASession:
 
 class TestNumbers:
     """As the page writes them."""
+
+    def test_of_things_agree_with_their_word(self) -> None:
+        """One is one."""
+        assert [counted(n, "message") for n in (0, 1, 2_000)] == ["0 messages", "1 message", "2,000 messages"]
 
     def test_of_tokens_say_when_they_are_estimated(self) -> None:
         """Only then."""

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from scoring.formats import FORMATS
+from webapp.services.exporting import NAMES
+
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
 
@@ -23,7 +26,7 @@ def fed(run: Any, tmp_path: Path) -> tuple[Any, str]:
 class TestExporting:
     """To stdout or to a file."""
 
-    @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
+    @pytest.mark.parametrize("name", [name for name in NAMES if name in FORMATS])
     def test_writes_a_message_list(self, fed: tuple[Any, str], name: str) -> None:
         """In a provider's format."""
         run, session = fed

@@ -39,7 +39,7 @@ class TestImporting:
         """And only that."""
         run("import", chat)
         chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
-        assert "1 messages added" in run("import", chat).out
+        assert "1 message added" in run("import", chat).out
 
     def test_takes_a_folder_and_tells_each_file_that_fails(self, run: Any, chat: Path) -> None:
         """The others are in."""

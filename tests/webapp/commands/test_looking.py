@@ -36,6 +36,13 @@ class TestSessions:
         """By the commands."""
         assert "coppice import" in run("sessions").out
 
+    def test_is_of_a_store_that_is_there(self, run: Any, tmp_path: Path) -> None:
+        """A file that somebody names is not made by looking at it."""
+        for arguments in (("sessions",), ("context", "x"), ("export", "x"), ("suggest-weights",)):
+            done = run(*arguments, "--db", tmp_path / "no" / "where.db")
+            assert (done.code, "there is no database at" in done.err) == (2, True)
+        assert not (tmp_path / "no").exists()
+
 
 class TestContext:
     """The status view."""

@@ -41,11 +41,33 @@ class TestServe:
         assert address[0] == "127.0.0.1"
         assert f"http://127.0.0.1:{address[1]}" in done.out
 
-    def test_serves_on_other_addresses_only_when_told_twice(self, run: Any, asked: list[Any]) -> None:
-        """By address, and by the word that it is meant."""
-        assert run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0").code == 2
-        assert run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote").code == 0
+    def test_serves_on_other_addresses_only_when_told_twice_and_with_a_token(
+        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By address, and by the word that it is meant: a `Host` can be made up by whoever reaches us."""
+        remote = ("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0")
+        assert run(*remote).code == 2
+        refused = run(*remote, "--allow-remote")
+        assert (refused.code, "COPPICE_TOKEN" in refused.err) == (2, True)
+        monkeypatch.setenv("COPPICE_TOKEN", "secret")
+        assert run(*remote).code == 2
+        assert run(*remote, "--allow-remote").code == 0
         assert len(asked) == 1
+
+    def test_says_an_address_that_can_be_opened(
+        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All addresses together are none."""
+        monkeypatch.setenv("COPPICE_TOKEN", "secret")
+        done = run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote")
+        assert "http://127.0.0.1:" in done.out
+
+    def test_says_which_folder_is_not_there(self, run: Any, asked: list[Any], tmp_path: Any) -> None:
+        """It may be misspelt; it is followed once it is there."""
+        done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
+        assert done.code == 0
+        assert f"{tmp_path / 'gone'} is not there yet" in done.err
+        assert done.err.count("\n") == 1
 
     def test_opens_the_page_when_asked(
         self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch

@@ -29,4 +29,12 @@ class TestVerifying:
         done = run("verify")
         assert done.code == 1
         assert done.out
-        assert "faults" in done.err
+        assert "fault" in done.err
+
+    def test_finds_no_store_sound_that_is_not_there(self, run: Any, tmp_path: Path, db: Path) -> None:
+        """Nor makes one: the name may be misspelt."""
+        done = run("verify", "--db", tmp_path / "nowhere.db")
+        assert (done.code, done.out) == (2, "")
+        assert "there is no database at" in done.err
+        assert run("verify").code == 2
+        assert not list(tmp_path.glob("*.db"))
