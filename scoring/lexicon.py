@@ -7,12 +7,13 @@ The digest names what was compiled, so that a stored rating can be told from one
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
+
+from ahocorasick_rs import BytesAhoCorasick
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,85 +42,58 @@ class KeywordGroup:
 class Lexicon:
     """Keyword groups, compiled. Make one with `lexicon_of`, which compiles each list once."""
 
-    __slots__ = ("_always", "_compiled", "_firsts", "digest")
+    __slots__ = ("_finder", "_group_of", "_longest", "_shares", "digest")
 
     def __init__(self, groups: Sequence[KeywordGroup]) -> None:
-        self._compiled = tuple(_Compiled(group) for group in groups if any(w.strip() for w in group.words))
-        self._firsts = frozenset(word for group in self._compiled for word in group.firsts)
-        self._always = any(group.wordless for group in self._compiled)
-        spelled = repr([(g.name, g.share, g.words) for g in groups])
-        self.digest = blake2b(spelled.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        words = [(n, _spelled(w.strip())) for n, group in enumerate(groups) for w in group.words if w.strip()]
+        self._shares = [group.share for group in groups]
+        self._group_of = [n for n, _ in words]
+        self._longest = max([len(word) for _, word in words], default=0)
+        self._finder = BytesAhoCorasick([word for _, word in words])
+        named = repr([(g.name, g.share, g.words) for g in groups])
+        self.digest = blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def rate(self, text: str) -> float:
         """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
-        return min(1.0, sum([group.share for group in self._found(text)], 0.0))
+        found = self._found(_spelled(text))
+        return min(1.0, sum([self._shares[group] for group in sorted(found)], 0.0))
 
-    def _found(self, text: str) -> list[_Compiled]:
-        # Most texts have no keyword at all: one look at their words, without a set of them, is enough to know.
-        seen: frozenset[str] = frozenset()
-        for piece in slices(text):
-            words = words_in(piece)
-            if not self._firsts.isdisjoint(words):
-                seen |= self._firsts.intersection(words)
-        if not seen and not self._always:
-            return []
-        return [group for group in self._compiled if group.stands_in(text, seen)]
-
-
-# One call of `translate` makes plain text small and parts it at every sign: many times as fast as an expression.
-_PLAIN = {c: " " for c in range(128) if not re.match(r"\w", chr(c))} | {c: chr(c + 32) for c in range(65, 91)}
-_WORD, _SIGN = re.compile(r"\w+"), re.compile(r"\W")
-SLICE_CHARS = 200_000
+    def _found(self, said: bytes) -> set[int]:
+        """The groups of which a word stands whole in what is said."""
+        found: set[int] = set()
+        for start in range(0, len(said), SLICE_BYTES):
+            piece = said[start : start + SLICE_BYTES + self._longest]
+            for word, begin, end in self._finder.find_matches_as_indexes(piece, overlapping=True):
+                group = self._group_of[word]
+                if group in found or _goes_on(said, start + begin) or _goes_on(said, start + end):
+                    continue
+                found.add(group)
+        return found
 
 
-def words_in(text: str) -> list[str]:
-    """The whole words of a text, in lower case and in order."""
-    if text.isascii():
-        return text.translate(_PLAIN).split()
-    return _WORD.findall(text.lower())
+# Each find is an object, and a text may hold nothing but keywords: no more of it at a time than this, and a word over
+# the edge belongs to the piece that it begins in.
+SLICE_BYTES = 200_000
+_CHARACTER_BYTES = 4  # the most that one takes in UTF-8
 
 
-def slices(text: str, chars: int = SLICE_CHARS) -> Iterator[str]:
-    """The text in pieces of about so many characters, no word cut: the words of all of it take ten times its room."""
-    start = 0
-    while len(text) - start > chars:
-        sign = _SIGN.search(text, start + chars)
-        end = sign.end() if sign else len(text)
-        yield text[start:end]
-        start = end
-    if start < len(text) or not text:
-        yield text[start:] if start else text
+def _spelled(text: str) -> bytes:
+    """A text as it is searched: in lower case, in bytes, which need no counting of characters for a find's place.
+
+    Half of a surrogate pair, which transcripts do hold, is spelled as it is and no part of a word.
+    """
+    return text.lower().encode("utf-8", "surrogatepass")
 
 
-class _Compiled:
-    """One group, ready to be looked for. `firsts` are the words with which any of its words begins."""
-
-    __slots__ = ("_pattern", "_plain", "firsts", "share", "wordless")
-
-    def __init__(self, group: KeywordGroup) -> None:
-        words = {w.strip().lower() for w in group.words if w.strip()}
-        self.share = group.share
-        self._plain = frozenset(w for w in words if _WORD.fullmatch(w))
-        # Phrases and words with signs: where their first word stands, an expression looks for the whole.
-        spelled = sorted(words - self._plain, key=lambda w: (-len(w), w))
-        begins = [_WORD.search(w) for w in spelled]
-        self.firsts = self._plain.union(m[0] for m in begins if m)
-        self.wordless = not all(begins)  # a sign alone, which no word leads to
-        self._pattern = re.compile("|".join(map(_whole, spelled)), re.IGNORECASE) if spelled else None
-
-    def stands_in(self, text: str, seen: frozenset[str]) -> bool:
-        """Whether any word of the group stands whole in the text; `seen` are the first words found in it."""
-        if not self._plain.isdisjoint(seen):
-            return True
-        if self._pattern is None or not (self.wordless or not self.firsts.isdisjoint(seen)):
-            return False
-        return self._pattern.search(text) is not None
+def _goes_on(said: bytes, at: int) -> bool:
+    """Whether a word goes on over this place: letters, digits or underscores on both sides of it."""
+    before = said[max(0, at - _CHARACTER_BYTES) : at].decode("utf-8", "replace")[-1:]
+    after = said[at : at + _CHARACTER_BYTES].decode("utf-8", "replace")[:1]
+    return _is_of_word(before) and _is_of_word(after)
 
 
-def _whole(word: str) -> str:
-    before = r"(?<!\w)" if re.match(r"\w", word) else ""
-    after = r"(?!\w)" if re.search(r"\w$", word) else ""
-    return before + re.escape(word) + after
+def _is_of_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 @lru_cache(maxsize=64)

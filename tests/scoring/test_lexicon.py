@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from scoring.lexicon import SLICE_CHARS, KeywordGroup, Lexicon, lexicon_of, slices, words_in
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.lexicon import SLICE_BYTES, KeywordGroup, Lexicon, lexicon_of
 from scoring.settings import KEYWORDS
 
 
@@ -72,19 +76,51 @@ class TestEditing:
         assert KeywordGroup.from_dict(group.to_dict()) == group == KeywordGroup("a", 0.5, ("x", "y"))
 
 
+# Letters that touch, signs, blanks, other scripts, half a surrogate pair, and what grows in lower case.
+LETTERS = st.sampled_from([*"aabbc_9", *" .:+-", "é", "失", "败", "\u0301", "\ud800", "🙂", "İ", "K"])
+
+
+def said(most: int) -> st.SearchStrategy[str]:
+    """Texts of few different characters, so that words are often found in them."""
+    return st.text(LETTERS, max_size=most)
+
+
+class TestAnyText:
+    """What is found, beside the rule spelled as an expression."""
+
+    @given(text=said(30), words=st.lists(said(4), max_size=5))
+    def test_is_searched_as_the_rule_says(self, text: str, words: list[str]) -> None:  # B4
+        """A word is found where no letter, digit or underscore touches one of its own, and nowhere else."""
+        spelled = [word.strip().lower() for word in words if word.strip()]
+        edges = [
+            (r"(?<!\w)" * bool(re.match(r"\w", w)), r"(?!\w)" * bool(re.search(r"\w\Z", w))) for w in spelled
+        ]
+        stands = [
+            re.search(before + re.escape(w) + after, text.lower())
+            for w, (before, after) in zip(spelled, edges, strict=True)
+        ]
+        rated = Lexicon([KeywordGroup("any", 0.5, tuple(words))]).rate(text)
+        assert rated == (0.5 if any(stands) else 0.0)
+
+    def test_may_hold_words_within_words(self) -> None:
+        """A longer word does not hide a shorter one, nor a phrase the next that begins inside it."""
+        groups = [KeywordGroup(w, 0.25, (w,)) for w in ("roll back", "back", "back end", "error", "errors")]
+        assert Lexicon(groups[:3]).rate("roll back end") == 0.75
+        assert Lexicon(groups[3:]).rate("errors") == 0.25
+
+
 class TestLongTexts:
-    """Texts of any length."""
+    """Texts of any length, which are searched in slices."""
 
-    @pytest.mark.parametrize("chars", [1, 3, 7, 1000])
-    def test_are_looked_at_in_pieces_that_cut_no_word(self, chars: int) -> None:
-        """All of it, in order."""
-        text = "an error, naïve_word " * 20 + "x" * 30
-        pieces = list(slices(text, chars))
-        assert "".join(pieces) == text
-        assert [w for p in pieces for w in words_in(p)] == words_in(text)
+    @pytest.mark.parametrize("before", range(SLICE_BYTES - 12, SLICE_BYTES + 3))
+    @pytest.mark.parametrize("blank", [" ", "失 "])
+    def test_are_rated_as_a_whole(self, before: int, blank: str) -> None:
+        """A keyword is found where a slice ends, whatever stands over its edge, and so is one of each group."""
+        lexicon = Lexicon([KeywordGroup.of("a", 0.5, "alpha:"), KeywordGroup("b", 0.25, ("beta max",))])
+        start = (blank * before)[: before // len(blank.encode()) * len(blank)]
+        assert lexicon.rate(f"{start}alpha: beta max") == 0.75
+        assert lexicon.rate(f"{start}xalpha: beta maximum") == 0
 
-    def test_are_rated_as_a_whole(self) -> None:
-        """A keyword behind the first piece counts, and one of each group."""
-        lexicon = Lexicon([KeywordGroup.of("a", 0.5, "alpha"), KeywordGroup.of("b", 0.25, "beta")])
-        assert lexicon.rate("alpha " + "word " * SLICE_CHARS + "beta") == 0.75
-        assert lexicon.rate("") == 0
+    def test_may_be_empty(self) -> None:
+        """Nothing said is nothing found."""
+        assert lexicon_of(KEYWORDS).rate("") == 0
