@@ -105,7 +105,7 @@ def with_contents(history: History) -> History:
     """
     rng = random.Random(3)
     recent: list[str] = ["src/app.py"]
-    made = [replace(one, content=_content(rng, recent, bool(one.results))) for one in history.features[:-1]]
+    made = [one._replace(content=_content(rng, recent, bool(one.results))) for one in history.features[:-1]]
     question = Features("user", 20, 70, own_words=True)
     made.append(replace(question, content=content_of("Which of the rows did the parser of src/app.py read?")))
     return History.of_features(made)

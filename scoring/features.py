@@ -11,9 +11,8 @@ format and of JSON arguments never count as words, and reasoning counts neither 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scoring import traces as tracing
 from scoring.content import Content, content_of
@@ -21,10 +20,13 @@ from scoring.lexicon import Lexicon
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.traces import Traces
 
+_JSON_BLANKS = " \t\n\r"
+# `json.loads` without its search for blanks, which takes longer than the arguments of most calls.
+_read_json = json.JSONDecoder().raw_decode
 
-@dataclass(frozen=True, slots=True)
-class Features:
-    """Static facts of one message.
+
+class Features(NamedTuple):
+    """Static facts of one message; a tuple, which is made in a third of the time of a frozen dataclass.
 
     `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
     (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
@@ -64,19 +66,19 @@ class Features:
     def to_dict(self) -> dict[str, Any]:
         """The features as JSON-ready data, those at their default left out."""
         out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
-        for name, spec in self.__dataclass_fields__.items():
+        for name, default in self._field_defaults.items():
             value = getattr(self, name)
             if name == "content":
                 if value is not None:
                     out[name] = value.to_dict()
-            elif name not in out and value != spec.default:
+            elif value != default:
                 out[name] = list(value) if isinstance(value, tuple) else value
         return out
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
         """The features that `to_dict` wrote; fields that are not known are passed over."""
-        known: dict[str, Any] = {k: v for k, v in data.items() if k in cls.__dataclass_fields__}
+        known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
         for name in ("calls", "results"):
             if name in known:
                 known[name] = tuple(known[name])
@@ -118,13 +120,13 @@ def analyse(
     words = _joined(pieces)
     role = message.role
     return Features(
-        role=role,
-        tokens=tokens,
-        chars=len(words),
-        keywords=lexicon.rate(words),
-        lexicon=lexicon.digest,
-        calls=tuple(calls),
-        results=tuple(results),
+        role,
+        tokens,
+        len(words),
+        lexicon.rate(words),
+        lexicon.digest,
+        tuple(calls),
+        tuple(results),
         own_words=role == "user" and (said or not results),
         reasoning_only=thought and role == "assistant" and not said and not calls,
         content=content_of(words, outputs_of(message)) if content else None,
@@ -142,7 +144,7 @@ def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | No
 
 def _named(names: list[str]) -> str:
     """Names of tools as they are stored: one a line, nothing where none is known."""
-    return "\n".join(name.replace("\n", " ") for name in names) if any(names) else ""
+    return "\n".join([name.replace("\n", " ") for name in names]) if any(names) else ""
 
 
 def outputs_of(message: Message) -> list[str]:
@@ -162,7 +164,7 @@ def needs_content(features: Features) -> bool:
 def with_content(features: Features, message: Message) -> Features:
     """The same features with the content of the message, and its traces."""
     content = content_of(text_of(message), outputs_of(message))
-    return replace(features, content=content, traces=traces_of(message))
+    return features._replace(content=content, traces=traces_of(message))
 
 
 def traces_of(message: Message) -> str:
@@ -179,7 +181,7 @@ def needs_rating(features: Features, lexicon: Lexicon) -> bool:
 
 def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Features:
     """The same features with the keyword rating of this lexicon."""
-    return replace(features, keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
+    return features._replace(keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
 
 
 def text_of(message: Message) -> str:
@@ -200,27 +202,33 @@ def _joined(pieces: list[str]) -> str:
 def argument_values(arguments: str) -> list[str]:
     """The values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
     parsed = _parsed(arguments)
-    return [arguments] if parsed is None else list(_leaves(parsed))
+    return [arguments] if parsed is None else _leaves(parsed)
 
 
 def _parsed(arguments: str) -> Any:
     """Arguments that are a JSON object or list; None where they are cut off, free-form or nested too deeply."""
-    if not arguments.lstrip().startswith(("{", "[")):
+    text = arguments.strip(_JSON_BLANKS)
+    if not text.startswith(("{", "[")):
         return None
     try:
-        return json.loads(arguments)
+        value, end = _read_json(text)
     except (ValueError, RecursionError):
         return None
+    return value if end == len(text) else None
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def _leaves(value: Any) -> list[str]:
     """The strings and numbers of parsed JSON, in order, without recursion."""
+    out: list[str] = []
     waiting = [value]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, dict):
+        if isinstance(one, str):
+            out.append(one)
+        elif isinstance(one, dict):
             waiting.extend(reversed(one.values()))
         elif isinstance(one, list):
             waiting.extend(reversed(one))
         elif one is not None:
-            yield one if isinstance(one, str) else str(one)
+            out.append(str(one))
+    return out

@@ -110,8 +110,7 @@ class History:
     def of_features(cls, features: Iterable[Features]) -> History:
         """The history of messages that were analysed before."""
         history = cls()
-        for one in features:
-            history.append(one)
+        history.extend(list(features))
         return history
 
     def __len__(self) -> int:
@@ -120,26 +119,31 @@ class History:
     def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
         """Add the next message; answers its position."""
         position = len(self.roles)
-        self.features.append(features)
-        self.roles.append(features.role)
-        self.tokens.append(features.tokens)
-        self.chars.append(features.chars)
-        self.keywords.append(features.keywords)
-        self.unit_tokens.append(features.tokens)
-        self.marks.append(features.content, features.role)
-        self.facts.add(features)
-        if features.role == "system":
-            self.systems.append(position)
-        if features.own_words:
-            self.own_words.append(position)
         if pinned:
             self.pinned.add(position)
         if drop_first:
             self.drop_first.add(position)
-        for gone in self.units.append(features):
-            self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
-            self.unit_tokens[gone] = 0
+        self.extend((features,))
         return position
+
+    def extend(self, features: Sequence[Features]) -> None:
+        """Add the next messages, a column at a time."""
+        first = len(self.roles)
+        self.features += features
+        self.roles += [one.role for one in features]
+        self.tokens += [one.tokens for one in features]
+        self.chars += [one.chars for one in features]
+        self.keywords += [one.keywords for one in features]
+        self.unit_tokens += [one.tokens for one in features]
+        self.systems += [n for n, one in enumerate(features, first) if one.role == "system"]
+        self.own_words += [n for n, one in enumerate(features, first) if one.own_words]
+        join, note, count = self.units.append, self.marks.append, self.facts.add
+        for one in features:
+            note(one.content, one.role)
+            count(one)
+            for gone in join(one):
+                self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
+                self.unit_tokens[gone] = 0
 
     def number(self, position: int) -> int:
         """What a message is called in a reason."""

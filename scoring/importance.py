@@ -70,6 +70,7 @@ class ContextStats:
     needsPruning: bool  # noqa: N815
 
 
+@no_collection()
 def score_context_importance(
     history: Sequence[Any],
     model: str = "default",
@@ -88,6 +89,7 @@ def score_context_importance(
     return score(columns, settings_for(settings, columns.facts)).scores
 
 
+@no_collection()
 def prune_context(
     history: list[Any],
     max_tokens: int | None = None,
@@ -109,6 +111,7 @@ def prune_context(
     return _prune(history, read, settings, max_tokens)
 
 
+@no_collection()
 def auto_manage_context(
     history: list[Any],
     model: str = "default",
@@ -130,6 +133,7 @@ def auto_manage_context(
     return _prune(history, read, settings, limits.aim)
 
 
+@no_collection()
 def get_context_stats(
     history: Sequence[Any],
     model: str = "default",
@@ -205,9 +209,8 @@ def _read(
 ) -> _Read:
     if not history:  # an empty list is in any format
         return _Read(History(), (), "")
-    with no_collection():
-        decoded = decode(list(history), name)
-        columns = History.of(decoded.messages, counter, settings)
+    decoded = decode(list(history), name)
+    columns = History.of(decoded.messages, counter, settings)
     return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
 
 

@@ -38,13 +38,15 @@ def history_of(slots: Sequence[Slot], settings: Settings) -> History:
     """What a plan with these settings looks at of slots that are no summaries."""
     lexicon = lexicon_of(settings.keywords)
     content, traces = reads_content(settings), reads_traces(settings)
-    history = History()
+    features: list[Features] = []
     for slot in slots:
         if slot.features is None and slot.item is not None:
             slot.features = slot.item.analysed()
         if slot.features is None:
             slot.features = analyse(slot.message, slot.tokens, lexicon, content=content, traces=traces)
-        history.append(slot.features, pinned=slot.pinned)
+        features.append(slot.features)
+    history = History.of_features(features)
+    history.pinned.update(n for n, slot in enumerate(slots) if slot.pinned)
     history.rate([slot.message for slot in slots], settings)
     return history
 

@@ -114,8 +114,9 @@ def estimate_message_tokens(message: Message, counter: TokenCounter | None = Non
     """
     counter = counter or ESTIMATOR
     total: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
-    if message.calls:
-        total = getattr(counter, "calls_overhead", total)
+    with_calls: int | None = getattr(counter, "calls_overhead", None)
+    if with_calls is not None and message.calls:
+        total = with_calls
     if message.name:
         total += counter.count(message.name)
     for part in message.parts:
@@ -130,7 +131,7 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     if isinstance(part, ToolResult):
         overhead: int = getattr(counter, "result_overhead", RESULT_OVERHEAD)
         names = _id(part.call_id, counter) + counter.count(part.name)
-        return overhead + names + counter.count(part.text) + sum(_media(m, counter) for m in part.media)
+        return overhead + names + counter.count(part.text) + sum([_media(m, counter) for m in part.media])
     if isinstance(part, ToolCall):
         overhead = getattr(counter, "call_overhead", CALL_OVERHEAD)
         said = _id(part.id, counter) + counter.count(part.name) + counter.count(part.arguments)

@@ -88,16 +88,16 @@ class Units:
         self._anchored = False  # the run of assistant items that ends here began with a reasoning item
         self._open = False  # ... made a call that has no result yet
 
-    def append(self, item: Linked) -> list[int]:
+    def append(self, item: Linked) -> Sequence[int]:
         """Take the next message; answers the heads of units that were merged into an older one (mostly none)."""
         position = len(self.head)
         self.head.append(position)
-        merged: list[int] = []
+        merged: Sequence[int] = ()
         if item.role == "assistant":
             if self._continues(item):
-                merged += self._join(position - 1, position)
-            self._anchored = item.reasoning_only or (self._anchored and self._was_assistant())
-            self._open = bool(item.calls) or (self._open and self._was_assistant())
+                merged = self._join(position - 1, position)
+            self._anchored = self._anchored or item.reasoning_only
+            self._open = self._open or bool(item.calls)
         else:
             self._anchored = self._open = False
         for call in item.calls:
@@ -105,12 +105,9 @@ class Units:
         for result in item.results:
             caller = self._call_of.get(result)
             if caller is not None:
-                merged += self._join(caller, position)
+                merged = [*merged, *self._join(caller, position)]
         self._last = item
         return merged
-
-    def _was_assistant(self) -> bool:
-        return self._last is not None and self._last.role == "assistant"
 
     def _continues(self, item: Linked) -> bool:
         """Whether an assistant item belongs to the same API call as the assistant item right before it."""
@@ -123,9 +120,11 @@ class Units:
 
     def _join(self, a: int, b: int) -> list[int]:
         """Make the units of two positions one, named by the older head; answers the head that is no more."""
-        into, gone = sorted((self.head[a], self.head[b]))
+        into, gone = self.head[a], self.head[b]
         if into == gone:
             return []
+        if into > gone:
+            into, gone = gone, into
         moved = self.members.pop(gone, [gone])
         for position in moved:
             self.head[position] = into

@@ -96,8 +96,7 @@ def _opened(value: Any, format: str | None) -> tuple[Format, dict[str, Any], Seq
 
 
 def _read(chosen: Format, n: int, item: Any) -> Message:
-    read = chosen.read(Place(n), item)
-    return Message(read.role, read.parts, read.name, Wire(chosen.name, item))
+    return chosen.read(Place(n, Wire(chosen.name, item)), item)
 
 
 def encode(

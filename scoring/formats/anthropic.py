@@ -83,13 +83,13 @@ def read(place: Place, item: Any) -> Message:
     role = place.role(item.get("role"))
     content = item.get("content")
     if content is None or isinstance(content, str):
-        return Message(role, (Text(content),) if content else ())
+        return Message(role, (Text(content),) if content else (), wire=place.wire)
     if not isinstance(content, list | tuple):
         place.fail("content to be a string or a list of blocks", content)
     parts = tuple(p for block in content for p in _parts(place, block))
     if role == "user" and parts and all(isinstance(p, ToolResult) for p in parts):
         role = "tool"
-    return Message(role, parts)
+    return Message(role, parts, wire=place.wire)
 
 
 def _parts(place: Place, block: Any) -> list[Part]:

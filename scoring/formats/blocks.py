@@ -79,9 +79,17 @@ def rewrite_text(block: Any, part: Part) -> Any:
     return {**block, key or "text": text}
 
 
+def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
+    """What the content of a result says, and the media in it."""
+    if content is None or isinstance(content, str):
+        return content or "", ()
+    parts = content_parts(place, content)
+    return joined_text(parts), tuple(p for p in parts if isinstance(p, Media))
+
+
 def joined_text(parts: Sequence[Part]) -> str:
     """The text parts, one a line: what a single string of content holds."""
-    return "\n".join(p.text for p in parts if isinstance(p, Text))
+    return "\n".join([p.text for p in parts if isinstance(p, Text)])
 
 
 def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any | None]) -> Any:

@@ -43,7 +43,7 @@ def read(place: Place, item: Any) -> Message:
     said = [p for p in parts if not isinstance(p, Reasoning)]
     if role in ("user", "tool"):
         role = "tool" if said and all(isinstance(p, ToolResult) for p in said) else "user"
-    return Message(role, parts)
+    return Message(role, parts, wire=place.wire)
 
 
 def _parts(place: Place, part: Any) -> list[Part]:

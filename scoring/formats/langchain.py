@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format, Turn, file_text
-from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.blocks import (
+    block_parts,
+    content_parts,
+    joined_text,
+    result_content,
+    rewrite_text,
+    text_and_media,
+)
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, placeholder
 from scoring.formats.numbering import made_up_id
@@ -77,9 +84,9 @@ def read(place: Place, item: Any) -> Message:
         role = place.role(fields.get("role"))
     name = place.text(fields.get("name"), "name")
     if role == "tool":
-        return Message("tool", (_result(place, fields, name),))
+        return Message("tool", (_result(place, fields, name),), wire=place.wire)
     calls = _calls(place, fields)
-    return Message(role, (*_said(place, fields.get("content"), bool(calls)), *calls), name)
+    return Message(role, (*_said(place, fields.get("content"), bool(calls)), *calls), name, place.wire)
 
 
 def _said(place: Place, content: Any, with_calls: bool) -> list[Part]:
@@ -90,10 +97,9 @@ def _said(place: Place, content: Any, with_calls: bool) -> list[Part]:
 
 
 def _result(place: Place, fields: Mapping[str, Any], name: str) -> ToolResult:
-    parts = content_parts(place, fields.get("content"))
+    text, media = text_and_media(place, fields.get("content"))
     call_id = place.text(fields.get("tool_call_id"), "tool_call_id") or made_up_id(name)
-    media = tuple(p for p in parts if isinstance(p, Media))
-    return ToolResult(call_id, joined_text(parts), name, fields.get("status") == "error", media)
+    return ToolResult(call_id, text, name, fields.get("status") == "error", media)
 
 
 def _calls(place: Place, fields: Mapping[str, Any]) -> list[ToolCall]:

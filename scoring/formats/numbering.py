@@ -30,11 +30,14 @@ def plain(part: Part) -> Part:
     return part
 
 
-def _is_numbered(part: Part) -> bool:
-    """Whether a part has a made-up id."""
-    kind = type(part)
-    call_id = part.id if kind is ToolCall else part.call_id if kind is ToolResult else ""  # type: ignore[union-attr]
-    return call_id.startswith(_MARK)
+def _has_made_up(parts: Iterable[Part]) -> bool:
+    """Whether any of the parts has a made-up id."""
+    for part in parts:
+        kind = type(part)
+        call_id = part.id if kind is ToolCall else part.call_id if kind is ToolResult else ""  # type: ignore[union-attr]
+        if call_id.startswith(_MARK):
+            return True
+    return False
 
 
 def bare_id(call_id: str) -> str:
@@ -60,8 +63,7 @@ def numbered(messages: Iterable[Message]) -> Iterator[Message]:
         now = "assistant" if message.role == "assistant" else "other"
         if now != speaker:
             speaker, counts = now, Counter()
-        made_up = any(map(_is_numbered, message.parts))
-        yield replace(message, parts=_parts(message, counts)) if made_up else message
+        yield replace(message, parts=_parts(message, counts)) if _has_made_up(message.parts) else message
 
 
 def _parts(message: Message, counts: Counter[tuple[type, str]]) -> tuple[Part, ...]:

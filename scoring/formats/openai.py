@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.base import Format, Turn, file_text
-from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
+from scoring.formats.blocks import (
+    block_parts,
+    content_parts,
+    joined_text,
+    result_content,
+    rewrite_text,
+    text_and_media,
+)
 from scoring.formats.checks import adjacent_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, placeholder
 from scoring.formats.numbering import made_up_id
@@ -60,25 +67,23 @@ def read(place: Place, item: Any) -> Message:
     item = place.object(item, "a message")
     role = place.role(item.get("role"))
     name = place.text(item.get("name"), "name")
-    content = content_parts(place, item.get("content"))
     if role == "tool":
-        text = joined_text(content)
-        media = tuple(p for p in content if isinstance(p, Media))
+        text, media = text_and_media(place, item.get("content"))
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
-        return Message("tool", (ToolResult(call_id, text, name, media=media),))
-    parts: list[Part] = []
+        return Message("tool", (ToolResult(call_id, text, name, media=media),), wire=place.wire)
+    parts = content_parts(place, item.get("content"))
     thought = item.get("reasoning_content") or item.get("reasoning")
     if isinstance(thought, str):
-        parts.append(Reasoning(thought))
-    parts += content
+        parts.insert(0, Reasoning(thought))
     if item.get("refusal"):
         parts.append(Text(place.text(item["refusal"], "refusal")))
     if isinstance(item.get("audio"), Mapping):
         parts.append(Media("audio"))
-    parts += [_call(place, call) for call in place.items(item.get("tool_calls"), "tool_calls")]
+    if item.get("tool_calls") is not None:
+        parts += [_call(place, call) for call in place.items(item["tool_calls"], "tool_calls")]
     if item.get("function_call") is not None:
         parts.append(_function(place, "", item["function_call"]))
-    return Message(role, tuple(parts), name)
+    return Message(role, tuple(parts), name, place.wire)
 
 
 def _call(place: Place, call: Any) -> ToolCall:

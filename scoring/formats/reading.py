@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
 from scoring.errors import MalformedMessage
-from scoring.messages import Role
+from scoring.messages import Role, Wire
 
 # What wire formats call the four roles (SPEC B3).
 ROLE_NAMES: dict[str, Role] = {
@@ -68,12 +68,15 @@ def kind_of(value: Any) -> str:
 
 
 class Place:
-    """Where in a list we are reading; turns every surprise into `MalformedMessage`."""
+    """Where in a list we are reading; turns every surprise into `MalformedMessage`.
 
-    __slots__ = ("index",)
+    `wire` is what the message that is read will keep of its object; None where it is read only to be looked at.
+    """
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    __slots__ = ("index", "wire")
+
+    def __init__(self, index: int, wire: Wire | None = None) -> None:
+        self.index, self.wire = index, wire
 
     def fail(self, expected: str, got: Any) -> NoReturn:
         """Raise with what was expected and what came."""
@@ -103,9 +106,10 @@ class Place:
 
     def role(self, value: Any) -> Role:
         """The value as one of our four roles."""
-        if not isinstance(value, str) or value not in ROLE_NAMES:
+        role = ROLE_NAMES.get(value) if isinstance(value, str) else None
+        if role is None:
             self.fail("role to be one of " + ", ".join(sorted(ROLE_NAMES)), value)
-        return ROLE_NAMES[value]
+        return role
 
     def json(self, value: Any, what: str) -> str:
         """The value as JSON text; a string is taken to be that already."""

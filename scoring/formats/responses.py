@@ -74,18 +74,19 @@ def read(place: Place, item: Any) -> Message:
         "message" if "role" in item else "item_reference"
     )
     if kind == "message":
-        return Message(place.role(item.get("role")), tuple(content_parts(place, item.get("content"))))
+        role = place.role(item.get("role"))
+        return Message(role, tuple(content_parts(place, item.get("content"))), wire=place.wire)
     if kind == "reasoning" or kind.startswith(("compaction", "context_compaction")):
-        return Message("assistant", (_reasoning(place, item),))
+        return Message("assistant", (_reasoning(place, item),), wire=place.wire)
     if kind.endswith("_output"):
-        return Message("tool", (_output(place, kind, item),))
+        return Message("tool", (_output(place, kind, item),), wire=place.wire)
     if kind.endswith("_call"):
-        return Message("assistant", _call(place, kind, item))
+        return Message("assistant", _call(place, kind, item), wire=place.wire)
     if kind == "item_reference":
-        return Message("assistant")
+        return Message("assistant", wire=place.wire)
     words = words_in(item)
     role = ROLE_NAMES.get(string(item.get("role")), "assistant")
-    return Message(role, (Text(words),) if words else ())
+    return Message(role, (Text(words),) if words else (), wire=place.wire)
 
 
 def _reasoning(place: Place, item: Mapping[str, Any]) -> Reasoning:

@@ -71,7 +71,7 @@ def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied:
     for position, short in shortened.items():
         out.unit_tokens[history.units.head[position]] -= out.tokens[position] - short.tokens
         out.tokens[position] = short.tokens
-        out.features[position] = replace(history.features[position], tokens=short.tokens, content=None)
+        out.features[position] = history.features[position]._replace(tokens=short.tokens, content=None)
     out.marks = _without(history.marks, emptied)
     return out
 

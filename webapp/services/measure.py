@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import orjson
@@ -59,7 +59,7 @@ class Measure:
         tokens = estimate_message_tokens(message, self.counter)
         features = analyse(message, tokens, self._lexicon, content=True)
         if message.name == REMINDER and features.own_words:
-            features = replace(features, own_words=False)
+            features = features._replace(own_words=False)
         text = orjson.dumps(features.to_dict()).decode()
         return Measured(features, text, card_of(message, tool_names), is_error(message))
 

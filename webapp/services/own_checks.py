@@ -166,7 +166,7 @@ def fits(value: Any, hint: Any) -> bool:
         return True
     if hint is float:
         return type(value) in (int, float)
-    if is_dataclass(hint):
+    if is_dataclass(hint) or hasattr(hint, "_fields"):
         return type(value) is hint and all(fits(getattr(value, n), h) for n, h in _hints(hint).items())  # type: ignore[arg-type]
     return isinstance(value, hint) and (hint is bool or type(value) is not bool)
 
@@ -182,6 +182,7 @@ def _inside_fits(value: Any, origin: type, given: tuple[Any, ...]) -> bool:
 
 @lru_cache
 def _hints(kind: type[Any]) -> dict[str, Any]:
-    """The fields of a dataclass, with their types."""
+    """The fields of a dataclass or a named tuple, with their types."""
     hints = get_type_hints(kind)
-    return {one.name: hints[one.name] for one in fields(kind)}
+    names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields
+    return {name: hints[name] for name in names}

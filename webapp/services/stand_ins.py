@@ -46,10 +46,10 @@ def with_stand_in(message: Message, text: str | None) -> Message:
 def features_with(features: Features, text: str) -> Features:
     """The features of what stands for a message: its own tokens, and what it says; no output of it is whole."""
     stored = orjson.loads(text)
-    features = replace(features, tokens=int(stored["tokens"]), traces="")
+    features = features._replace(tokens=int(stored["tokens"]), traces="")
     if "parts" in stored:
         parts = tuple(map(part_from_dict, stored["parts"]))
-        return replace(with_content(features, Message(features.role, parts)), traces="")  # type: ignore[arg-type]
+        return with_content(features, Message(features.role, parts))._replace(traces="")  # type: ignore[arg-type]
     outputs = list(stored["results"].values())
     said = "\n".join(outputs)
-    return replace(features, chars=len(said), content=content_of(said, outputs))
+    return features._replace(chars=len(said), content=content_of(said, outputs))

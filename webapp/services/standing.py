@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from scoring.features import Features
@@ -126,7 +126,7 @@ def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
     tokens = cost(row, item.stand_in)
 
     def features() -> Features:
-        return replace(next(iter(read_features([row.features]))), tokens=tokens)
+        return next(iter(read_features([row.features])))._replace(tokens=tokens)
 
     return ScoringItem(row.mid, message, features, bool(row.pinned), cost=tokens)
 

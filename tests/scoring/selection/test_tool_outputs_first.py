@@ -95,7 +95,7 @@ class TestToolOutputsFirst:
     def test_exempts_nothing_of_which_the_tool_is_not_known(self) -> None:  # C8
         """Features of a version of before name no tools."""
         given = history_of(turns(6))
-        given.features = [replace(f, tool="") for f in given.features]
+        given.features = [f._replace(tool="") for f in given.features]
         assert exempt_outputs(given, ("read",)) == set()
 
     def test_stops_at_a_summary(self) -> None:  # C8
