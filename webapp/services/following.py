@@ -124,9 +124,10 @@ class Following:
         if opened.held and not self._begun(file, opened.held):
             return 0
         records, opened.held = opened.held, []
-        added = len(self._ingest.append_records(file.session_id, records).nos) if records else 0
+        whole = opened.tail.unreadable  # its fault is not counted again after a restart
+        took = self._ingest.append_records(file.session_id, records, whole_file=whole) if records else None
         self._remember(opened)
-        return added
+        return len(took.nos) if took is not None else 0
 
     def _deleted(self, file: TranscriptFile) -> bool:
         found = self._store.sessions.find(file.session_id)

@@ -187,6 +187,11 @@ class FileTail:
         """The end of the last item that was given out: where a later reader goes on."""
         return self._splitter.mark if self._splitter is not None else self._mark
 
+    @property
+    def unreadable(self) -> bool:
+        """Whether the file is no text: the reason why is all that it says, whenever it is asked."""
+        return self._splitter is not None and self._splitter.unreadable
+
     def read(self) -> Iterator[Item]:
         """The lines that came since the last look; a last one without newline is not there yet.
 

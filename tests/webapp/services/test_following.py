@@ -84,6 +84,15 @@ class TestFollowing:
         assert place.look() == 0
         assert place.texts() == ["hello 0", "hello 1", "hello 2"]
 
+    def test_counts_a_file_that_is_no_text_once(self, place: Place) -> None:
+        """After a restart, and where it grew meanwhile, its fault is the same one."""
+        for _ in range(2):
+            place.write(bytes(range(256)) * 12)
+            place.look()
+            assert place.app.sessions.get(NAME)["malformed"] == 1
+            place.app.close()
+            place.app = place.open()
+
     def test_goes_on_after_a_restart(self, place: Place) -> None:  # X12
         """Where it was; an unchanged file is not even opened."""
         place.write(row(0), row(1))
