@@ -6,10 +6,11 @@
 // afresh.
 import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
-import { compact, counted, number, percent } from "../lib/format.js";
+import { counted, number, percent } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
+import { problem } from "../lib/problem.js";
 import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { canDrop, canShorten, heaviest } from "../lib/rows.js";
@@ -96,7 +97,7 @@ export class HeavyPanel extends CoppiceElement {
         : "all messages in the context";
     render(
       this,
-      html`<div class="panel-body">${this.#error && html`<p class="problem" role="alert">${icon("error")}<span>Could not read the messages: ${this.#error}</span><button class="small" data-act="retry-heavy">Try again</button></p>`}
+      html`<div class="panel-body">${this.#error && problem("Could not read the messages", this.#error, "retry-heavy")}
         ${!this.#error && this.#messages === null && html`<p class="muted pad">Reading…</p>`}
         ${this.#messages && messages.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
         ${
@@ -109,7 +110,7 @@ export class HeavyPanel extends CoppiceElement {
 
   /** @param {import("../lib/rows.js").Group} group @param {number} most tokens of the heaviest */
   #group({ name, mono, tokens, count, going, messages }, most) {
-    return html`<li data-key="${name}"><span class="heavy-name ${mono ? "mono" : ""}" title="${name}">${name}</span><span class="num">${compact(tokens)}</span><span class="num muted">${this.#total > 0 ? percent((tokens / this.#total) * 100) : ""}</span><small>${counted(count, "message")}${going > 0 && `, ${number(going)} in the plan`}</small><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(tokens / most) * 100}%"></i></span>
+    return html`<li data-key="${name}"><span class="heavy-name ${mono ? "mono" : ""}" title="${name}">${name}</span><span class="num">${number(tokens)}</span><span class="num muted">${this.#total > 0 ? percent((tokens / this.#total) * 100) : ""}</span><small>${counted(count, "message")}${going > 0 && `, ${number(going)} in the plan`}</small><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(tokens / most) * 100}%"></i></span>
       <span class="heavy-acts">${messages.some(canShorten) && html`<button class="small" data-act="shorten-group" data-name="${name}" aria-label="Shorten the outputs of ${name}…">Shorten…</button>`}${messages.some(canDrop) && html`<button class="small" data-act="drop-group" data-name="${name}" aria-label="Drop ${name}…">Drop…</button>`}</span></li>`;
   }
 }

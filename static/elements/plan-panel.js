@@ -10,9 +10,9 @@ import { ApiError, api } from "../lib/api.js";
 import { Choices } from "../lib/choices.js";
 import { CoppiceElement } from "../lib/element.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
 import { doesSomething, planRequest, planVerb, sinceSentence } from "../lib/plan.js";
-import { planBody, planTitle } from "../lib/plan-view.js";
+import { chosen, planBody, planTitle } from "../lib/plan-view.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 
 /** @typedef {import("../lib/types.js").Plan} Plan */
@@ -233,10 +233,10 @@ export class PlanPanel extends CoppiceElement {
       this,
       html`<div class="panel-body" data-key="body">
         <h2 class="plan-title" data-key="title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
-        ${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>No plan: ${this.#error}</span><button class="small" data-act="plan-again">Try again</button></div>`}
+        ${this.#error && problem("No plan", this.#error, "plan-again")}
         ${this.#note && html`<p class="note-box" data-key="note" role="status">${this.#note}</p>`}
         ${this.#held && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages)} <button class="small" data-act="plan-again">Plan again</button></p>`}
-        ${plan ? planBody({ plan, session, choices: this.#choices, wish: this.#wish, open: this.#openGroups, all: this.#allOf, strategies: this.#strategies }) : !this.#error && html`<p class="muted pad" data-key="busy">Planning…</p>`}
+        ${plan ? planBody({ plan, session, choices: this.#choices, wish: this.#wish, open: this.#openGroups, all: this.#allOf, strategies: this.#strategies }) : this.#error ? chosen({ session, choices: this.#choices, wish: this.#wish }) : html`<p class="muted pad" data-key="busy">Planning…</p>`}
       </div>
       ${
         plan &&

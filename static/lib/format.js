@@ -17,6 +17,14 @@ export function decimal(value, digits = 1) {
   return new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value);
 }
 
+/** A number with just so many decimals, for a column of them. @param {number} value @param {number} digits */
+export function fixed(value, digits) {
+  return new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(value);
+}
+
 /** Percent with one decimal; a whole number where the value is a setting. @param {number} value */
 export function percent(value) {
   return `${tenth.format(value)}${THIN}%`;

@@ -1,8 +1,8 @@
 // One message of the list as markup: the row, and what it opens to. Text of messages is only ever text.
-import { counted, decimal, moment, number } from "./format.js";
+import { counted, decimal, fixed, moment, number } from "./format.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
-import { canShorten } from "./rows.js";
+import { canDrop, canShorten, roleOf } from "./rows.js";
 import { fateName, plainReason } from "./words.js";
 
 /** @typedef {import("./types.js").Message} Message */
@@ -69,7 +69,7 @@ export function shortenedTo({ tokens_after }) {
 export function messageRow(message, view) {
   return html`<div class="msg" role="row" data-key="${message.id}" data-id="${message.id}" data-role="${message.role}" data-fate="${message.fate}" data-bracket="${view.bracket}" data-open="${view.open}">
     <div class="m-number num" role="cell">${number(message.number)}</div>
-    <div class="m-role" role="cell"><span class="role" data-role="${message.role}">${message.kind === "compaction_summary" ? "summary" : message.role}</span>${message.is_error && icon("error", "error")}${message.pinned && icon("pin", "pinned")}${message.drop_first && icon("first", "drops first")}${message.shortened && icon("torn", "shortened")}</div>
+    <div class="m-role" role="cell"><span class="role" data-role="${message.role}">${roleOf(message)}</span>${message.is_error && icon("error", "error")}${message.pinned && icon("pin", "pinned")}${message.drop_first && icon("first", "drops first")}${message.shortened && icon("torn", "shortened")}</div>
     <div class="m-text" role="cell"><button class="bare m-open" data-act="open" data-id="${message.id}" aria-expanded="${view.open ? "true" : "false"}">${previewLine(message)}</button>${fateLine(message)}</div>
     <div class="m-score" role="cell">${scoreBar(message, view.signals)}</div>
     <div class="m-tokens num" role="cell">${number(message.tokens)}${shortenedTo(message)}</div>
@@ -104,11 +104,10 @@ function actions(message) {
   const acts = [message.pinned ? ["unpin", "Unpin", "pin"] : ["pin", "Pin: never prune", "pin"]];
   if (message.role === "system") return acts;
   if (canShorten(message)) acts.push(["shorten", "Shorten…", "torn"]);
-  acts.push(
-    ["drop-first", message.drop_first ? "No longer drop first" : "Drop first", "first"],
-    ["drop", "Drop now", "goes"],
-    learn,
-  );
+  const first = message.pinned ? "Unpin and drop first" : "Drop first";
+  acts.push(["drop-first", message.drop_first ? "No longer drop first" : first, "first"]);
+  if (canDrop(message)) acts.push(["drop", "Drop now", "goes"]);
+  acts.push(learn);
   return acts;
 }
 
@@ -118,9 +117,9 @@ function signalTable(message, signals) {
   return html`<table class="signals"><caption class="sr">How the score came about</caption><thead><tr><th scope="col">Signal</th><th scope="col" class="num" title="0 to 1">Rating</th><th scope="col" class="num" title="Rating times weight">Points</th><td></td></tr></thead><tbody>${signals.map(
     (name, i) => {
       const points = message.contributions[name] ?? 0;
-      return html`<tr><th scope="row"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${name}</th><td class="num muted">${decimal(message.signals[name] ?? 0, 2)}</td><td class="num">${decimal(points)}</td><td class="bar"><i data-css="--w:${Math.min(100, points * 2.5)}%;--c:var(--sig-${(i % 8) + 1})"></i></td></tr>`;
+      return html`<tr><th scope="row"><i class="swatch" data-css="--c:var(--sig-${(i % 8) + 1});--e:var(--outline)"></i>${name}</th><td class="num muted">${fixed(message.signals[name] ?? 0, 2)}</td><td class="num">${fixed(points, 1)}</td><td class="bar"><i data-css="--w:${Math.min(100, points * 2.5)}%;--c:var(--sig-${(i % 8) + 1})"></i></td></tr>`;
     },
-  )}<tr class="total"><th scope="row">score</th><td></td><td class="num">${decimal(message.score)}</td><td></td></tr></tbody></table>`;
+  )}<tr class="total"><th scope="row">score</th><td></td><td class="num">${fixed(message.score, 1)}</td><td></td></tr></tbody></table>`;
 }
 
 /** @param {MessageFull} full */

@@ -48,8 +48,8 @@ export function planBar(label, session, { tokens, utilization }, regions) {
   return html`<span class="muted">${label}</span><context-gauge label="${label}" data="${JSON.stringify({ gauge, limits: limitsOf(session) })}"></context-gauge><span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
 }
 
-/** @param {PlanView} view */
-function chosen({ choices, wish, session }) {
+/** What the reader chose, each to be taken back. @param {Pick<PlanView, "choices" | "wish" | "session">} view */
+export function chosen({ choices, wish, session }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return html``;
   const alone = choices.takes && wish.max_tokens === undefined;

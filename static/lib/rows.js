@@ -89,10 +89,13 @@ export function canShorten(message) {
   return stands && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
 }
 
-/** Whether a message may be dropped by hand. @param {Message} message */
-export function canDrop(message) {
-  return message.in_context && message.role !== "system";
+/** Whether a message may be dropped by hand: one that is pinned is unpinned first, the last one stays. @param {Message} message */
+export function canDrop({ in_context, role, pinned, cause }) {
+  return in_context && role !== "system" && !pinned && cause !== "last_unit";
 }
+
+/** What a message is called, where it is no tool's. @param {Message} message */
+export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
 /**
  * A fresh reading while the plan on the page is made anew: its rows keep what the plan said of them, so that no fate
@@ -122,7 +125,7 @@ export function heaviest(messages) {
     if (!message.in_context) continue;
     const tool = message.tool ?? (message.role === "tool" ? "tool results" : null);
     const call = message.calls?.[0]?.name;
-    const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : message.role);
+    const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : roleOf(message));
     const group = groups.get(name) ?? {
       name,
       mono: message.tool !== null,

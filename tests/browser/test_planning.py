@@ -150,6 +150,27 @@ class TestChoosing:
         expect(page.get_by_role("button", name="No longer shorten message 5")).to_be_visible()
         expect(page.get_by_role("button", name="Shorten 1 output ")).to_be_visible()
 
+    def test_leaves_what_is_pinned_until_it_is_unpinned(self, page: Page, server: Server) -> None:  # X5, B7
+        """Neither the row nor the heaviest offer to drop it, and a choice made before can be taken back."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        row(page, 1).get_by_role("button").click()
+        acts = page.locator(".m-acts")
+        expect(acts.get_by_role("button", name="Drop now")).to_be_visible()
+        page.get_by_role("tab", name="Heaviest").click()
+        page.get_by_role("button", name="Drop message 1…").click()
+        expect(page.get_by_role("button", name="Prune 1 message ")).to_be_visible()
+        page.get_by_role("tab", name="Heaviest").click()
+        acts.get_by_role("button", name="Pin: never prune").click()
+        expect(acts.get_by_role("button", name="Unpin and drop first")).to_be_visible()
+        expect(acts.get_by_role("button", name="Drop now")).to_have_count(0)
+        expect(page.get_by_role("button", name="Drop message 1…")).to_have_count(0)
+        page.get_by_role("tab", name="Plan").click()
+        expect(page.get_by_role("alert")).to_contain_text("No plan: message 1 is pinned")
+        page.get_by_role("button", name="No longer drop message 1").click()
+        expect(page.get_by_role("button", name=APPLY)).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
     def test_outlives_a_look_at_another_panel(self, page: Page, server: Server) -> None:
         """What was spared stays spared while one looks at the history."""
         open_session(page, server, managed(server, 60))

@@ -182,7 +182,7 @@ class TestMessages:
         page.get_by_role("button", name="Pin: never prune").click()
         expect(row(page, 3).get_by_role("img", name="pinned")).to_be_visible()
         expect(row(page, 3).locator(".fate")).to_contain_text("pinned")
-        page.get_by_role("button", name="Unpin").click()
+        page.get_by_role("button", name="Unpin", exact=True).click()
         expect(row(page, 3).get_by_role("img", name="pinned")).to_have_count(0)
         page.get_by_role("button", name="Drop now").click()
         expect(row(page, 3)).to_have_attribute("data-fate", "out")

@@ -66,6 +66,13 @@ describe("an open row", () => {
     parts: [{ type: /** @type {const} */ ("tool_result"), call_id: "c", text: "y".repeat(SHOWN_CHARS + 1) }],
     stands: null,
   };
+  /** @param {Partial<import("../../../static/lib/types.js").Message>} given */
+  const acts = (given) =>
+    [
+      ...messageDetail(message(given), null, SIGNALS, false)
+        .toString()
+        .matchAll(/data-do="([\w-]+)"/g),
+    ].map((m) => m[1]);
 
   it("holds a long part back until it is asked for", () => {
     assert.match(messageDetail(full, full, SIGNALS, false).toString(), /Show all/);
@@ -79,17 +86,26 @@ describe("an open row", () => {
   });
   it("offers what can be done with the message as it stands", () => {
     // X5
-    /** @param {Partial<import("../../../static/lib/types.js").Message>} given */
-    const acts = (given) =>
-      [
-        ...messageDetail(message(given), null, SIGNALS, false)
-          .toString()
-          .matchAll(/data-do="([\w-]+)"/g),
-      ].map((m) => m[1]);
     assert.deepEqual(acts({}), ["pin", "drop-first", "drop", "learn"]);
-    assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "drop", "learn"]);
     assert.deepEqual(acts({ role: "system" }), ["pin"]);
     assert.deepEqual(acts({ in_context: false, fate: "out" }), ["restore", "learn"]);
+  });
+  it("offers nothing that only answers with a conflict", () => {
+    // A pinned message is unpinned before it is dropped, by hand or by a plan; the last one stays.
+    assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "learn"]);
+    assert.match(
+      messageDetail(message({ pinned: true }), null, SIGNALS, false).toString(),
+      /Unpin and drop first/,
+    );
+    const last = { fate: /** @type {const} */ ("protected"), cause: "last_unit" };
+    assert.deepEqual(acts(last), ["pin", "drop-first", "learn"]);
+  });
+  it("sets figures that stand below each other with as many decimals", () => {
+    const signals = { recency: 0.53, role: 1, keywords: 0.1, length: 0 };
+    const contributions = { recency: 18.6, role: 25, keywords: 2, length: 0 };
+    const table = messageDetail(message({ score: 45.6, signals, contributions }), null, SIGNALS, false);
+    const figures = [...table.toString().matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
+    assert.deepEqual(figures, ["0.53", "18.6", "1.00", "25.0", "0.10", "2.0", "0.00", "0.0", "45.6"]);
   });
   it("says why a message could not be read", () => {
     assert.match(

@@ -84,6 +84,16 @@ describe("the signals of a list", () => {
 });
 
 describe("the heaviest groups", () => {
+  it("count the agent's summary as a summary, not as the user's words", () => {
+    const list = [message({ number: 1, kind: "compaction_summary", tokens: 90 }), message({ number: 2 })];
+    assert.deepEqual(
+      heaviest(list).map((g) => [g.name, g.count]),
+      [
+        ["summary", 1],
+        ["user", 1],
+      ],
+    );
+  });
   it("sum up by tool, most tokens first, without what is out of the context", () => {
     const list = [
       message({ number: 1, role: "tool", tool: "Read", tokens: 30 }),
@@ -144,6 +154,8 @@ describe("what can be done by hand", () => {
     assert.equal(canDrop(message()), true);
     assert.equal(canDrop(message({ role: "system" })), false);
     assert.equal(canDrop(message({ in_context: false })), false);
+    assert.equal(canDrop(message({ fate: "protected", cause: "last_unit" })), false);
+    assert.equal(canDrop(message({ fate: "protected", cause: "pinned", pinned: true })), false);
   });
 });
 

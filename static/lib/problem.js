@@ -1,0 +1,8 @@
+// What could not be done, as a box with a way to try again: the same on every page and in every panel.
+import { html } from "./html.js";
+import { icon } from "./icons.js";
+
+/** @param {string} what "Could not read the history" @param {string} why @param {string} retry the act that tries again */
+export function problem(what, why, retry) {
+  return html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>${what}: ${why}</span><button class="small" data-act="${retry}">Try again</button></div>`;
+}
