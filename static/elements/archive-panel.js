@@ -7,6 +7,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { panelText } from "../lib/message-row.js";
+import { problem } from "../lib/problem.js";
 import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 
@@ -28,6 +29,7 @@ export class ArchivePanel extends CoppiceElement {
   start() {
     this.actions({
       "archive-restore": (target) => this.emit("message-act", { id: target.dataset.id, act: "restore" }),
+      "retry-archive": () => this.refresh(),
     });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       this.#q = /** @type {HTMLInputElement} */ (event.target).value;
@@ -62,7 +64,7 @@ export class ArchivePanel extends CoppiceElement {
     render(
       this,
       html`<div class="panel-body"><div class="pad find" data-key="find"><input type="search" value="${this.#q}" placeholder="Search what is out" aria-label="Search messages that are out of the context" autocomplete="off"></div>
-        ${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+        ${this.#error && problem("Could not read the archive", this.#error, "retry-archive")}
         ${this.#messages && messages.length === 0 && html`<p class="muted pad" data-key="none">${this.#q ? "Nothing that is out mentions this." : "Every message is in the context. What a prune or a drop takes out stands here and can be put back."}</p>`}
         ${
           messages.length > 0 &&

@@ -9,6 +9,7 @@ import { counted } from "../lib/format.js";
 import { highlight } from "../lib/highlight.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import { live } from "../lib/socket.js";
 import { agoTime } from "../lib/times.js";
@@ -19,17 +20,19 @@ import { toast, toastError } from "../lib/toast.js";
 
 const TYPING_MS = 200;
 const CALM_MS = 2000;
-/** @type {Record<Kind, { one: string, title: string, help: string }>} */
+/** @type {Record<Kind, { one: string, title: string, help: string, none: import("../lib/html.js").Html }>} */
 const KINDS = {
   memories: {
     one: "memory",
     title: "Memories",
     help: "Facts: where things are, how they are called, what holds. Those that share words with the newest message go into the system prompt.",
+    none: html`No memories yet. Write the first above, or let a program send it: <code>POST ${location.origin}/api/memories</code>`,
   },
   learnings: {
     one: "learning",
     title: "Learnings",
     help: "What went well or wrong and should be known the next time. Up to five go into the system prompt.",
+    none: html`No learnings yet. Write the first above, keep one that is proposed, or open a message of a session and choose <b>Keep as a learning</b>.`,
   },
 };
 
@@ -64,6 +67,7 @@ export class CoppiceMemory extends CoppiceElement {
       cancel: () => this.#edit(null),
       save: (target) => this.#save(Number(target.dataset.id)),
       delete: (target) => this.#delete(Number(target.dataset.id)),
+      "retry-kept": () => this.#load(),
     });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
@@ -168,12 +172,12 @@ export class CoppiceMemory extends CoppiceElement {
       this,
       html`<div class="page-head"><h1>Memory</h1><span class="muted">what outlives sessions</span></div>
         <div class="toolbar"><div class="chips" role="group" aria-label="What to show">${/** @type {Kind[]} */ (Object.keys(KINDS)).map((kind) => html`<button class="chip" data-act="kind" data-name="${kind}" aria-pressed="${kind === this.#kind ? "true" : "false"}">${KINDS[kind].title}${kind === "learnings" && this.#proposed > 0 && html`<span class="count">${this.#proposed} proposed</span>`}</button>`)}</div>
-        <input class="search-field" type="search" value="${this.#q}" placeholder="Words to look for" aria-label="Search ${words.title.toLowerCase()}" autocomplete="off"><span class="muted" role="status">${this.#kept && counted(kept.length, words.one, words.title.toLowerCase())}</span></div>
+        <input class="search-field" type="search" value="${this.#q}" placeholder="Words to look for" aria-label="Search ${words.title.toLowerCase()}" autocomplete="off"><span class="muted" role="status">${this.#kept && (this.#q || kept.length > 0) && counted(kept.length, words.one, words.title.toLowerCase())}</span></div>
         <p class="muted">${words.help}</p>
         <div class="panel" data-key="proposed" ${this.#kind === "learnings" ? "" : html`hidden`}><learning-proposals data-key="proposals"></learning-proposals></div>
         <div class="panel group-box"><div class="fields"><textarea name="new" rows="2" maxlength="4000" aria-label="A new ${words.one}" placeholder="A new ${words.one}"></textarea><div><button data-act="add">${icon("plus")}Keep it</button></div></div></div>
-        ${this.#error && html`<div class="problem" role="alert">${icon("error")}<span>Could not read them: ${this.#error}</span></div>`}
-        ${this.#kept && kept.length === 0 && !this.#error && html`<p class="nothing">${this.#q ? "None has these words." : `No ${words.title.toLowerCase()} yet.`}</p>`}
+        ${this.#error && problem(`Could not read the ${words.title.toLowerCase()}`, this.#error, "retry-kept")}
+        ${this.#kept && kept.length === 0 && !this.#error && html`<p class="nothing">${this.#q ? "None has these words." : words.none}</p>`}
         ${kept.length > 0 && html`<ol class="panel hits">${kept.map((one) => this.#row(one))}</ol>`}`,
     );
   }

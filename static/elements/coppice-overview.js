@@ -12,6 +12,7 @@ import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
+import { problem } from "../lib/problem.js";
 import { patch, render } from "../lib/render.js";
 import { regionLegend, sessionRow } from "../lib/session-row.js";
 import { arrange, tally } from "../lib/sessions.js";
@@ -187,7 +188,7 @@ export class CoppiceOverview extends CoppiceElement {
       this,
       html`<div class="page-head" data-key="head"><h1>Sessions</h1>${!empty && this.#counts(sessions)}
           ${!empty && html`<span class="end"><button data-act="import">${icon("plus")}Import…</button></span>`}</div>
-        ${this.#error && html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>Could not read the sessions: ${this.#error}</span><button data-act="retry">Try again</button></div>`}
+        ${this.#error && problem("Could not read the sessions", this.#error, "retry")}
         ${!empty && this.#toolbar(sessions)}
         ${empty ? this.#emptyState() : html`<session-rows data-key="rows"></session-rows>`}
         ${!empty && rows.length === 0 && this.#sessions && html`<p class="nothing" data-key="none">No session fits this filter. <button class="small" data-act="clear-filter">Show all ${number(sessions.length)}</button></p>`}

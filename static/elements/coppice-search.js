@@ -9,6 +9,7 @@ import { highlight } from "../lib/highlight.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { shortcutsFor } from "../lib/keys.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 
@@ -35,6 +36,7 @@ export class CoppiceSearch extends CoppiceElement {
       if (this.#timer) clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#search(), TYPING_MS);
     });
+    this.actions({ "retry-search": () => this.#search() });
     shortcutsFor(
       [
         { key: "j", label: "Next result", run: () => this.#step(1) },
@@ -87,7 +89,7 @@ export class CoppiceSearch extends CoppiceElement {
       this,
       html`<div class="page-head"><h1>Search</h1><span class="muted">everything ever said, pruned or not</span></div>
         <div class="toolbar"><input class="search-field" type="search" value="${this.#q}" placeholder="Words to look for" aria-label="Search all messages" autocomplete="off" spellcheck="false"><span class="muted" role="status">${this.#hits && `${counted(hits.length, "message")}${hits.length >= 100 ? ", the best of more" : ""}`}</span></div>
-        ${this.#error && html`<div class="problem" role="alert">${icon("error")}<span>Could not search: ${this.#error}</span></div>`}
+        ${this.#error && problem("Could not search", this.#error, "retry-search")}
         ${this.#hits && hits.length === 0 && !this.#error && html`<p class="nothing">Nothing that was ever said has these words.</p>`}
         ${!this.#hits && !this.#error && html`<p class="muted">Type a word, a file name, an error. Messages that were pruned are found as well.</p>`}
         ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}`,

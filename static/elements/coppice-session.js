@@ -21,7 +21,7 @@ import { doesSomething, prunedSentence } from "../lib/plan.js";
 import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "../lib/session-acts.js";
-import { banner, bars, deleteDialog, header, noSession, problem } from "../lib/session-head.js";
+import { banner, bars, deleteDialog, header, noSession, stale } from "../lib/session-head.js";
 import { neighbour, side, TABS } from "../lib/session-side.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../lib/sessions.js";
 import { live } from "../lib/socket.js";
@@ -367,7 +367,7 @@ export class CoppiceSession extends CoppiceElement {
     const showsPlan = this.#tab === "plan" && this.#plan !== null;
     render(
       this,
-      html`${this.#error && problem("These figures may be old", this.#error.message)}
+      html`${this.#error && stale(this.#error)}
         ${header(session, this.#parent, location.origin)}
         ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
         <div class="figures" data-key="figures">${bars(session, this.#cost)}

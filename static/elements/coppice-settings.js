@@ -10,7 +10,7 @@ import { changedFields, copy, typed, valueAt, withValue, wordsOf } from "../lib/
 import { CoppiceElement } from "../lib/element.js";
 import { counted } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import {
   automaticSection,
@@ -231,7 +231,7 @@ export class CoppiceSettings extends CoppiceElement {
       return render(
         this,
         this.#error
-          ? html`<div class="problem" role="alert">${icon("error")}<span>Could not read the settings: ${this.#error}</span><button data-act="retry-settings">Try again</button></div>`
+          ? problem("Could not read the settings", this.#error, "retry-settings")
           : html`<p class="muted">Reading…</p>`,
       );
     const form = { settings: draft, faults: this.#faults, limits: doc.limits, type: this.#type };

@@ -6,9 +6,9 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
 import { panelText } from "../lib/message-row.js";
 import { tookWords } from "../lib/plan.js";
+import { problem } from "../lib/problem.js";
 import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
@@ -118,7 +118,7 @@ export class HistoryPanel extends CoppiceElement {
       this,
       html`<div class="panel-body">${
         this.#error
-          ? html`<p class="problem" role="alert">${icon("error")}<span>Could not read the history: ${this.#error}</span><button class="small" data-act="retry-history">Try again</button></p>`
+          ? problem("Could not read the history", this.#error, "retry-history")
           : operations === null
             ? html`<p class="muted pad">Reading…</p>`
             : operations.length === 0

@@ -7,7 +7,7 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
-import { icon } from "../lib/icons.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
 import { toast, toastError } from "../lib/toast.js";
@@ -26,6 +26,7 @@ export class LearningProposals extends CoppiceElement {
 
   start() {
     this.actions({
+      "retry-proposals": () => this.refresh(),
       "keep-proposal": (target) => this.#keep(Number(target.dataset.n)),
       "dismiss-proposal": (target) => this.#dismiss(Number(target.dataset.n)),
     });
@@ -84,7 +85,7 @@ export class LearningProposals extends CoppiceElement {
     render(
       this,
       html`<section aria-label="Proposed learnings"><header class="proposals-head"><h2>Proposed learnings</h2><span class="muted small" role="status">${found && found.length > 0 && counted(found.length, "proposal")}</span></header>
-        ${this.#error && html`<p class="problem" role="alert">${icon("error")}<span>Could not read what is proposed: ${this.#error}</span></p>`}
+        ${this.#error && problem("Could not read what is proposed", this.#error, "retry-proposals")}
         ${found && found.length === 0 && !this.#error && html`<p class="muted small proposals-none">Nothing is proposed. What is decided or refused in a turn that uses tools is proposed here once the turn is over.</p>`}
         ${found && found.length > 0 && html`<ol class="proposals">${found.map((one, n) => this.#row(one, n))}</ol>`}</section>`,
     );

@@ -8,6 +8,7 @@ import { CoppiceElement } from "../lib/element.js";
 import { number, sentence } from "../lib/format.js";
 import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import { live } from "../lib/socket.js";
 import { toast, toastError } from "../lib/toast.js";
@@ -34,6 +35,7 @@ export class ModelsTable extends CoppiceElement {
 
   start() {
     this.actions({
+      "retry-models": () => this.#load(),
       edit: (target) => this.#edit(target.dataset.name ?? ""),
       "cancel-model": () => this.#edit(null),
       "save-model": () => this.#save(),
@@ -118,7 +120,7 @@ export class ModelsTable extends CoppiceElement {
     render(
       this,
       html`<section class="panel group-box" id="models" aria-labelledby="models-title"><header><h2 id="models-title">Models</h2><span class="muted small">windows in tokens</span><span class="end models-tools"><input type="search" value="${this.#q}" placeholder="Find a model" aria-label="Find a model"><button class="small" data-act="edit" data-name="">${icon("plus")}Add</button></span></header>
-        ${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+        ${this.#error && problem("Could not read the models", this.#error, "retry-models")}
         ${this.#editing === "" && html`<div class="pad" data-key="new">${this.#form(null)}</div>`}
         <div class="models-scroll" data-key="table"><table class="models"><thead><tr><th>Model</th><th class="num">Window</th><th class="num">Input limit</th><th class="num">Output limit</th><th>Source</th><th><span class="sr">Act</span></th></tr></thead>
           <tbody>${shown.map((m) => this.#row(m))}</tbody></table></div>

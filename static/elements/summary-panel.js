@@ -8,6 +8,7 @@ import { api } from "../lib/api.js";
 import { CoppiceElement } from "../lib/element.js";
 import { counted, number } from "../lib/format.js";
 import { html } from "../lib/html.js";
+import { problem } from "../lib/problem.js";
 import { Reader } from "../lib/reader.js";
 import { render } from "../lib/render.js";
 import { agoTime } from "../lib/times.js";
@@ -31,6 +32,7 @@ export class SummaryPanel extends CoppiceElement {
 
   start() {
     this.actions({
+      "retry-summaries": () => this.refresh(),
       summarize: () => this.#act(() => api.summarize(this.#id), "Could not summarise"),
       "cancel-summary": () => this.#act(() => api.cancelSummary(this.#id), "Could not give it up"),
       expand: (target) =>
@@ -70,7 +72,7 @@ export class SummaryPanel extends CoppiceElement {
     const status = this.#status;
     render(
       this,
-      html`<div class="panel-body">${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+      html`<div class="panel-body">${this.#error && problem("Could not read the summaries", this.#error, "retry-summaries")}
         ${
           status &&
           html`<div class="pad" data-key="status"><p><b>Summary: ${status.made}</b><span class="small muted block">${status.last_summary ? html`Since the last one, ${agoTime(status.last_summary.at)}` : "Since the beginning"}</span></p>

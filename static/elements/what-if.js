@@ -11,6 +11,7 @@ import { html } from "../lib/html.js";
 import { icon } from "../lib/icons.js";
 import { whatItDoes } from "../lib/plan.js";
 import { planBar } from "../lib/plan-view.js";
+import { problem } from "../lib/problem.js";
 import { render } from "../lib/render.js";
 import { mainGauge, titleOf } from "../lib/sessions.js";
 import { typeName, typeReason, typeUnder } from "../lib/task-types.js";
@@ -56,6 +57,7 @@ export class WhatIf extends CoppiceElement {
       this.#saved = this.#tried = null;
       this.#try();
     });
+    this.actions({ "retry-what-if": () => (this.#session ? this.#try() : this.#load()) });
     this.#load();
   }
 
@@ -69,6 +71,7 @@ export class WhatIf extends CoppiceElement {
       const sessions = await api.sessions();
       this.#sessions = sessions.sort((a, b) => mainGauge(b).tokens - mainGauge(a).tokens);
       this.#session = this.#sessions[0] ?? null;
+      this.#error = null;
     } catch (error) {
       this.#error = error instanceof Error ? error.message : String(error);
     }
@@ -111,7 +114,7 @@ export class WhatIf extends CoppiceElement {
     render(
       this,
       html`<section class="panel" aria-labelledby="what-if-title"><header><h2 id="what-if-title">What it would do</h2></header>
-        ${this.#error && html`<p class="pad fault" role="alert">${this.#error}</p>`}
+        ${this.#error && problem("Could not try the settings", this.#error, "retry-what-if")}
         ${this.#sessions?.length === 0 ? html`<p class="pad muted">There is no session to try settings on yet.</p>` : ""}
         ${
           session &&
@@ -130,6 +133,10 @@ export class WhatIf extends CoppiceElement {
   #words() {
     const [saved, tried] = [this.#saved, this.#tried];
     if (!saved) return html`<p class="muted">Planning…</p>`;
+    if (!tried && this.#settings && !this.#busy)
+      return this.#error
+        ? html``
+        : html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
     if (!tried)
       return html`<p class="muted">With the saved settings a prune ${whatItDoes(saved)}. Change something to see the difference here.</p>`;
     const difference = tried.after.tokens - saved.after.tokens;

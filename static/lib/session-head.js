@@ -7,6 +7,7 @@ import { reserveShare } from "./gauge.js";
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 import { promise } from "./plan.js";
+import { problem } from "./problem.js";
 import { gaugeData, stateIcon, tokenCount } from "./session-row.js";
 import { mainGauge, titleOf } from "./sessions.js";
 import { sessionChoices, typeReason } from "./task-types.js";
@@ -54,17 +55,15 @@ function strategies({ strategy: { own, setting } }) {
   );
 }
 
-/** What could not be done, with a way to try again. @param {string} what @param {string} why */
-export function problem(what, why) {
-  return html`<div class="problem" data-key="error" role="alert">${icon("error")}<span>${what}: ${why}</span><button data-act="retry-session">Try again</button></div>`;
-}
+/** What stands above figures that could not be read again. @param {Error} error */
+export const stale = (error) => problem("These figures may be old", error.message, "retry-session");
 
 /** What stands where no session could be read so far; for one that is not there, as the server's page says it.
  * @param {Error | null} error */
 export function noSession(error) {
   if (!error) return html`<p class="muted">Reading…</p>`;
   if (!(error instanceof ApiError) || error.status !== 404)
-    return problem("Could not read this session", error.message);
+    return problem("Could not read this session", error.message, "retry-session");
   return html`<section class="empty" data-key="gone">
     <p class="empty-code">404</p>
     <h1>There is nothing here</h1>
@@ -119,9 +118,9 @@ export function bars(session, cost = null) {
   return html`<section class="panel bars" data-key="bars" aria-label="What fills the context">
     ${agent ? html`${bar("agent", "Agent's context", "what the agent really sends", agent, session, true)}${bar("pruned", "Pruned view", prunedWords(agent, pruned), pruned, session, false)}` : bar("pruned", "Context", "what the next call sends", pruned, session, true)}
     ${legend(session)}
-    ${typeLine(session)}
-    ${costs && html`<p class="small muted plain" data-key="cost">${costs}</p>`}
-    ${agent && html`<p class="small muted plain" data-key="untouched">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}
+    <div class="bar-notes small muted" data-key="notes">${typeLine(session)}
+      ${costs && html`<p class="plain" data-key="cost">${costs}</p>`}
+      ${agent && html`<p class="plain" data-key="untouched">What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the pruned view and resume the agent from the copy.</p>`}</div>
   </section>`;
 }
 
@@ -129,7 +128,7 @@ export function bars(session, cost = null) {
 function typeLine(session) {
   const { own, setting } = session.task_type;
   const chosen = own ? setting : "";
-  return html`<div class="type-line small muted" data-key="type"><label for="task-type">Counts as</label>
+  return html`<div class="type-line" data-key="type"><label for="task-type">Counts as</label>
     <select id="task-type" name="task_type">${sessionChoices(session).map(([value, label]) => html`<option value="${value}" ${value === chosen ? html`selected` : ""}>${label}</option>`)}</select>
     <p class="plain">${typeReason(session)}</p></div>`;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.cable import Cable
@@ -81,6 +82,43 @@ class TestALostConnection:
             server.app.sessions.delete("gone")
             cable.mend()
             expect(titles).to_have_text(["Born"])
+
+    def test_is_said_on_a_phone_without_hiding_anything(self, page: Page, server: Server) -> None:
+        """The strip that says it stands above the heading."""
+        page.set_viewport_size({"width": 390, "height": 800})
+        with cable_to(server) as cable:
+            page.goto(cable.url)
+            expect(page.locator(".live")).to_have_text("live")
+            cable.cut()
+            expect(page.locator(".live")).to_have_text("reconnecting")
+            strip, heading = page.locator(".live").bounding_box(), page.locator("h1").bounding_box()
+            assert strip is not None
+            assert heading is not None
+            assert strip["y"] + strip["height"] <= heading["y"]
+
+    @pytest.mark.parametrize(
+        ("address", "tab", "asked", "what"),
+        [
+            ("/sessions/s", "Archive", "**/archive", "Could not read the archive"),
+            ("/sessions/s", "Summary", "**/summaries", "Could not read the summaries"),
+            ("/search?q=heron", "", "**/api/search*", "Could not search"),
+            ("/memory", "", "**/api/memories", "Could not read the memories"),
+        ],
+    )
+    def test_can_be_tried_again_in_every_panel(
+        self, page: Page, server: Server, address: str, tab: str, asked: str, what: str
+    ) -> None:
+        """What could not be read says so in a sentence, and a click reads it."""
+        managed(server, 2, tokens=20, id="s")
+        page.route(asked, lambda route: route.abort())
+        page.goto(server.url + address)
+        if tab:
+            page.get_by_role("tab", name=tab).click()
+        fault = page.get_by_role("alert").filter(has_text=f"{what}: the server does not answer")
+        expect(fault).to_be_visible()
+        page.unroute(asked)
+        fault.get_by_role("button", name="Try again").click()
+        expect(fault).to_have_count(0)
 
     def test_of_an_api_that_fails_is_said_with_a_way_to_try_again(self, page: Page, server: Server) -> None:
         """When the figures cannot be read the page says why, and a click reads them."""

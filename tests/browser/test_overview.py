@@ -269,8 +269,12 @@ class TestAddressesThatLeadNowhere:
         assert answer is not None
         assert answer.status == 404
         expect(page.get_by_role("heading", name="There is nothing here")).to_be_visible()
+        expect(page.get_by_text("The session may have been deleted")).to_be_visible()
         page.get_by_role("link", name="All sessions").click()
         expect(page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()
+        page.goto(f"{server.url}/nowhere")
+        expect(page.get_by_text("The address may be mistyped.")).to_be_visible()
+        expect(page.get_by_text("deleted")).to_have_count(0)
 
     def test_tell_a_stranger_no_more_than_any_other(self, page: Page, tmp_path: Path) -> None:
         """Without the token the page only asks for it; with it, it finds out by itself that nothing is there."""

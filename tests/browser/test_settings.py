@@ -66,6 +66,35 @@ class TestWeights:
         expect(page.locator(".fault")).to_have_count(0)
         expect(weight(page, "role")).to_have_value(f"{saved['weights']['role']:g}")
 
+    def test_say_that_nothing_is_tried_while_a_field_is_wrong(self, page: Page, server: Server) -> None:
+        """The what-if does not ask for a change where there is one; once it is right it shows what it would do."""
+        managed(server, 60)
+        page.goto(f"{server.url}/settings")
+        words = page.locator(".what-if-words")
+        expect(words).to_contain_text("Change something")
+        weight(page, "role").fill("900")
+        expect(words).to_have_text("A field is wrong. Correct it to see what these settings would do.")
+        weight(page, "role").fill("90")
+        expect(words).to_contain_text("would change fate")
+
+    def test_leave_their_buttons_free_of_notices(self, page: Page, server: Server) -> None:
+        """A notice stands above the bar that saves."""
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.route(
+            "**/api/settings",
+            lambda route: route.abort() if route.request.method == "PUT" else route.continue_(),
+        )
+        page.goto(f"{server.url}/settings")
+        weight(page, "role").fill("31")
+        page.get_by_role("button", name="Save").click()
+        notice = page.locator(".toast")
+        expect(notice).to_contain_text("Could not save the settings")
+        page.wait_for_timeout(300)
+        above, bar = notice.bounding_box(), page.locator(".save-bar").bounding_box()
+        assert above is not None
+        assert bar is not None
+        assert above["y"] + above["height"] <= bar["y"]
+
 
 class TestTheRest:
     """Presets, keywords, steps."""
