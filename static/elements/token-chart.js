@@ -227,7 +227,9 @@ export class TokenChart extends CoppiceElement {
     const ratio = devicePixelRatio;
     ctx.save();
     ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top - 14 * ratio, bbox.width, bbox.height + 14 * ratio);
+    // A mark at either end is seen whole.
+    const [aside, above] = [6 * ratio, 14 * ratio];
+    ctx.rect(bbox.left - aside, bbox.top - above, bbox.width + 2 * aside, bbox.height + above);
     ctx.clip();
     const y = Math.round(plot.valToPos(timeline.target, "y", true));
     ctx.strokeStyle = look.text;
