@@ -71,7 +71,7 @@ class Gate:
         """Whether `text` is the token; how long that takes tells nothing about it."""
         if text is None or self.token is None:
             return False
-        return hmac.compare_digest(text.encode(), self.token.encode())
+        return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), self.token.encode())
 
     def _host_refusal(self, environ: Environ) -> Refusal | None:
         host = host_name(environ.get("HTTP_HOST", ""))
@@ -139,8 +139,8 @@ def is_socket(environ: Environ) -> bool:
 def sent_token(environ: Environ) -> str:
     """The token a request carries, as a bearer token or as our cookie; empty when it has none."""
     scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return str(value).strip()
+    if scheme.lower() == "bearer":  # WSGI gives a header's bytes as latin-1
+        return str(value).strip().encode("latin-1", "replace").decode("utf-8", "surrogateescape")
     try:
         cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(TOKEN_COOKIE)
     except CookieError:

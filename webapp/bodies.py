@@ -13,8 +13,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, Va
 # What SQLite and every browser can count with.
 MOST = 2**53 - 1
 
+# Of a wrong value so many characters are shown.
+SHOWN = 40
+
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
+# The same in words; it is the only pattern that there is.
+ID_WORDS = "expected up to 200 letters, digits and . _ : @ + -, beginning with a letter or digit"
 SessionIds = Annotated[list[str], Field(max_length=1_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 # What to look for. SQLite's search ends at a NUL, so that it counts as a blank.
@@ -256,18 +261,64 @@ class ArchiveQuery(Query):
     q: Words = ""
 
 
+# What a wrong value should have been, by the library's name for the fault; `{…}` is filled from what it says.
+_EXPECTED = {
+    "model_type": "an object",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "string_type": "a string",
+    "string_unicode": "a string of whole characters",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "string_too_long": "at most {max_length} characters",
+    "too_long": "at most {max_length} of them",
+    "literal_error": "{expected}",
+}
+
+
 def refusal(error: ValidationError) -> Json:
-    """The one shape of an error, with one detail a wrong field: its dotted path, and what was expected."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    """The one shape of an error, with one detail a wrong field: its dotted path, what was expected, and what came."""
     details = [
-        {
-            "field": ".".join(str(step) for step in fault["loc"]) or "body",
-            "message": lower_first(fault["msg"]),
-        }
-        for fault in faults
+        {"field": ".".join(str(step) for step in fault["loc"]) or "body", "message": _words(fault)}
+        for fault in error.errors(include_url=False)
     ]
     message = "; ".join(f"{one['field']}: {one['message']}" for one in details[:3])
     return {"error": {"type": "invalid", "message": message, "details": details}}
+
+
+def _words(fault: Any) -> str:
+    """A fault in our words."""
+    kind, given = fault["type"], fault.get("ctx") or {}
+    if kind == "missing":
+        return "missing"
+    if kind == "extra_forbidden":
+        return "unknown; expected no such field"
+    came = _shown(fault["input"])
+    if kind == "string_pattern_mismatch":
+        return f"{ID_WORDS}, got {came}"
+    if kind == "string_too_short":
+        least = given["min_length"]
+        return f"expected at least {least} {'character' if least == 1 else 'characters'}, got {came}"
+    if kind in _EXPECTED:
+        return f"expected {_EXPECTED[kind].format(**given)}, got {came}"
+    return lower_first(fault["msg"])
+
+
+def _shown(value: Any) -> str:
+    """A value as it came, cut short."""
+    if (kind := _KINDS.get(type(value))) is not None:
+        return kind
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+_KINDS = {list: "a list", dict: "an object", type(None): "null"}
 
 
 def lower_first(text: str) -> str:

@@ -10,6 +10,7 @@ nothing is tried again, for an append without an idempotency key must not be.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -49,8 +50,7 @@ class Coppice:
     ) -> None:
         self.session = session
         self.model = model
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._headers = headers
+        self._headers = {b"Authorization": f"Bearer {token}".encode()} if token else {}
         self._base = base_url.rstrip("/") + "/api"
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
 
@@ -171,14 +171,17 @@ class Coppice:
         seconds: float | None = None,
     ) -> Json:
         timeout = httpx.USE_CLIENT_DEFAULT if seconds is None else seconds
+        headers, content = dict(self._headers), None
+        if body is not None:  # in ASCII, so that half a character can be sent
+            headers[b"Content-Type"], content = b"application/json", json.dumps(body).encode()
         try:
             answer = self._http.request(
-                method, self._base + path, json=body, params=query, headers=self._headers, timeout=timeout
+                method, self._base + path, content=content, params=query, headers=headers, timeout=timeout
             )
         except httpx.HTTPError as error:
             message = f"no answer from {self._base}: {error}; is `coppice serve` running there?"
             raise ApiError(0, "no_answer", message) from error
-        if answer.is_success:
+        if answer.is_success and answer.headers.get("Content-Type", "").startswith("application/json"):
             data: Json = answer.json()
             return data
         raise failure(answer)
@@ -190,7 +193,10 @@ def failure(answer: httpx.Response) -> ApiError:
         error = answer.json()["error"]
         return ApiError(answer.status_code, error["type"], error["message"], error["details"])
     except (ValueError, KeyError, TypeError):
-        return ApiError(answer.status_code, "unexpected", f"the server answered {answer.status_code}")
+        message = (
+            f"the server answered {answer.status_code}, and no JSON of ours; is Coppice at {answer.url.host}?"
+        )
+        return ApiError(answer.status_code, "unexpected", message)
 
 
 def plain(value: Any) -> Any:

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from webapp.bodies import Append, Body, MessagesQuery, NewSession, PlanWish, refusal
+from webapp.bodies import (
+    ID_WORDS,
+    MOST,
+    Append,
+    Body,
+    MemoryNew,
+    MessagesQuery,
+    NewSession,
+    PlanWish,
+    refusal,
+)
 
 
 class TestBodies:
@@ -70,6 +80,34 @@ class TestARefusal:
             PlanWish.model_validate({"max_tokens": -1, "spare": 1})
         error = refusal(caught.value)["error"]
         assert error["type"] == "invalid"
-        assert error["message"].startswith("max_tokens: input should be")
+        assert error["message"] == "max_tokens: expected at least 0, got -1; spare: expected a list, got 1"
         assert len(error["details"]) == 2
         assert "pydantic" not in str(error)
+
+    @pytest.mark.parametrize(
+        ("model", "data", "message"),
+        [
+            (Append, {}, "messages: missing"),
+            (Append, [], "body: expected an object, got a list"),
+            (Append, {"messages": [], "usage": 3}, "usage: expected an object, got 3"),
+            (PlanWish, {"budget": 1}, "budget: unknown; expected no such field"),
+            (PlanWish, {"max_tokens": True}, "max_tokens: expected a whole number, got True"),
+            (PlanWish, {"max_tokens": 2**60}, f"max_tokens: expected at most {MOST}, got {2**60}"),
+            (PlanWish, {"strategy": ""}, "strategy: expected at least 1 character, got ''"),
+            (PlanWish, {"spare": ["m", 2]}, "spare.1: expected a string, got 2"),
+            (PlanWish, {"compare": "yes"}, "compare: expected true or false, got 'yes'"),
+            (MemoryNew, {"text": "x" * 4001}, f"text: expected at most 4000 characters, got '{'x' * 36}..."),
+            (NewSession, {"id": "a b"}, f"id: {ID_WORDS}, got 'a b'"),
+            (
+                MessagesQuery,
+                {"sort": "best"},
+                "sort: expected 'newest', 'oldest', 'score' or 'tokens', got 'best'",
+            ),
+            (MessagesQuery, {"limit": "x"}, "limit: expected a whole number, got 'x'"),
+        ],
+    )
+    def test_says_what_was_expected_and_what_came(self, model: Any, data: Any, message: str) -> None:
+        """In our words: no name of a class, no pattern."""
+        with pytest.raises(ValidationError) as caught:
+            model.model_validate(data)
+        assert refusal(caught.value)["error"]["message"] == message

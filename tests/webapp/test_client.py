@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.servers import Server
+from tests.servers import Server, running_server
 from tests.shared import ROOT
 from webapp.client import WRITING_SECONDS, ApiError, Coppice, plain
 
@@ -70,6 +71,12 @@ class TestAnAgent:
         assert stats["items"] == len(TALK)
         assert stats["as_of"].endswith("Z")
 
+    def test_says_what_is_cut_in_half(self, live_server: Server) -> None:
+        """Half a character reaches the server, and is U+FFFD from there on."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append([{"role": "user", "content": "cut \ud83d"}])
+            assert coppice.context()[0]["content"] == "cut \ufffd"
+
     def test_may_send_the_same_twice(self, live_server: Server) -> None:
         """A key makes the second sending the first one's answer."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
@@ -125,6 +132,13 @@ class TestFailures:
             coppice.stats()
         assert (caught.value.status, caught.value.type) == (502, "unexpected")
 
+    def test_of_an_answer_that_is_none_of_ours_are_no_riddle(self) -> None:
+        """A page, where the server should be."""
+        http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, text="<html>")))
+        with Coppice(session="x", http=http) as coppice, pytest.raises(ApiError) as caught:
+            coppice.stats()
+        assert (caught.value.status, caught.value.type) == (200, "unexpected")
+
     def test_of_nothing_to_undo_are_conflicts(self, live_server: Server) -> None:
         """As the server would say."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
@@ -159,6 +173,14 @@ class TestTheModule:
         ) as coppice:
             coppice.stats()
         assert seen == ["Bearer secret"]
+
+    def test_sends_a_token_with_any_letters(self, tmp_path: Path) -> None:
+        """The server knows it again."""
+        with (
+            running_server(tmp_path, tokenizer=False, token="schlüssel ✓") as server,
+            Coppice(server.url, session="x", token="schlüssel ✓") as coppice,
+        ):
+            assert coppice.create()["id"] == "x"
 
     def test_leaves_plain_data_alone(self) -> None:
         """Lists and dicts all the way down."""

@@ -21,6 +21,7 @@ from scoring.task_types import AUTO, TASK_TYPE_CHOICES
 from webapp.commands.common import counted
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
+from webapp.services.plain import read_json
 from webapp.tokenizers import Tokenizers
 
 
@@ -94,7 +95,7 @@ def prune(
 
 
 def read_list(file: Path) -> tuple[Any, bool]:
-    """The value in a file, and whether it had one message a line.
+    """The value in a file, and whether it had one message a line. Half a surrogate pair is U+FFFD.
 
     Raises:
         Malformed: it is not UTF-8 or not JSON; the message names file and line.
@@ -102,7 +103,7 @@ def read_list(file: Path) -> tuple[Any, bool]:
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     data = data.removeprefix(b"\xef\xbb\xbf")
     try:
-        return orjson.loads(data), False
+        return read_json(data), False
     except orjson.JSONDecodeError as error:
         lines = [(n, line) for n, line in enumerate(data.splitlines(), 1) if line.strip()]
         if len(lines) < 2 or not lines[0][1].lstrip().startswith(b"{"):
@@ -113,7 +114,7 @@ def read_list(file: Path) -> tuple[Any, bool]:
 def read_line(file: Path, number: int, line: bytes) -> Any:
     """The message in one line."""
     try:
-        return orjson.loads(line)
+        return read_json(line)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"{file}: line {number} is not JSON: {error.msg}") from None
 

@@ -1,5 +1,7 @@
 """How a request's body becomes a value: bounded, UTF-8 JSON, and refused with the place where it breaks.
 
+Half a surrogate pair is U+FFFD from here on: agents cut text in the middle, and one character costs no message.
+
 Nothing is read before the type and the length are known to be acceptable.
 """
 
@@ -13,6 +15,7 @@ from pydantic import BaseModel
 
 from scoring.formats.reading import DEPTH_LIMIT
 from webapp.routes.problems import RequestFault
+from webapp.services.plain import read_json
 
 MEBIBYTE = 1024 * 1024
 # A message list of a full million-token window is about 6 MiB; images inside it can make it ten times that.
@@ -32,7 +35,7 @@ def parse_json(data: bytes) -> Any:
         RequestFault: 400 when it is not UTF-8, not JSON, or nested deeper than DEPTH_LIMIT.
     """
     try:
-        value = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+        value = read_json(data.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
         raise RequestFault(400, "malformed", f"the body is not JSON in UTF-8: {error}") from None
     if too_deep(value):

@@ -97,7 +97,7 @@ class Importing:
         for file in files:
             try:
                 yield file.path, self._session(file)
-            except (Conflict, Malformed) as error:  # the others are imported all the same
+            except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
                 yield file.path, _refused(file, error)
 
     def _session(self, file: TranscriptFile) -> dict[str, Any]:

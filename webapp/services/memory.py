@@ -57,12 +57,15 @@ class Memory:
 
         Raises:
             NotFound: there is no such session or message.
-            Invalid: there is no text, or it is too long.
+            Invalid: there is no text, or it is too long; or a message is named without its session.
         """
         session_id, mid = data.get("session_id"), data.get("message_id")
         text = data.get("text")
-        if text is None and session_id and mid:
-            text = quoted(self._message(session_id, mid).text)[:LONGEST]
+        if mid is not None:
+            if session_id is None:
+                raise Invalid("expected the session of the message with it", "session_id")
+            message = self._message(session_id, mid)
+            text = quoted(message.text)[:LONGEST] if text is None else text
         checked = _checked(text)
         with self._store.write():
             if session_id is not None:

@@ -9,6 +9,7 @@ import orjson
 
 from scoring.messages import Message, message_from_dict, message_to_dict
 from webapp.store.log import parts_text
+from webapp.transcripts.rows import mend_halves
 
 
 def storable(message: Message) -> tuple[Message, str]:
@@ -34,6 +35,21 @@ def json_bytes(value: Any) -> bytes:
         return orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
         return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def read_json(text: bytes) -> Any:
+    """The value of a JSON text in UTF-8. Half a surrogate pair, as an agent writes that cut a character, is U+FFFD.
+
+    Raises:
+        orjson.JSONDecodeError: it is none.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        mended = mend_halves(text)
+        if mended == text:
+            raise
+        return orjson.loads(mended)
 
 
 def json_value(data: bytes) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from webapp.errors import Conflict, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.connection import Connections
 from webapp.store.keys import bounds
 
@@ -97,8 +97,15 @@ class Sessions:
         """A new session.
 
         Raises:
+            Invalid: the id cannot stand in an address.
             Conflict: the id is taken, or belongs to a session that was deleted.
         """
+        if "/" in columns["id"] or columns["id"] in ("", ".", ".."):
+            shown = repr(columns["id"][:80])
+            message = (
+                f"a session's id stands in addresses; expected no slash, and neither . nor .., got {shown}"
+            )
+            raise Invalid(message, "id")
         if self._db.value("SELECT 1 FROM sessions WHERE id = ?", (columns["id"],)):
             raise Conflict(f"a session {columns['id']} exists already or was deleted")
         if self._is_below(columns.get("parent_id"), columns["id"]):

@@ -60,7 +60,7 @@ def _second_try(text: bytes, error: orjson.JSONDecodeError) -> tuple[Any, str | 
     if not stripped:
         return Fault("only NUL bytes, no JSON"), None
     if b"\\u" in stripped or len(stripped) != len(text):
-        fixed = _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], stripped)
+        fixed = mend_halves(stripped)
         try:
             what = (
                 "half a surrogate pair; read as \ufffd"
@@ -71,6 +71,11 @@ def _second_try(text: bytes, error: orjson.JSONDecodeError) -> tuple[Any, str | 
         except orjson.JSONDecodeError as second:
             error = second
     return Fault(_why(text, error)), None
+
+
+def mend_halves(text: bytes) -> bytes:
+    """A JSON text with U+FFFD for each half of a surrogate pair that stands alone."""
+    return _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], text) if b"\\u" in text else text
 
 
 def _why(line: bytes, error: orjson.JSONDecodeError) -> str:

@@ -85,6 +85,15 @@ class TestAList:
         assert "go: summarised" in done.err
         assert "tokens stands for what is summarised" in done.err
 
+    @pytest.mark.parametrize("lines", [False, True])
+    def test_may_hold_half_a_character(self, run: Any, tmp_path: Path, lines: bool) -> None:
+        """As an agent writes that cut a text: U+FFFD, in a list and in lines."""
+        file = tmp_path / "x.json"
+        cut = [{"role": "user", "content": "cut \ud83d"}, {"role": "assistant", "content": "yes"}]
+        file.write_text("\n".join(map(json.dumps, cut)) if lines else json.dumps(cut))
+        done = run("prune", file)
+        assert (done.code, done.out.count("cut \ufffd")) == (0, 1)
+
     def test_that_fits_comes_out_as_it_is(self, run: Any, tmp_path: Path) -> None:
         """And the report says so."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))

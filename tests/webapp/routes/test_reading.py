@@ -45,7 +45,6 @@ class TestJson:
             '{"a":"ä"}'.encode("latin-1"),
             '{"a":1}'.encode("utf-16"),
             b'{"a": NaN}',
-            b'"\\ud800"',
             b"\x00",
             b"[" * 100_000,
             b"[" * 100_000 + b"]" * 100_000,
@@ -61,6 +60,12 @@ class TestJson:
     def test_may_be_as_deep_as_the_limit(self) -> None:
         """No real schema or argument is deeper."""
         assert parse_json(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT)
+
+    def test_of_an_agent_that_cut_a_character_in_half_is_read(self) -> None:
+        """Half a surrogate pair, as JavaScript writes it, is U+FFFD: the rest of what was said is there."""
+        assert parse_json(b'["a\\ud83d", "\\ude00b", "\\ud83d\\ude00", "\\\\ud83d"]') == [
+            "a\ufffd", "\ufffdb", "\U0001f600", "\\ud83d",
+        ]  # fmt: skip
 
     def test_may_begin_with_a_mark(self) -> None:
         """Editors on Windows write one."""

@@ -25,6 +25,17 @@ def lines(*rows: Any) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
+class TestNames:
+    """Sessions by the ids that files give them."""
+
+    def test_that_no_address_can_hold_are_refused(self, app: Any) -> None:
+        """With the reason; nothing of the file is kept."""
+        row = {"type": "user", "uuid": "u1", "sessionId": "a/b", "message": {"role": "user", "content": "hi"}}
+        with pytest.raises(Invalid, match="got 'a/b'"):
+            app.importing.import_file("t.jsonl", json.dumps(row).encode())
+        assert app.sessions.list() == []
+
+
 class TestLists:
     """Message lists."""
 

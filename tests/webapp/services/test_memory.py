@@ -45,8 +45,12 @@ class TestMemory:
         with pytest.raises(NotFound):
             app.memory.add("memory", {"text": "x", "session_id": "nope"})
         followed(app, user("hi"))
-        with pytest.raises(NotFound):
-            app.memory.add("memory", {"session_id": "s", "message_id": "m9-00000000"})
+        for text in ({}, {"text": "x"}):
+            with pytest.raises(NotFound):
+                app.memory.add("memory", {"session_id": "s", "message_id": "m9-00000000", **text})
+            with pytest.raises(Invalid, match="expected the session of the message"):
+                app.memory.add("memory", {"message_id": mid(app, "s", 1), **text})
+        assert app.memory.listed("memory") == []
 
     def test_are_found_for_a_message_by_its_words(self, app: Any) -> None:  # M3
         """And nothing for a message without any."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.errors import Conflict, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store import Store
 from webapp.store.sessions import SessionRow
 
@@ -31,6 +31,16 @@ class TestSessions:
         """An id is given once."""
         with pytest.raises(Conflict, match="exists already"), store.write():
             store.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+
+    @pytest.mark.parametrize("name", ["a/b", ".", "..", "../x", "", "/"])
+    def test_have_ids_that_an_address_can_hold(self, store: Store, name: str) -> None:
+        """Or nobody could open, export or delete them."""
+        with (
+            pytest.raises(Invalid, match=f"expected no slash, and neither . nor .., got '{name}'"),
+            store.write(),
+        ):
+            store.sessions.create(id=name, source="api", kind="managed", created_at=1, last_activity_at=1)
+        assert store.sessions.all() == []
 
     def test_that_do_not_exist_are_not_found(self, store: Store) -> None:
         """The error names what was asked for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, OverflowWish, Proposal, SummaryWish
+from webapp.errors import NotFound
 from webapp.routes.api import shapes, shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
@@ -12,9 +13,15 @@ from webapp.routes.api.routing import Table
 table = Table("memory")
 
 
-def number(text: str) -> int:
-    """The number of a memory in an address; 0, which none has, for anything else."""
-    return int(text) if text.isdecimal() and text.isascii() and len(text) <= 15 else 0
+def number(kind: str, text: str) -> int:
+    """The number of a memory in an address.
+
+    Raises:
+        NotFound: it is none.
+    """
+    if text.isdecimal() and text.isascii() and len(text) <= 15:
+        return int(text)
+    raise NotFound(kind, text)
 
 
 @table.get("/memories", query=MemoryQuery, answers=shapes_memory.Memories)
@@ -32,19 +39,19 @@ def add_memory(app: Any, body: MemoryNew) -> Any:
 @table.get("/memories/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
 def get_memory(app: Any, memory_id: str) -> Any:
     """One memory."""
-    return app.memory.get("memory", number(memory_id))
+    return app.memory.get("memory", number("memory", memory_id))
 
 
 @table.route("PATCH", "/memories/<memory_id>", body=MemoryChange, answers=shapes_memory.Memory, errors=(404,))
 def change_memory(app: Any, memory_id: str, body: MemoryChange) -> Any:
     """Gives a memory another text."""
-    return app.memory.change("memory", number(memory_id), body.text)
+    return app.memory.change("memory", number("memory", memory_id), body.text)
 
 
 @table.route("DELETE", "/memories/<memory_id>", answers=shapes.Ok, errors=(404,))
 def delete_memory(app: Any, memory_id: str) -> Any:
     """Forgets a memory."""
-    app.memory.delete("memory", number(memory_id))
+    app.memory.delete("memory", number("memory", memory_id))
     return {"ok": True}
 
 
@@ -63,7 +70,7 @@ def add_learning(app: Any, body: MemoryNew) -> Any:
 @table.get("/learnings/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
 def get_learning(app: Any, memory_id: str) -> Any:
     """One learning."""
-    return app.memory.get("learning", number(memory_id))
+    return app.memory.get("learning", number("learning", memory_id))
 
 
 @table.route(
@@ -71,13 +78,13 @@ def get_learning(app: Any, memory_id: str) -> Any:
 )
 def change_learning(app: Any, memory_id: str, body: MemoryChange) -> Any:
     """Gives a learning another text."""
-    return app.memory.change("learning", number(memory_id), body.text)
+    return app.memory.change("learning", number("learning", memory_id), body.text)
 
 
 @table.route("DELETE", "/learnings/<memory_id>", answers=shapes.Ok, errors=(404,))
 def delete_learning(app: Any, memory_id: str) -> Any:
     """Forgets a learning."""
-    app.memory.delete("learning", number(memory_id))
+    app.memory.delete("learning", number("learning", memory_id))
     return {"ok": True}
 
 

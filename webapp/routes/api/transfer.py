@@ -24,22 +24,26 @@ table = Table("files")
 TOLD_SECONDS = 0.25
 
 
-@table.get("/sessions/<session_id>/export", query=FormatQuery, errors=(404,))
+@table.get("/sessions/<session_id>/export", query=FormatQuery, errors=(404, 409))
 def export_session(app: Any, session_id: str, query: FormatQuery) -> Response:
     """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
 
-    `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, claude-code or codex.
+    `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, claude-code or codex; 409 where
+    a transcript is asked for of a session that did not come from that agent.
     """
     filename, mimetype, chunks = app.exporting.export(session_id, query.format or "jsonl")
     headers = {"Content-Disposition": disposition(filename), "Cache-Control": "no-store"}
     return Response(chunks, mimetype=mimetype, headers=headers)
 
 
-@table.post("/import", body=FileSent, answers=shapes.Imported, limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
+@table.post(
+    "/import", body=FileSent, answers=shapes.Imported, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True
+)
 def import_file(app: Any) -> Any:
     """Imports files, as multipart fields named `file` or one in a JSON body; recognised by content.
 
-    The same file twice adds nothing; a longer version adds the rest. What cannot be read is told with its place.
+    The same file twice adds nothing; a longer version adds the rest. What cannot be read is told with its place. 409
+    when it names a session that came from elsewhere.
     """
     refuse_encoded(request)
     if request.mimetype == "multipart/form-data":

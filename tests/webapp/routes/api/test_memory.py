@@ -32,6 +32,15 @@ class TestMemories:
         assert client.delete(path).json == {"ok": True}
         assert client.get(path).status_code == 404
 
+    @pytest.mark.parametrize("name", ["-1", "abc", "9" * 30, "7"])
+    def test_that_are_not_there_are_named_as_they_were_asked_for(
+        self, client: FlaskClient, name: str
+    ) -> None:
+        """Whatever stands in the address."""
+        for kind, word in (("memories", "memory"), ("learnings", "learning")):
+            answer = client.get(f"/api/{kind}/{name}")
+            assert (answer.status_code, answer.json["error"]["message"]) == (404, f"no such {word}: {name}")
+
     def test_are_recorded_from_a_message(self, client: FlaskClient, app: Any, session: str) -> None:  # M8
         """With one request."""
         made = client.post(

@@ -45,6 +45,12 @@ class TestImporting:
         assert told["a.bin"]["problems"]
         assert sum(one["added"] for one in answer["imported"]) == 2
 
+    def test_takes_a_list_in_json_with_half_a_character(self, client: FlaskClient) -> None:
+        """As the same list in a file."""
+        data = b'{"content": [{"role": "user", "content": "cut \\ud83d"}]}'
+        answer = client.post("/api/import", data=data, content_type="application/json")
+        assert answer.json["imported"][0]["added"] == 1
+
     @pytest.mark.parametrize(
         ("content", "status"),
         [
