@@ -74,7 +74,9 @@ def run() -> list[Row]:
                 MEMORY_GOAL_MB,
             )
         )
-    rows += _cold(1_000) + _cold(10_000)
+    for count in (1_000, 10_000):
+        rows += _cold(f"list of {count:,} with tools", _worked(count), foresight=True)
+        rows += _cold(f"list of {count:,} that only talk", _talked(count), foresight=False)
     return rows
 
 
@@ -143,32 +145,45 @@ def _memory_mb(history: History, settings: Settings, budget: int) -> float:
     return peak / 1_000_000
 
 
-def _cold(count: int) -> list[Row]:
+def _cold(name: str, messages: list[dict[str, Any]], *, foresight: bool) -> list[Row]:
     """From a bare list of wire objects to a pruned one, with nothing known before, ours and langchain's."""
     from langchain_core.messages import trim_messages
     from langchain_core.messages.utils import count_tokens_approximately
 
-    history = made_up(count)
-    rng = random.Random(2)
-    texts = [" ".join(rng.choices(WORDS, k=rng.choice(LENGTHS) // 6)) for _ in history.features]
-    texts = [text + rng.choice(("", "", " error")) for text in texts]
-    messages = [_wire(features, text) for features, text in zip(history.features, texts, strict=True)]
     budget = int(prune_context(messages).stats["original"] * KEPT)
-    ours_ms = best_of(3, lambda: prune_context(messages, budget))
-    foresight_ms = best_of(2, lambda: prune_context(messages, budget, settings=FORESIGHT))
+    ours_ms = best_of(7, lambda: prune_context(messages, budget))
     theirs_ms = best_of(
-        3,
+        7,
         lambda: trim_messages(
             messages, max_tokens=budget, token_counter=count_tokens_approximately, include_system=True
         ),
     )
-    return [
-        Row(f"prune bare list, Blueprint, {count:,} messages", ours_ms, "ms", theirs_ms),
-        Row(
-            f"prune bare list, Foresight, {count:,}, beside langchain-core", foresight_ms / theirs_ms, "times"
-        ),
-        Row(f"the same, langchain-core trim_messages, {count:,}", theirs_ms, "ms"),
+    rows = [
+        Row(f"prune a {name}, Blueprint", ours_ms, "ms", theirs_ms),
+        Row("the same, langchain-core trim_messages", theirs_ms, "ms"),
+        Row("the same, Blueprint beside trim_messages", ours_ms / theirs_ms, "times"),
     ]
+    if foresight:
+        foresight_ms = best_of(2, lambda: prune_context(messages, budget, settings=FORESIGHT))
+        rows.append(Row("the same, Foresight beside trim_messages", foresight_ms / theirs_ms, "times"))
+    return rows
+
+
+def _worked(count: int) -> list[dict[str, Any]]:
+    """An agent's session as wire objects: calls, their results, and some talk."""
+    features = made_up(count).features
+    return [_wire(one, text) for one, text in zip(features, _texts(count), strict=True)]
+
+
+def _talked(count: int) -> list[dict[str, Any]]:
+    """A chat of texts of the same lengths."""
+    return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(_texts(count))]
+
+
+def _texts(count: int) -> list[str]:
+    rng = random.Random(2)
+    texts = [" ".join(rng.choices(WORDS, k=rng.choice(LENGTHS) // 6)) for _ in range(count)]
+    return [text + rng.choice(("", "", " error")) for text in texts]
 
 
 def _wire(features: Features, text: str) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Lexicon:
     def rate(self, text: str) -> float:
         """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
         found = self._found(_spelled(text))
-        return min(1.0, sum([self._shares[group] for group in sorted(found)], 0.0))
+        return min(1.0, sum([self._shares[group] for group in sorted(found)])) if found else 0.0
 
     def _found(self, said: bytes) -> set[int]:
         """The groups of which a word stands whole in what is said."""
@@ -87,6 +87,10 @@ def _spelled(text: str) -> bytes:
 
 def _goes_on(said: bytes, at: int) -> bool:
     """Whether a word goes on over this place: letters, digits or underscores on both sides of it."""
+    if not 0 < at < len(said):
+        return False
+    if said[at - 1] < 128 and said[at] < 128:
+        return _IS_OF_WORD[said[at - 1]] and _IS_OF_WORD[said[at]]
     before = said[max(0, at - _CHARACTER_BYTES) : at].decode("utf-8", "replace")[-1:]
     after = said[at : at + _CHARACTER_BYTES].decode("utf-8", "replace")[:1]
     return _is_of_word(before) and _is_of_word(after)
@@ -94,6 +98,9 @@ def _goes_on(said: bytes, at: int) -> bool:
 
 def _is_of_word(character: str) -> bool:
     return character.isalnum() or character == "_"
+
+
+_IS_OF_WORD = [_is_of_word(chr(code)) for code in range(128)]
 
 
 @lru_cache(maxsize=64)

@@ -30,11 +30,26 @@ def recognise(value: Any) -> Format:
         UnknownFormat: no format could be it.
     """
     if isinstance(value, list | Mapping):
-        marks = {name: format.recognise(value) for name, format in FORMATS.items()}
+        telling = _telling(value) if isinstance(value, list) else value
+        marks = {name: format.recognise(telling) for name, format in FORMATS.items()}
         best = max(marks, key=marks.__getitem__)
         if marks[best] > 0:
             return FORMATS[best]
     raise UnknownFormat(_seen(value))
+
+
+def _telling(items: list[Any]) -> list[Any]:
+    """The items that tell formats apart: of those with a role, a text and nothing else, one of each role will do."""
+    plain: dict[str, Any] = {}
+    others = []
+    for item in items:
+        if type(item) is dict and len(item) == 2 and type(item.get("content")) is str:
+            role = item.get("role")
+            if type(role) is str:
+                plain[role] = item
+                continue
+        others.append(item)
+    return [*plain.values(), *others]
 
 
 def _seen(value: Any) -> str:

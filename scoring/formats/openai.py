@@ -26,7 +26,7 @@ from scoring.formats.reading import OBJECT, ROLE_NAMES, Place, string, surest
 from scoring.formats.weave import weave
 from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
 
-_OWN_FIELDS = ("tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content")
+_OWN_FIELDS = frozenset({"tool_calls", "tool_call_id", "function_call", "refusal", "reasoning_content"})
 _OWN_BLOCKS = ("image_url", "input_audio", "file", "refusal")
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
@@ -52,8 +52,8 @@ def _mark(item: Any) -> float:
         return 0.0
     if string(item.get("role")) not in ROLE_NAMES:
         return 0.0
-    content = item.get("content")
-    if any(item.get(k) is not None for k in _OWN_FIELDS) or item["role"] in ("tool", "function"):
+    content, own = item.get("content"), _OWN_FIELDS.intersection(item)
+    if item["role"] in ("tool", "function") or (own and any(item[k] is not None for k in own)):
         return 0.95
     if isinstance(content, list) and any(
         isinstance(b, Mapping) and b.get("type") in _OWN_BLOCKS for b in content
@@ -65,13 +65,17 @@ def _mark(item: Any) -> float:
 def read(place: Place, item: Any) -> Message:
     """One message."""
     item = place.object(item, "a message")
-    role = place.role(item.get("role"))
+    role, content = place.role(item.get("role")), item.get("content")
+    if (
+        len(item) == 2 and type(content) is str and role != "tool"
+    ):  # the commonest message says this and no more
+        return Message(role, (Text(content),) if content else (), "", place.wire)
     name = place.text(item.get("name"), "name")
     if role == "tool":
-        text, media = text_and_media(place, item.get("content"))
+        text, media = text_and_media(place, content)
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
         return Message("tool", (ToolResult(call_id, text, name, media=media),), wire=place.wire)
-    parts = content_parts(place, item.get("content"))
+    parts = content_parts(place, content)
     thought = item.get("reasoning_content") or item.get("reasoning")
     if isinstance(thought, str):
         parts.insert(0, Reasoning(thought))

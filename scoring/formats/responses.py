@@ -59,12 +59,17 @@ def _mark(item: Any) -> float:
     if item.get("role") not in ("user", "assistant", "system", "developer"):
         return 0.0
     content = item.get("content")
-    types = [b.get("type") for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
-    if any(isinstance(t, str) and t.startswith(("input_", "output_")) and t != "input_audio" for t in types):
+    types = [b.get("type") for b in content if isinstance(b, Mapping)] if isinstance(content, list) else ()
+    if types and any(map(_is_own_block, types)):
         return 0.97
     if kind == "message" and "content" in item:  # an answer of Anthropic's API says so too
         return 0.2 if "stop_reason" in item or "text" in types else 0.9
     return 0.3 if kind is None else 0.0
+
+
+def _is_own_block(kind: Any) -> bool:
+    """Whether only this format has a block of such a type."""
+    return isinstance(kind, str) and kind.startswith(("input_", "output_")) and kind != "input_audio"
 
 
 def read(place: Place, item: Any) -> Message:

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from scoring.content import READ_CHARS, content_of
 from scoring.features import (
@@ -24,6 +25,7 @@ from scoring.settings import KEYWORDS
 from tests.scoring.builders import any_messages, calls, results, thought, user
 
 LEXICON = lexicon_of(KEYWORDS)
+AROUND = st.text(" \t\n\r\x0b\xa0,]", max_size=2)
 
 
 class TestText:
@@ -47,6 +49,19 @@ class TestText:
     def test_takes_arguments_that_are_no_json_as_they_are(self, arguments: str) -> None:
         """Cut off, free-form or absurdly nested arguments count as their own text, without an error."""
         assert argument_values(arguments) == [arguments]
+
+    @given(AROUND, st.sampled_from(['{"a": "b"}', "{}", '[1, "x"]', "[]", '"a"', "5", '{"a" 1}']), AROUND)
+    def test_takes_for_json_what_json_is(self, before: str, core: str, behind: str) -> None:
+        """An object or a list with JSON's own blanks around it, and nothing else."""
+        arguments = before + core + behind
+        try:
+            parsed = json.loads(arguments)
+        except ValueError:
+            parsed = None
+        if not isinstance(parsed, dict | list):
+            assert argument_values(arguments) == [arguments]
+        else:
+            assert argument_values(arguments) != [arguments]
 
     def test_reads_deep_arguments_without_recursion(self) -> None:
         """Values are found at any depth that JSON can be read at."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import (
+    FORMATS,
     OPENING,
     decode,
     decode_readable,
@@ -87,6 +88,37 @@ class TestRecognising:
         """What is no message list is refused with a description of it."""
         with pytest.raises(UnknownFormat, match="expected a list of OpenAI"):
             recognise(value)
+
+    @given(
+        st.lists(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "role": st.sampled_from(
+                        ["system", "user", "assistant", "tool", "developer", "x", None, 5]
+                    ),
+                    "type": st.sampled_from(["human", "message", "reasoning", "function_call", 5]),
+                    "content": st.sampled_from(["", "hi", None, [], [{"type": "text", "text": "hi"}]]),
+                    "tool_calls": st.just([]),
+                    "parts": st.just([]),
+                },
+            ),
+            min_size=1,
+        )
+    )
+    @example([{"type": "human", "content": "hi"}, {"name": "x", "content": "hi"}])
+    @example(
+        [{"role": 5, "content": "hi"}, {"role": "developer", "content": "hi"}, {"role": [], "content": ""}]
+    )
+    def test_goes_by_every_item(self, items: list[Any]) -> None:
+        """By the surest mark that the whole list gets from a format, however many plain messages stand in it."""
+        marks = {name: format.recognise(items) for name, format in FORMATS.items()}
+        best = max(marks, key=marks.__getitem__)
+        if marks[best] > 0:
+            assert recognise(items).name == best
+        else:
+            with pytest.raises(UnknownFormat):
+                recognise(items)
 
     def test_refuses_a_format_that_does_not_exist(self) -> None:
         """The name that was asked for, and the names there are, stand in the error."""
