@@ -14,7 +14,10 @@ from scoring.content.names import has_digit
 
 # Who named a mark, and what kind it is: the bits of `Marks.said`.
 AGENT, USER, TOOL, TASK, IS_LINE, HAS_DIGIT = 1, 2, 4, 8, 16, 32
-KINDS = 64  # how many values those make together
+ALIKE = 64  # it stands in nothing but lines that are alike but for their codes (`Content.alike`)
+KINDS = 128  # how many values those make together
+_ALL = KINDS - 1
+_NOT_ALIKE = _ALL - ALIKE
 _SPEAKERS = {"assistant": AGENT, "tool": TOOL}
 
 
@@ -43,12 +46,24 @@ class Marks:
             self._task_seen, who = True, USER | TASK
         held = array("I")
         if content is not None:
+            known, alike = len(self.said), content.alike if who == TOOL else None
+            keep = _ALL if alike else _NOT_ALIKE
             if content.names:
-                self._add(content.names.split("\n"), who, held)
-            self._add(content.lines, who, held)
+                self._add(content.names.split("\n"), who, held, keep)
+            self._add(content.lines, who, held, keep)
+            if alike:
+                self._tell_apart(held, frozenset(alike), known)
         self.held.append(held)
 
-    def _add(self, marks: Iterable[str | int], who: int, held: array[int]) -> None:
+    def _tell_apart(self, held: array[int], alike: frozenset[int], known: int) -> None:
+        """Note which marks of a message with alike lines stand in those alone; the first `known` stood before."""
+        for place, number in enumerate(held):
+            if place not in alike:
+                self.said[number] &= _NOT_ALIKE
+            elif number >= known:
+                self.said[number] |= ALIKE
+
+    def _add(self, marks: Iterable[str | int], who: int, held: array[int], keep: int) -> None:
         position, numbers = len(self.held), self._numbers
         last, count, said = self.last, self.count, self.said
         for mark in marks:
@@ -62,7 +77,7 @@ class Marks:
             else:
                 last[number] = position
                 count[number] += 1
-                said[number] |= who
+                said[number] = said[number] & keep | who
             held.append(number)
 
 

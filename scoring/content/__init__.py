@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from scoring.content.names import identifiers
-from scoring.content.rows import pieces_of, text_line
+from scoring.content.rows import alike_lines, pieces_of, text_line
 from scoring.content.words import words_of
 
-VERSION = 2
+VERSION = 3
 _REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
 READ_CHARS = 4_000_000  # four times what the largest window holds
 
@@ -55,10 +55,11 @@ class Content:
 
     `names` are its names in order, one a line, `lines` the hashes of its text lines; the marks at the positions
     0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
-    words. What was stored is unpacked when it is asked for: of most messages nobody looks at more than the marks.
+    words. `alike` are the marks that stand in nothing but lines of an output that are alike but for their codes.
+    What was stored is unpacked when it is asked for: of most messages nobody looks at more than the marks.
     """
 
-    __slots__ = ("_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
+    __slots__ = ("_alike", "_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
 
     def __init__(
         self,
@@ -69,9 +70,11 @@ class Content:
         stems: Stems | None = None,
         rows: Rows | None = None,
         packed: bytes = b"",
+        alike: array[int] | None = None,
     ) -> None:
         self.names, self.words, self.asks = names, words, asks
         self._lines, self._stems, self._rows, self._packed = lines, stems, rows, packed
+        self._alike = alike
 
     @property
     def lines(self) -> array[int]:
@@ -86,7 +89,7 @@ class Content:
         if self._stems is None:
             self._stems = NO_STEMS
             if self._packed:
-                codes, counts = _columns(self._packed, 1, "IB")
+                codes, counts = _columns(self._packed, 2, "IB")
                 self._stems = Stems(codes, counts.tobytes())
         return self._stems
 
@@ -96,10 +99,17 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, marks = _columns(self._packed, 3, "IBIII")
+                lines, pieces, chars, lengths, marks = _columns(self._packed, 4, "IBIII")
                 ends = array("I", accumulate(lengths))
                 self._rows = Rows(lines, pieces.tobytes(), chars, ends, marks) if ends else NO_ROWS
         return self._rows
+
+    @property
+    def alike(self) -> array[int]:
+        """The positions of the marks that stand in nothing but alike lines, rising."""
+        if self._alike is None:
+            return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
+        return self._alike
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Content) and self.to_dict() == other.to_dict()
@@ -127,7 +137,10 @@ class Content:
         out.append(self.asks)
         rows = self.rows
         lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
-        for column in (self.lines, *self.stems, rows.lines, rows.pieces, rows.chars, lengths, rows.marks):
+        for column in (
+            *(self.lines, self.alike, *self.stems),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.marks),
+        ):
             _write(out, column)
         return bytes(out)
 
@@ -157,9 +170,9 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
         code = crc32(word.encode("utf-8", "replace"))
         counted[code] = min(255, counted.get(code, 0) + count)
     lines = array("Q", (place for place in places if isinstance(place, int)))
-    rows = _rows(outputs, by_line, places) if outputs else NO_ROWS
+    rows, alike = _rows(outputs, by_line, places) if outputs else (NO_ROWS, array("I"))
     found = Stems(array("I", counted), bytes(counted.values()))
-    return Content("\n".join(names), lines, words.total, words.asks, found, rows)
+    return Content("\n".join(names), lines, words.total, words.asks, found, rows, alike=alike)
 
 
 def line_hash(line: str) -> int:
@@ -179,11 +192,20 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
     return [identifiers(line) for output in outputs for line in output.split("\n")]
 
 
-def _rows(outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]) -> Rows:
-    """The rows that carry a mark, as columns: line, piece, characters, end of its marks, and the marks."""
+def _rows(
+    outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
+) -> tuple[Rows, array[int]]:
+    """The rows that carry a mark, as columns: line, piece, characters, end of its marks, and the marks.
+
+    And the marks that only alike lines carry.
+    """
     lines, pieces, chars = array("I"), bytearray(), array("I")
     ends, held = array("I"), array("I")
-    for number, line in enumerate(line for output in outputs for line in output.split("\n")):
+    whole = [line for output in outputs for line in output.split("\n")]
+    alike = alike_lines(whole)
+    in_alike: set[int] = set()
+    elsewhere: set[int] = set()
+    for number, line in enumerate(whole):
         if not line or line.isspace():
             continue
         for piece, said in pieces_of(line):
@@ -199,7 +221,9 @@ def _rows(outputs: Sequence[str], by_line: list[set[str]], places: dict[str | in
                 pieces.append(piece)
                 chars.append(len(said))
                 ends.append(len(held))
-    return Rows(lines, bytes(pieces), chars, ends, held)
+                if alike:
+                    (in_alike if number in alike else elsewhere).update(found)
+    return Rows(lines, bytes(pieces), chars, ends, held), array("I", sorted(in_alike - elsewhere))
 
 
 def _write(out: bytearray, column: Sequence[int]) -> None:

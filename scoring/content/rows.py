@@ -17,12 +17,16 @@ WHOLE, HEAD, TAIL = 0, 1, 2
 LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
 GAP = "[…]"
 LEAST_CHARS = 20  # a shorter line says nothing that others do not
+ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS = 8, 2, 80
 MARK_CHARS = 36  # about what the first line of a shortened output takes
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
 _ANY_WORD, _ANY_BREAK = re.compile(r"[^\W\d_]{2}"), re.compile(r"[\W\d_]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
+# A word of letters, and what has a digit, stroke or underscore in it; neither gives back what it took.
+_PLAIN_WORD = re.compile(r"(?<![\w.:/+-])[^\W\d_]{3,}+(?![\w./+-])")
+_CODE = re.compile(r"(?<![\w.:/+-])(?:[^\W\d_]|[.:+-])*+[\d/_][\w.:/+-]*+")
 
 
 class Row(NamedTuple):
@@ -77,6 +81,31 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
     while tail > head and _inside(line[tail - 1]):
         tail -= 1
     return (HEAD, line[:head]), (TAIL, line[tail:])
+
+
+def alike_lines(lines: Sequence[str]) -> set[int]:
+    """The numbers of the lines that differ from many others in nothing but their codes and numbers.
+
+    So the lines of a log are, but for those that tell something else; a list of files or figures is not, because what
+    would be alike in it are words, and it has hardly any.
+    """
+    found: set[int] = set()
+    if len(lines) < ALIKE_FROM:
+        return found
+    by_word: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):  # most lines have no word in common with so many others
+        if len(line) >= LEAST_CHARS and (word := _PLAIN_WORD.search(line)):
+            by_word.setdefault(word[0], []).append(number)
+    for numbers in by_word.values():
+        if len(numbers) >= ALIKE_FROM:
+            shapes: dict[str, list[int]] = {}
+            for number in numbers:
+                shape = _CODE.sub("#", lines[number][:LONG_LINE].strip())[:ALIKE_CHARS]
+                shapes.setdefault(shape, []).append(number)
+            for shape, alike in shapes.items():
+                if len(alike) >= ALIKE_FROM and len(_PLAIN_WORD.findall(shape)) >= ALIKE_WORDS:
+                    found.update(alike)
+    return found
 
 
 def shorten(outputs: Sequence[str], rows: Sequence[Row]) -> list[str]:

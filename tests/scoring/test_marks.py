@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.content import content_of
-from scoring.marks import AGENT, HAS_DIGIT, IS_LINE, TASK, TOOL, USER, Marks
+from scoring.marks import AGENT, ALIKE, HAS_DIGIT, IS_LINE, TASK, TOOL, USER, Marks
 
 LINE = "this is a whole line of words"
 
@@ -47,6 +47,17 @@ class TestMarks:
         """A line is no name."""
         marks = marks_of(("user", "x"), ("user", LINE))
         assert list(marks.said) == [USER | IS_LINE]
+
+    def test_know_what_stands_in_alike_lines_alone(self) -> None:
+        """Until it stands somewhere else as well; the same lines again are no other place."""
+        log = "\n".join(f"INFO the request req-{n:04d} was served" for n in range(9))
+        marks = Marks()
+        for said, outputs in ((log, [log]), (log, [log]), ("what of req-0003?", [])):
+            marks.append(content_of(said, outputs), "tool" if outputs else "user")
+        alike = {name for name, said in zip(marks.spelled, marks.said, strict=True) if said & ALIKE}
+        assert {name for name in alike if isinstance(name, str)} == {f"req-{n:04d}" for n in range(9)} - {
+            "req-0003"
+        }
 
     def test_take_a_message_that_nobody_looked_into(self) -> None:
         """It has none, and counts as a place."""

@@ -15,7 +15,9 @@ from scoring.settling import Settled, settle
 from tests.scoring.builders import any_messages, calls, model, results, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
-OUTPUT = "\n".join(f"row {n} says something about file_{n}.py" for n in range(200))
+# Rows that differ in a word: those that differ in their codes alone would be alike, and worth less.
+WORDS = [f"{n:09}".translate(str.maketrans("0123456789", "abcdefghij")) for n in range(200)]
+OUTPUT = "\n".join(f"row {n} says {word} about file_{n}.py" for n, word in enumerate(WORDS))
 SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), user("on")]
 
 

@@ -1,7 +1,8 @@
 """What every mark of a history is worth, and what is left of it while units are taken.
 
 A mark weighs the weighted mean of its three ratings (recency, role, keywords), sharpened, so that few marks that
-matter outweigh many that hardly do; a text line is worth part of that beside a name. Worth is what a mark adds while
+matter outweigh many that hardly do; a text line is worth part of that beside a name, and what stands only in lines
+that are alike but for their codes, as those of a log are, part of that again. Worth is what a mark adds while
 nothing that stays has it; taking one takes that away.
 """
 
@@ -11,11 +12,12 @@ from array import array
 from collections.abc import Iterable, Mapping
 
 from scoring.history import History
-from scoring.marks import IS_LINE, KINDS
+from scoring.marks import ALIKE, IS_LINE, KINDS
 from scoring.signals import keywords, recency, role
 
 SHARPNESS = 2.5
 LINE_WORTH = 0.4
+ALIKE_WORTH = 0.3  # beside a mark of a line that is like no other
 
 
 class Ledger:
@@ -60,7 +62,7 @@ class Ledger:
         recent = [a * rating for rating in recency.of_marks(self.size)]
         spoken = [b * rating for rating in _ROLES]
         named = [c * rating for rating in _KEYWORDS]
-        kind = [LINE_WORTH if said & IS_LINE else 1.0 for said in range(KINDS)]
+        kind = [_of_kind(said) for said in range(KINDS)]
         most = keywords.MOST_COUNTED
         return array(
             "d",
@@ -69,6 +71,11 @@ class Ledger:
                 for last, count, said in zip(self.last, self.count, self.said, strict=True)
             ],
         )
+
+
+def _of_kind(said: int) -> float:
+    """What a mark is worth beside a name that stands by itself."""
+    return (LINE_WORTH if said & IS_LINE else 1.0) * (ALIKE_WORTH if said & ALIKE else 1.0)
 
 
 _ROLES, _KEYWORDS = role.of_marks(), keywords.of_marks()

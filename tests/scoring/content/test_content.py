@@ -37,6 +37,16 @@ class TestContent:
             "test_parser.py",
         }
 
+    def test_knows_which_marks_stand_in_alike_lines_alone(self) -> None:
+        """A name that another line has as well stands by itself."""
+        log = [f"INFO the request req-{n:04d} of order {n + 4000} was served" for n in range(9)]
+        text = "\n".join([*log, "and req-0007 was slow"])
+        content = content_of(text, [text])
+        names = content.names.split("\n")
+        alike = {names[mark] for mark in content.alike if mark < len(names)}
+        assert alike == {f"req-{n:04d}" for n in range(9)} - {"req-0007"} | {str(n + 4000) for n in range(9)}
+        assert len(content.alike) == len(alike) + len(content.lines) - 1
+
     def test_has_no_rows_without_an_output(self) -> None:
         """What a person or a model says is never cut."""
         assert len(content_of(OUTPUT).rows.ends) == 0
@@ -53,8 +63,8 @@ class TestContent:
             content = content_of(text_of(message) + more, outputs_of(message) and [text_of(message) + more])
             back = Content.from_dict(json.loads(json.dumps(content.to_dict())))
             assert back == content
-            assert (back.names, back.lines, back.words, back.asks, back.stems, back.rows) == (
-                content.names, content.lines, content.words, content.asks, content.stems, content.rows
+            assert (back.names, back.lines, back.words, back.asks, back.stems, back.rows, back.alike) == (
+                content.names, content.lines, content.words, content.asks, content.stems, content.rows, content.alike
             )  # fmt: skip
 
     @pytest.mark.parametrize(

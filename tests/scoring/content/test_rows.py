@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.content.rows import GAP, HEAD, LONG_LINE, TAIL, WHOLE, Row, pieces_of, shorten, text_line
+from scoring.content.rows import (
+    ALIKE_FROM,
+    GAP,
+    HEAD,
+    LONG_LINE,
+    TAIL,
+    WHOLE,
+    Row,
+    alike_lines,
+    pieces_of,
+    shorten,
+    text_line,
+)
 
 OUTPUT = "\n".join(f"line {n} of the output" for n in range(10))
 
@@ -28,6 +41,39 @@ class TestTextLines:
         assert text_line("土曜日の電車は九番線から出ます")
         assert text_line("電車は遅れた") is None
         assert text_line("════════════════════════ 完") is None
+
+
+LOG = [
+    f"2024-11-01T00:{n:02}:00Z INFO request [req-{n:04x}] served /v1/orders/{n} in {n}ms" for n in range(9)
+]
+
+
+class TestAlikeLines:
+    """Lines that differ from many others in nothing but codes and numbers."""
+
+    def test_are_those_of_a_log_that_tell_what_the_others_tell(self) -> None:
+        """The one that tells something else stands out."""
+        error = "2024-11-01T00:04:00Z ERROR request [req-0004] order 17 failed: E_LOCK"
+        assert alike_lines([*LOG[:5], error, *LOG[5:]]) == {*range(10)} - {5}
+
+    def test_are_many(self) -> None:
+        """Seven may each matter."""
+        assert alike_lines(LOG[:7]) == set()
+
+    def test_are_no_list_of_names_or_figures(self) -> None:
+        """What such a list holds is what it was asked for: lines need words to be alike in."""
+        assert alike_lines([f"src/parser/part_{n}.py" for n in range(20)]) == set()
+        assert alike_lines([f'    "InstanceId": "i-0{n:016x}",' for n in range(20)]) == set()
+
+    def test_are_no_code(self) -> None:
+        """Lines of a program differ in words."""
+        words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa"]
+        assert alike_lines([f"    return self.{word} if {word} else None" for word in words]) == set()
+
+    @pytest.mark.parametrize("line", ["x" * 300_000, "a." * 150_000, "a/" * 150_000, "word " * 60_000])
+    def test_take_as_long_as_they_are(self, line: str) -> None:
+        """Not the square of that."""
+        assert len(alike_lines([line] * ALIKE_FROM)) in {0, ALIKE_FROM}
 
 
 class TestPieces:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.history import History
-from scoring.selection.foresight.worth import LINE_WORTH, SHARPNESS, Ledger
+from scoring.selection.foresight.worth import ALIKE_WORTH, LINE_WORTH, SHARPNESS, Ledger
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, results, user
 
@@ -26,6 +26,19 @@ class TestLedger:
             recent, spoken, named = ledger.ratings(number)
             blend = (35 * recent + 25 * spoken + 20 * named) / 80
             assert ledger.worth[number] == pytest.approx(kind * blend**SHARPNESS)
+
+    def test_weighs_less_what_stands_in_alike_lines_alone(self) -> None:
+        """So of a log the line stays that is like no other."""
+        log = [f"INFO the request req-{n:04d} was served" for n in range(9)]
+        said = [
+            user("main.py"),
+            results("1", text="\n".join([*log, "ERROR on request req-9999"])),
+            model("so"),
+        ]
+        history = History.of(said, settings=FORESIGHT)
+        ledger = Ledger(history, FORESIGHT.weights)
+        worth = dict(zip(history.marks.spelled, ledger.worth, strict=True))
+        assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
     def test_gives_each_mark_to_the_first_that_stays(self) -> None:
         """What is covered adds nothing any more."""
