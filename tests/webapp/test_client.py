@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -89,6 +90,18 @@ class TestAnAgent:
         """A second making gives the one there is."""
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             assert coppice.create()["id"] == coppice.create()["id"] == "new"
+
+
+class TestTheReadme:
+    """What stands there works."""
+
+    def test_shows_an_agent_s_turn(self, live_server: Server) -> None:  # X13
+        """With the address of the server of this test."""
+        blocks = (ROOT / "README.md").read_text("utf-8").split("```python\n")[1:]
+        [code] = [block.partition("```")[0] for block in blocks if "webapp.client" in block]
+        found: dict[str, Any] = {}
+        exec(code.replace("http://127.0.0.1:5000", live_server.url), found)  # noqa: S102  # our own words
+        assert found["messages"][0]["role"] == "user"
 
 
 class TestFailures:
