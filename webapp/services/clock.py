@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now_ms() -> int:
@@ -15,7 +17,12 @@ def to_ms(at: datetime | None) -> int | None:
     """A time of a record; one without a zone is UTC."""
     if at is None:
         return None
-    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+
+
+def from_ms(ms: int) -> datetime:
+    """A time as records carry it."""
+    return EPOCH + timedelta(milliseconds=ms)
 
 
 def iso(ms: int | None) -> str | None:

@@ -34,7 +34,7 @@ from webapp.services.batches import (
     same_source,
     write_meta,
 )
-from webapp.services.clock import to_ms
+from webapp.services.clock import from_ms, to_ms
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
 from webapp.services.gauges import brief_stats, session_json
@@ -211,8 +211,8 @@ class Ingest:
                 ids = ids_of(decoded.messages, row.tail_hash)
                 if ids:
                     row.tail_hash, row.wire_format = ids[-1], row.wire_format or decoded.format
-                row.last_activity_at = self._desk.clock()
-                return entries_of(decoded.messages, ids, reported)
+                row.last_activity_at = now = self._desk.clock()
+                return entries_of(decoded.messages, ids, reported, at=from_ms(now))
 
             added = self._append(session_id, records, keyed=keyed)
             return added.answer or self._appended(session_id, added)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from scoring.errors import MalformedMessage
@@ -83,9 +84,15 @@ def ids_of(messages: Sequence[Message], before: str | None = None) -> list[str]:
 
 
 def entries_of(
-    messages: Sequence[Message], ids: Sequence[str], usage: Usage | None = None, model: str | None = None
+    messages: Sequence[Message],
+    ids: Sequence[str],
+    usage: Usage | None = None,
+    model: str | None = None,
+    at: datetime | None = None,
 ) -> list[Record]:
-    """The list as records. `usage` is of the call that gave the last assistant message, or of one not in the list."""
+    """The list as records. `usage` is of the call that gave the last assistant message, or of one not in the list;
+    `at` is when they came, where they come as they are said.
+    """
     last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
     last = last if last == len(messages) - 1 else None
     records: list[Record] = []
@@ -94,11 +101,17 @@ def entries_of(
         at_call = source_id if own else None
         records.append(
             Entry(
-                _own(message), source_id, ids[i - 1] if i else None, model=model, usage=own, call_key=at_call
-            )
+                _own(message),
+                source_id,
+                ids[i - 1] if i else None,
+                at=at,
+                model=model,
+                usage=own,
+                call_key=at_call,
+            )  # fmt: skip
         )
     if usage is not None and last is None:
-        records.append(UsageReport(usage, None, f"report:{ids[-1] if ids else usage}", model))
+        records.append(UsageReport(usage, at, f"report:{ids[-1] if ids else usage}", model))
     return records
 
 

@@ -13,6 +13,8 @@ INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_coun
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
 # Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
 READ, WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+# As much as a window of the model table may be: what a call took tells of its window, and that for good.
+MOST = 100_000_000
 
 
 def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
@@ -45,6 +47,7 @@ def _count(data: Mapping[str, Any], name: str) -> int:
     value = data.get(name)
     if value is None:
         return 0
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise Invalid(f"expected a whole number of tokens for {name}, got {str(value)[:40]}", f"usage.{name}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
+        wanted = f"a whole number of tokens, at most {MOST:,}, for {name}"
+        raise Invalid(f"expected {wanted}, got {str(value)[:40]}", f"usage.{name}")
     return value

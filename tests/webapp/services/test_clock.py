@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from webapp.services.clock import iso, now_ms, to_ms
+from webapp.services.clock import from_ms, iso, now_ms, to_ms
 
 
 class TestClock:
@@ -13,6 +13,11 @@ class TestClock:
     def test_writes_utc_with_z(self) -> None:
         """Milliseconds are kept."""
         assert iso(to_ms(datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=UTC))) == "2026-01-31T12:00:00.250Z"
+
+    def test_reads_what_it_wrote(self) -> None:
+        """To the millisecond."""
+        for ms in (0, 1_769_860_800_001, 1_769_860_800_543, 1_769_860_800_999):
+            assert to_ms(from_ms(ms)) == ms
 
     def test_brings_other_zones_to_utc(self) -> None:
         """A time without a zone is UTC already."""

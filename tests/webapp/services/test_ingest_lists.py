@@ -33,6 +33,17 @@ class TestMessageLists:
         assert (answer["added"], len(answer["ids"])) == (3, 3)
         assert app.context.get(session)["messages"] == messages
 
+    def test_are_said_when_they_come(self, app: Any) -> None:  # C3, M6
+        """They bring no time of their own: rows, chart and summaries have that of their arrival."""
+        session = managed(app)
+        talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
+        app.ingest.append_messages(session, talk, {"input_tokens": 9_000})
+        now = app.sessions.get(session)["last_activity"]
+        assert {m["at"] for m in app.messages.page(session)["messages"]} == {now}
+        assert {p["at"] for p in app.sessions.timeline(session)["points"]} == {now}
+        app.summarising.summarise(session)
+        assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session)["messages"][0]["content"]
+
     def test_that_repeat_themselves_are_all_kept(self, app: Any) -> None:
         """Two equal messages are two messages."""
         session = managed(app, wire("user", "yes"), wire("assistant", "ok"), wire("user", "yes"))

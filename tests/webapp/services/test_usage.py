@@ -32,10 +32,18 @@ class TestUsage:
         assert (found.input_tokens, found.output_tokens, found.cached_tokens) == expected
 
     @pytest.mark.parametrize(
-        "data", [{"tokens": 3}, {"input_tokens": -1}, {"input_tokens": "3"}, {"input_tokens": True}]
+        "data",
+        [
+            {"tokens": 3},
+            {"input_tokens": -1},
+            {"input_tokens": "3"},
+            {"input_tokens": True},
+            {"input_tokens": 100_000_001},
+            {"input_tokens": 1, "output_tokens": 10**12},
+        ],  # fmt: skip
     )
     def test_is_refused_when_it_says_nothing(self, data: dict[str, Any]) -> None:
-        """With the field that is wrong."""
+        """With the field that is wrong. No model takes so much, and a window once seen is for good."""
         with pytest.raises(Invalid) as caught:
             read_usage(data)
         assert caught.value.details[0]["field"].startswith("usage")
