@@ -100,7 +100,7 @@ class TestTheReadme:
         blocks = (ROOT / "README.md").read_text("utf-8").split("```python\n")[1:]
         [code] = [block.partition("```")[0] for block in blocks if "webapp.client" in block]
         found: dict[str, Any] = {}
-        exec(code.replace("http://127.0.0.1:5000", live_server.url), found)  # noqa: S102  # our own words
+        exec(code.replace("http://127.0.0.1:5000", live_server.url), found)  # our own words
         assert found["messages"][0]["role"] == "user"
 
 

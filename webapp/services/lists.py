@@ -108,7 +108,7 @@ def entries_of(
                 model=model,
                 usage=own,
                 call_key=at_call,
-            )  # fmt: skip
+            )
         )
     if usage is not None and last is None:
         records.append(UsageReport(usage, at, f"report:{ids[-1] if ids else usage}", model))

@@ -40,7 +40,7 @@ class TestUsage:
             {"input_tokens": True},
             {"input_tokens": 100_000_001},
             {"input_tokens": 1, "output_tokens": 10**12},
-        ],  # fmt: skip
+        ],
     )
     def test_is_refused_when_it_says_nothing(self, data: dict[str, Any]) -> None:
         """With the field that is wrong. No model takes so much, and a window once seen is for good."""
