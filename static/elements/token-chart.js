@@ -282,6 +282,7 @@ function stroke(ctx, x1, y1, x2, y2) {
 function resolve(host, value) {
   const probe = document.createElement("span");
   probe.style.setProperty("color", value);
+  probe.style.setProperty("forced-color-adjust", "none"); // else all would be one colour
   host.append(probe);
   const colour = getComputedStyle(probe).color;
   probe.remove();

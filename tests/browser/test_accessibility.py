@@ -167,6 +167,26 @@ class TestPages:
         sheet = Axe().run(page)
         assert sheet.violations_count == 0, sheet.generate_report()
 
+    @pytest.mark.parametrize(
+        "open_page",
+        [open_overview, open_plan, open_heaviest, open_settings, open_search, open_memory],
+        ids=lambda f: f.__name__,
+    )
+    def test_fit_a_screen_that_is_enlarged_four_times(
+        self, page: Page, server: Server, open_page: Callable[[Page, Server], None]
+    ) -> None:
+        """At 320 pixels nothing has to be pushed aside, and nothing begins left of the page."""
+        open_page(page, server)
+        page.set_viewport_size({"width": 320, "height": 640})
+        expect(page.locator("h1")).to_be_visible()
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll("main :is(button, input, select, textarea, a)")]
+                .filter(one => one.checkVisibility() && one.getBoundingClientRect().left < 0)
+                .map(one => one.outerHTML)"""
+        )
+        assert cut == []
+
 
 class TestPreferences:
     """What the reader's system asks for."""
@@ -201,6 +221,23 @@ class TestPreferences:
             == "none"
         )
         expect(page.locator(".gauge-track").first).to_have_css("border-top-width", "1px")
+
+    def test_of_forced_colours_leave_words_and_places_readable(self, page: Page, server: Server) -> None:
+        """A filled button has its words on its own ground, and one page alone is marked as the one that is shown."""
+        page.emulate_media(forced_colors="active")
+        open_plan(page, server)
+        apply = page.locator("button.primary").first
+        colours = apply.evaluate("b => [getComputedStyle(b).color, getComputedStyle(b).backgroundColor]")
+        assert colours[0] != colours[1]
+        assert apply.evaluate("b => getComputedStyle(b).forcedColorAdjust") == "none"
+        ground = page.evaluate(
+            "getComputedStyle(Object.assign(document.body.appendChild(document.createElement('i')),"
+            " { style: 'color: Canvas' })).color"
+        )
+        edges = page.locator(".top nav a").evaluate_all(
+            "links => links.map(one => getComputedStyle(one).borderBottomColor)"
+        )
+        assert [edge != ground for edge in edges] == [True, False, False, False]
 
     def test_of_the_keyboard_reach_the_content(self, page: Page, server: Server) -> None:
         """The first stop of the Tab key leads past the bar to the content."""
