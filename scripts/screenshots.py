@@ -34,9 +34,10 @@ LOOPBACK = "127.0.0.1"
 UNSEEN_TOKENS = 12_400
 CHARS_A_TOKEN = 3.4
 SECONDS_A_STEP = 41
+CUT_TO = "20"
 SIZE: Any = {"width": 1280, "height": 1000}
 # High enough that the plan is seen down to its button.
-PLAN_SIZE: Any = {"width": 1280, "height": 1330}
+PLAN_SIZE: Any = {"width": 1280, "height": 1380}
 
 
 @dataclass(frozen=True)
@@ -157,14 +158,18 @@ def photograph(page: Page, url: str, theme: str) -> None:
     page.goto(f"{url}/sessions/{PARENT}#plan")
     page.locator(".panel-foot button.primary").wait_for()
     page.locator("token-chart canvas").wait_for()
+    # Further than the clearing of outputs alone gets, so that the plan shows what it drops as well.
+    page.locator("#plan-aim").fill(CUT_TO)
+    page.locator("button.group").nth(1).wait_for()
     page.set_viewport_size(PLAN_SIZE)
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     page.wait_for_timeout(800)
     page.screenshot(path=PICTURES / f"session-{theme}.png")
     page.set_viewport_size(SIZE)
     page.goto(f"{url}/settings")
     page.locator('input[type=range][name="weights.keywords"]').fill("60")
-    page.get_by_text("would change fate").wait_for()
+    page.locator('input[name="aim_percent"]').fill(CUT_TO)
+    page.get_by_text("tokens less").wait_for()
     page.screenshot(path=PICTURES / f"settings-{theme}.png")
     page.get_by_role("button", name="Discard").click()
 
