@@ -8,9 +8,10 @@ session's version.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 from weakref import WeakValueDictionary
 
 from scoring.budget import targets
@@ -79,11 +80,8 @@ class Desk:
         self._look()
         if (settings := self._settings) is None:
             stored = self.store.small.setting(SETTINGS)
-            try:
-                settings = Settings.from_dict(stored or {}, base=PRESETS[DEFAULT_PRESET])
-            except InvalidSettings:  # written by another version: what we do not know cannot hold
-                settings = PRESETS[DEFAULT_PRESET]
-            self._settings = settings
+            # Where another version has written them: what we do not know cannot hold.
+            settings = self._settings = what_goes(stored or {}, PRESETS[DEFAULT_PRESET])[0]
         return settings
 
     def _look(self) -> None:
@@ -99,12 +97,12 @@ class Desk:
 
     def settings_of(self, row: SessionRow) -> Settings:
         """The settings that hold for one session."""
-        if not row.settings:
-            return self.settings()
-        try:
-            return Settings.from_dict(row.settings, base=self.settings())
-        except InvalidSettings:
-            return self.settings()
+        return what_goes(row.settings, self.settings())[0] if row.settings else self.settings()
+
+    def left_aside(self, row: SessionRow) -> list[str]:
+        """What of the session's own settings does not go with those that hold for all by now, and why."""
+        faults = what_goes(row.settings, self.settings())[1] if row.settings else []
+        return [f"its own {name} is left aside: {why}" for name, why in faults]
 
     def settled(self, row: SessionRow) -> Settings:
         """The settings that hold for one session, with the weights and keywords of its task type."""
@@ -176,6 +174,28 @@ class Desk:
         second = taught.second if taught.calls > 1 else None
         restored = taught.restored if taught.compactions else None
         return traits, Overheads(taught.unseen, second, restored, taught.calls)
+
+
+def what_goes(data: Mapping[str, Any], base: Settings) -> tuple[Settings, list[tuple[str, str]]]:
+    """The settings of `data` on top of `base` as far as they go together, and what does not, with the reason.
+
+    What was valid when it was saved need not be once what lies below it has changed; the rest of it holds.
+    """
+    try:
+        return Settings.from_dict(data, base=base), []
+    except InvalidSettings:
+        settings, left = base, dict(data)
+    faults: dict[str, str] = {}
+    before = len(left) + 1
+    while len(left) < before:  # one may only go once another has
+        before = len(left)
+        for name in [*left]:
+            try:
+                settings = Settings.from_dict({name: left[name]}, base=settings)
+                del left[name]
+            except InvalidSettings as error:
+                faults[name] = error.faults[0].message
+    return settings, [(name, faults[name]) for name in left]
 
 
 def limits_of(model: ModelLimits, reported_window: int | None, settings: Settings) -> Limits:

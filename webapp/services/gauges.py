@@ -147,7 +147,7 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
         "growth_per_turn": growth,
         "turns_left": turns_left(main["tokens"], limits, growth),
         "trend": [percent(t, limits.limit) for t in carried.trail[-TRAIL_POINTS:]],
-        "notes": notes_of(row, limits),
+        "notes": notes_of(row, limits) + desk.left_aside(row),
         "malformed": row.malformed,
         "unknown": row.unknown,
         "version": row.version,

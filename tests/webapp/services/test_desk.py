@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -65,12 +66,30 @@ class TestDesk:
         assert (app.desk.settings_of(row).fresh_tail, app.desk.settings_of(row).aim_percent) == (3, 50)
         assert app.desk.settings().fresh_tail == 9
 
+    def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: Any) -> None:
+        """What does not is left aside and told; it holds again once it goes."""
+        session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
+        app.settings.put({"target_percent": 50, "aim_percent": 40})
+        told = app.sessions.get(session)
+        found = app.desk.settings_of(app.store.sessions.get(session))
+        assert (found.strategy, found.fresh_tail, found.aim_percent) == ("score", 3, 40)
+        assert told["strategy"] == {"name": "score", "own": "score", "setting": "foresight"}
+        [note] = told["notes"]
+        assert note == "its own aim_percent is left aside: expected at most the target of 50 %, got 70"
+        app.settings.put({"target_percent": 80})
+        assert app.sessions.get(session)["notes"] == []
+        assert app.desk.settings_of(app.store.sessions.get(session)).aim_percent == 70
+
     def test_settings_of_another_version_do_no_harm(self, app: Any) -> None:
-        """What is not understood does not hold."""
+        """What is not understood does not hold; the rest does."""
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
         app.desk.forget()
         assert app.desk.settings() == FORESIGHT
+        with app.store.write():
+            app.store.small.put_setting("settings", {"from_the_future": 1, "fresh_tail": 3})
+        app.desk.forget()
+        assert app.desk.settings() == replace(FORESIGHT, fresh_tail=3)
 
     def test_settings_and_models_of_another_process_arrive(
         self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
