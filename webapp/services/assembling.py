@@ -68,13 +68,18 @@ class Context:
             session = session_json(self._desk, row, totals)
             items = standing(self._store, row, self._said)
             built, messages = self._built(row, totals, items, name)
-        envelope = dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
-        bare = row.wire_format == name and not envelope
+        envelope = _envelope(row, name)
         listed = None if envelope else _as_they_came(messages, items, name)
         known = messages if listed is not None and _as_read(messages, items) else None
         if listed is None:
-            listed = encode(messages, name, None if bare and name == "openai" else envelope)
+            listed = encode(messages, name, _into(row, name, envelope))
+        notes = list(built.notes)
         problems = validate(listed, name, ready=False, said=known)
+        if problems:
+            messages, more = _written_anew(messages, name)
+            notes, envelope = notes + more, _envelope(row, name)
+            listed = encode(messages, name, _into(row, name, envelope))
+            problems = validate(listed, name, ready=False)
         if problems:
             raise InvalidList(problems)
         scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
@@ -96,7 +101,7 @@ class Context:
             },
             "memories": built.memories,
             "learnings": built.learnings,
-            "notes": list(built.notes),
+            "notes": notes,
             "version": row.version,
             "as_of": iso(self._changed_at(row)),
         }
@@ -171,6 +176,36 @@ def usable_of(desk: Desk, row: SessionRow) -> int:
     limits = desk.limits(row)
     window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
     return usable_tokens(window, desk.settings_of(row))
+
+
+def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
+    """The other fields of the body that the session's list came in, for a list of its own format."""
+    return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
+
+
+def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
+    """Where system messages go that are no part of a format's list; None where they stay in it."""
+    bare = row.wire_format == name and not envelope
+    return None if bare and name == "openai" else envelope
+
+
+def _written_anew(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
+    """The messages, those written anew whose own objects the format does not accept, and a note for each.
+
+    A server may answer with what it would not take: an empty list of calls, content that is null.
+    """
+    out, notes = list(messages), list[str]()
+    for n, message in enumerate(messages):
+        if message.wire is None or message.wire.format != name:
+            continue
+        plain = Message(message.role, message.parts, message.name)
+        own = validate([message.wire.value], name, ready=False)
+        if len(own) > len(validate(encode([plain], name), name, ready=False)):
+            out[n] = plain
+            notes.append(
+                f"message {n}: not as {name} takes it ({own[0].partition(': ')[2] or own[0]}); written anew"
+            )
+    return out, notes
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:

@@ -50,6 +50,24 @@ class TestContext:
         assert made["format"] == name
         assert validate(made["messages"], name, ready=False) == []
 
+    @pytest.mark.parametrize(
+        ("strange", "sent"),
+        [
+            ({"content": "b", "tool_calls": []}, {"role": "assistant", "content": "b"}),
+            ({"content": None, "tool_calls": []}, None),
+            ({"content": None}, None),
+            ({"content": []}, None),
+        ],
+    )
+    def test_writes_anew_what_no_provider_takes(self, app: Any, strange: Any, sent: Any) -> None:  # X6
+        """As some servers answer; the others go out as they came, and what says nothing does not go."""
+        first = {**wire("user", "a"), "extra": 1}
+        session = managed(app, first, {"role": "assistant", **strange}, wire("user", "c"))
+        made = app.context.get(session)
+        assert made["messages"] == [one for one in (first, sent, wire("user", "c")) if one is not None]
+        assert validate(made["messages"], "openai") == []
+        assert "message 1: not as openai takes it (" in made["notes"][0]
+
     def test_repairs_on_the_way_out_and_says_so(self, app: Any) -> None:  # P4
         """A call without a result; the log is not touched."""
         followed(app, user("go"), call("c1"), user("never mind"), result("zzz", "orphan"), user("end"))
