@@ -23,7 +23,7 @@ from scoring.content.names import identifiers
 from scoring.content.rows import alike_lines, pieces_of, text_line
 from scoring.content.words import words_of
 
-VERSION = 3
+VERSION = 4
 _REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
 READ_CHARS = 4_000_000  # four times what the largest window holds
 

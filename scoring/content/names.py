@@ -38,11 +38,16 @@ _PRODUCTS = frozenset(
 def identifiers(text: str) -> set[str]:
     """The names in a text."""
     found: set[str] = set()
-    if is_unspaced(text):
-        # No blank parts a name from the words around it: it is looked for with them and without.
-        _take(_UNSPACED.sub(" ", text), found)
     _take(text, found)
+    if is_unspaced(text):  # no blank parts a name from the words around it
+        found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
+        _take(_parted(text), found)
     return found
+
+
+def _parted(text: str) -> str:
+    """A text without what is written without blanks."""
+    return _UNSPACED.sub(" ", text)
 
 
 def _take(text: str, found: set[str]) -> None:

@@ -41,7 +41,7 @@ class TestNames:
     )
     def test_are_found_where_no_blank_parts_them(self, text: str) -> None:
         """A name between signs that are written without blanks is the same name."""
-        assert {"main.py", "parse_rows"} <= identifiers(text)
+        assert {"main.py", "parse_rows"} <= identifiers(text) <= {"main.py", "parse_rows", "app/main.py"}
 
     def test_may_be_of_such_signs(self) -> None:
         """A file may be named in any writing."""
