@@ -200,11 +200,11 @@ def _written_anew(messages: Sequence[Message], name: str) -> tuple[list[Message]
             continue
         plain = Message(message.role, message.parts, message.name)
         own = validate([message.wire.value], name, ready=False)
-        if len(own) > len(validate(encode([plain], name), name, ready=False)):
+        new = validate(encode([plain], name), name, ready=False)
+        if (wrong := [problem for problem in own if problem not in new]) and len(new) <= len(own):
             out[n] = plain
-            notes.append(
-                f"message {n}: not as {name} takes it ({own[0].partition(': ')[2] or own[0]}); written anew"
-            )
+            why = wrong[0].removeprefix("message 0: ")
+            notes.append(f"message {n}: not as {name} takes it ({why}); written anew")
     return out, notes
 
 

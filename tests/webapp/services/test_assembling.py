@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import orjson
@@ -66,7 +67,18 @@ class TestContext:
         made = app.context.get(session)
         assert made["messages"] == [one for one in (first, sent, wire("user", "c")) if one is not None]
         assert validate(made["messages"], "openai") == []
-        assert "message 1: not as openai takes it (" in made["notes"][0]
+        assert re.match(r"message 1: not as openai takes it \((tool_calls|content) is ", made["notes"][0])
+
+    def test_writes_anew_what_anthropic_does_not_take(self, app: Any) -> None:  # X6
+        """Lists of no blocks, on either side."""
+        empty = [{"role": "assistant", "content": []}, {"role": "user", "content": []}]
+        blocks = {
+            "role": "user",
+            "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}],
+        }
+        session = managed(app, blocks, *empty, wire("assistant", "b"), wire("user", "c"))
+        made = app.context.get(session, "anthropic")["messages"]
+        assert [m["role"] for m in made] == ["user", "assistant", "user"]
 
     def test_repairs_on_the_way_out_and_says_so(self, app: Any) -> None:  # P4
         """A call without a result; the log is not touched."""
