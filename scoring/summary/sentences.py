@@ -24,6 +24,7 @@ _MACHINE = re.compile(
 # Colours and cursor moves of a terminal.
 _TERMINAL = re.compile(r"\x1b\[[?]?\d{0,4}(?:;\d{1,3}){0,8}[A-Za-z]|\x1b\][^\x07]{0,200}\x07")
 _BREAK = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_STRESS = "**"  # Markdown's
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _DECISION = re.compile(
     r"\b(?:decid\w+|chose|chosen|choose|instead of|rather than|prefer\w*|must(?: not|n't)?|never|always|don't|do not|"
@@ -74,8 +75,18 @@ def sentences(text: str) -> list[str]:
     """The sentences and lines of a text without its code blocks, blanks squeezed; only its two ends if it is long."""
     if len(text) > SCANNED:
         text = text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
-    found = (" ".join(piece.split()) for piece in _BREAK.split(_FENCE.sub("\n", text)))
+    found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", text)))
     return [piece for piece in found if piece]
+
+
+def _paired(piece: str) -> str:
+    """A sentence out of a stressed passage, without the stars of which the other half stayed behind."""
+    if piece.count(_STRESS) % 2 == 0:
+        return piece
+    if piece.startswith(_STRESS):
+        return piece.removeprefix(_STRESS).lstrip()
+    before, _, after = piece.rpartition(_STRESS)
+    return before + after
 
 
 def own_words(text: str) -> str:

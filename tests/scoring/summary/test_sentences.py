@@ -149,3 +149,15 @@ class TestSentences:
     def test_of_a_tool_are_not_said_by_anybody(self) -> None:
         """Only user and agent speak."""
         assert said_by(message("tool", "We must use tabs.")) == []
+
+    @pytest.mark.parametrize(
+        ("text", "parted"),
+        [
+            ("**Do it now. Never touch master.**", ["Do it now.", "Never touch master."]),
+            ("**Never** touch it. Use **two", ["**Never** touch it.", "Use two"]),
+            ("- **Rule:** never. **", ["- **Rule:** never."]),
+        ],
+    )
+    def test_leave_no_half_of_a_pair_of_stars(self, text: str, parted: list[str]) -> None:  # S4
+        """Stress that goes over several sentences is left out of each; a pair within one stays."""
+        assert sentences(text) == parted
