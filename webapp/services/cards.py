@@ -9,9 +9,8 @@ from typing import Any
 
 import orjson
 
-from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall
+from scoring.messages import Message, Reasoning, Text, ToolCall
 from scoring.tokens import DEFINITION
-from webapp.store.words import INDEXED_CHARS
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160
@@ -51,19 +50,6 @@ def card_of(message: Message, tool_names: dict[str, str]) -> str:
 def is_error(message: Message) -> bool:
     """Whether a tool says that it failed."""
     return any(r.is_error for r in message.results)
-
-
-def searchable(message: Message) -> str:
-    """The words of a message that are indexed: what was said, thought, called and answered."""
-    pieces: list[str] = []
-    for part in message.parts:
-        if isinstance(part, ToolCall):
-            pieces += [part.name, part.arguments]
-        elif isinstance(part, FileReference):
-            pieces += [part.path, part.summary]
-        elif not isinstance(part, Media):
-            pieces.append(part.text)
-    return _utf8("\n".join(piece[:INDEXED_CHARS] for piece in pieces if piece)[:INDEXED_CHARS])
 
 
 def _preview(message: Message) -> str:

@@ -14,7 +14,6 @@ import orjson
 from scoring import calibration
 from scoring.features import Features
 from scoring.messages import Message, Text
-from webapp.services.cards import searchable
 from webapp.services.clock import to_ms
 from webapp.services.measure import Measure, region_of, starts_turn, title_of
 from webapp.services.openings import Open, Openings
@@ -25,6 +24,7 @@ from webapp.services.windows import narrow, widen
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
 from webapp.store.figures import CallRow, Sample
+from webapp.store.indexed import indexed
 from webapp.store.log import EntryRow, MessageRow, entry_id, parts_text
 from webapp.store.sessions import SessionRow
 from webapp.transcripts import unwritten
@@ -116,7 +116,7 @@ class Draft:
                 _larger(opened.usage, entry.usage),
                 entry.call_key or entry.source_id,
             )
-        self._words.append((seq, searchable(message)))
+        self._words.append((seq, indexed(message)))
         if entry.group is None:
             self._close(opened)
 

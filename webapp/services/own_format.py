@@ -14,12 +14,12 @@ import orjson
 
 from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
-from webapp.services.cards import searchable
 from webapp.services.desk import Desk
 from webapp.services.gauges import session_json, shown_title
 from webapp.services.own_checks import check
 from webapp.services.views import Views
 from webapp.store.dump import BATCH, SESSION_COLUMNS, TABLES
+from webapp.store.indexed import indexed
 from webapp.store.sessions import SessionRow
 from webapp.store.verify import faults_of
 from webapp.transcripts.recognise import COPPICE
@@ -153,7 +153,7 @@ class OwnFormat:
     def _texts(self, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
         for start in range(0, row.next_seq, BATCH):
             some = self._store.log.entries(row.key, start, start + BATCH - 1)
-            yield [(e.seq, searchable(e.message)) for e in some if e.message_no > 0]
+            yield [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]
 
     def _index_words(self, row: SessionRow) -> None:
         for texts in self._texts(row):

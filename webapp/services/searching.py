@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.gauges import shown_title
 from webapp.services.messages import Messages
+from webapp.store.indexed import indexed
 
 ARCHIVE_ROWS = 500
 HITS = 100
@@ -66,7 +66,7 @@ class Search:
             "message_id": message.mid,
             "number": no,
             "role": message.role,
-            "snippet": snippet(searchable(entry.message), q),
+            "snippet": snippet(indexed(entry.message), q),
             "at": iso(message.at),
             "in_context": message.out_operation is None,
         }

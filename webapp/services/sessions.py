@@ -15,7 +15,6 @@ from scoring.tokens import estimate_tool_tokens
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.assembling import usable_of, usable_shown
-from webapp.services.cards import searchable
 from webapp.services.clock import iso
 from webapp.services.desk import Desk
 from webapp.services.draft import Draft
@@ -23,6 +22,7 @@ from webapp.services.gauges import session_json, shown_title
 from webapp.services.views import Views
 from webapp.store import Store
 from webapp.store.context import PRUNED
+from webapp.store.indexed import indexed
 from webapp.store.sessions import SessionRow
 from webapp.transcripts.records import Entry
 
@@ -157,7 +157,7 @@ class Sessions:
                 for start in range(0, row.next_seq, DELETE_BATCH):
                     some = self._store.log.entries(row.key, start, start + DELETE_BATCH - 1)
                     self._store.words.remove(
-                        row.key, ((e.seq, searchable(e.message)) for e in some if e.message_no > 0)
+                        row.key, ((e.seq, indexed(e.message)) for e in some if e.message_no > 0)
                     )
                 self._store.sessions.remove(row, self._desk.clock() if row.followed else None)
             self._views.forget(row.key)

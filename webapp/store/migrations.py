@@ -10,7 +10,9 @@ import orjson
 from sqlite_utils import Database, Migrations
 
 from scoring.features import Features
+from scoring.messages import Message, part_from_dict
 from scoring.recognition import Facts
+from webapp.store.indexed import indexed
 from webapp.store.keys import bounds
 
 migrations = Migrations("coppice")
@@ -339,3 +341,23 @@ def m005_parents_without_circles(db: Database) -> None:
         if above == session:
             parents[session] = None
             db.execute("UPDATE sessions SET parent_id = NULL WHERE id = ?", (session,))
+
+
+@migrations()
+def m006_words_of_calls(db: Database) -> None:
+    """Calls are found by what their arguments say, not by how JSON spells it."""
+    take_out = "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)"
+    put_in = "INSERT INTO entry_words (rowid, text) VALUES (?, ?)"
+    for (session,) in db.execute("SELECT key FROM sessions").fetchall():
+        entries = db.execute(
+            "SELECT key, role, name, parts FROM entries WHERE key BETWEEN ? AND ? AND message_no > 0",
+            bounds(session),
+        )
+        for key, role, name, parts in entries:
+            if '"tool_call"' not in parts:
+                continue
+            message = Message(role, tuple(part_from_dict(part) for part in orjson.loads(parts)), name)
+            before, now = indexed(message, lambda arguments: [arguments]), indexed(message)
+            if before != now:
+                db.execute(take_out, (key, before))
+                db.execute(put_in, (key, now))

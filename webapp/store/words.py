@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable
 
 from webapp.store.connection import Connections
+from webapp.store.indexed import INDEXED_CHARS
 from webapp.store.keys import SHIFT, bounds, key, number
 
-# What one entry may add to the index; the rest of an enormous output is found by its beginning.
-INDEXED_CHARS = 200_000
 # About a millisecond of work with the write lock held.
 MERGE_PAGES = 24
 _WORDS = re.compile(r'"([^"]*)"|(\S+)')

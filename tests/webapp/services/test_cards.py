@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
-from webapp.services.cards import PREVIEW_CHARS, card_of, is_error, searchable
-from webapp.store.words import INDEXED_CHARS
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.services.cards import PREVIEW_CHARS, card_of, is_error
 
 
 def card(message: Message, **names: str) -> dict[str, object]:
@@ -55,31 +54,8 @@ class TestCard:
         assert "\ud800" not in str(card(Message("user", (Text("a\ud800b"),)))["text"])
 
 
-class TestWords:
-    """What is searched."""
-
-    def test_hold_everything_that_was_said(self) -> None:
-        """Words, thoughts, calls, results, files."""
-        parts = (
-            Text("one"),
-            Reasoning("two"),
-            ToolCall("i", "three", "four"),
-            ToolResult("i", "five"),
-            FileReference("six"),
-        )
-        assert searchable(Message("assistant", parts)).split() == [
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-        ]
-
-    def test_words_end_where_the_index_does(self) -> None:
-        """What is indexed of an enormous message is all that is gathered."""
-        long = Message("assistant", (Text("a" * 5), ToolCall("i", "b", "c" * INDEXED_CHARS), Text("d")))
-        assert searchable(long) == ("aaaaa\nb\n" + "c" * INDEXED_CHARS)[:INDEXED_CHARS]
+class TestErrors:
+    """Outputs that are marked."""
 
     def test_errors_are_what_a_tool_says_failed(self) -> None:
         """Not what merely reads like one."""

@@ -46,6 +46,13 @@ class TestEverywhere:
         }
         assert {r["session_id"] for r in app.search.everywhere("marmalade", "t")["results"]} == {"t"}
 
+    def test_finds_a_call_by_what_it_says_and_shows_that(self, app: Any) -> None:  # X14
+        """Not by how JSON spells it: a word that begins a line is a word."""
+        followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
+        [found] = app.search.everywhere("plums")["results"]
+        assert found["snippet"] == 'Write jar "of" plums a.md'
+        assert app.search.everywhere("content")["results"] == []
+
     def test_says_nothing_to_nothing(self, app: Any) -> None:
         """And refuses a session that is not there."""
         assert app.search.everywhere("  ")["results"] == []

@@ -6,9 +6,11 @@ import sqlite3
 from pathlib import Path
 from threading import Barrier, Thread
 
+import orjson
 from sqlite_utils import Database
 
 from webapp.store import Store
+from webapp.store.keys import key
 from webapp.store.migrations import migrations
 from webapp.store.sessions import SessionRow
 
@@ -124,4 +126,38 @@ class TestParents:
         store = Store(tmp_path / "a.db")
         found = {row.id: row.parent_id for row in store.sessions.all()}
         assert found == {"a": None, "b": "c", "c": "a", "below": "b", "self": None, "x": "?"}
+        store.close()
+
+
+class TestWordsOfCalls:
+    """The index of a database that held calls as JSON spells them."""
+
+    def test_become_what_the_calls_say(self, tmp_path: Path) -> None:
+        """The words of before are found no more, those of other messages as ever."""
+        spelled = r'{"text": "jar\nplums"}'
+        parts = orjson.dumps(
+            [{"type": "tool_call", "id": "c", "name": "Write", "arguments": spelled}]
+        ).decode()
+        other = orjson.dumps([{"type": "text", "text": "nplums"}]).decode()
+        with sqlite3.connect(tmp_path / "a.db") as connection:
+            migrations.apply(Database(connection), stop_before="m006_words_of_calls")
+            connection.execute(
+                "INSERT INTO sessions (key, id, source, kind, created_at, last_activity_at) "
+                "VALUES (1, 's', 'api', 'managed', 1, 1)"
+            )
+            for seq, said, words in ((1, parts, f"Write\n{spelled}"), (2, other, "nplums")):
+                connection.execute(
+                    "INSERT INTO entries (key, id, message_no, kind, role, parts) "
+                    "VALUES (?, x'00', ?, 'm', 'assistant', ?)",
+                    (key(1, seq), seq, said),
+                )
+                connection.execute(
+                    "INSERT INTO entry_words (rowid, text) VALUES (?, ?)", (key(1, seq), words)
+                )
+        connection.close()
+        store = Store(tmp_path / "a.db")
+        found = {
+            word: store.words.in_session(1, f'"{word}"') for word in ("plums", "nplums", "text", "Write")
+        }
+        assert found == {"plums": [1], "nplums": [2], "text": [], "Write": [1]}
         store.close()
