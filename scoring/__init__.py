@@ -1,4 +1,4 @@
-"""Scoring and planning, pure: no I/O, no clock, no randomness; the standard library and nothing else.
+"""Scoring and planning, pure: no I/O, no clock, no randomness; the standard library, and one that searches for words.
 
 These are the names that others rely on; everything else is found in the module it belongs to.
 """
