@@ -197,12 +197,20 @@ class Following:
         caught_up = mark.offset == 0 or catch_up(file.path, mark, decoder)
         if not caught_up:
             decoder, mark = _decoder(file), Mark()
+            self._count_anew(file)
         opened = _Open(file, FileTail(file.path, mark), decoder, caught_up)
         with self._lock:
             self._open[file.path] = opened
             while len(self._open) > DECODERS_KEPT:
                 self._open.popitem(last=False)
         return opened
+
+    def _count_anew(self, file: TranscriptFile) -> None:
+        """Forgets how much of a file could not be read, because it is read from its beginning again."""
+        row = self._store.sessions.find(file.session_id)
+        if row is not None and (row.malformed or row.unknown):
+            with self._store.write():
+                self._store.sessions.update(row.key, malformed=0, unknown=0)
 
     def _portions(self, opened: _Open) -> Iterator[list[Record]]:
         portion: list[Record] = []
@@ -211,6 +219,7 @@ class Following:
             if isinstance(item, Restarted):
                 yield portion
                 portion, size, opened.held = [], 0, []
+                self._count_anew(opened.file)
                 opened.decoder = _decoder(opened.file)
             elif isinstance(item, Line):
                 portion.extend(fed(opened.decoder, item))

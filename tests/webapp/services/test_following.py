@@ -105,6 +105,14 @@ class TestFollowing:
         assert place.app.sessions.get(NAME)["messages"] == 3
         assert place.app.operations.list(NAME) == []
 
+    def test_counts_what_is_broken_once_however_often_a_file_is_written_anew(self, place: Place) -> None:
+        """What stands in the file now: read from its beginning again, it is counted from nothing."""
+        lines = [row(0), b"broken\n", row(1)]
+        for written in (lines, lines[:1], lines, [*lines, row(2)], [row(3), *lines]):
+            place.file.write_bytes(b"".join(written))
+            place.look()
+        assert place.app.sessions.get(NAME)["malformed"] == 1
+
     def test_survives_a_file_that_was_cut_off_or_replaced(self, place: Place) -> None:
         """Nothing already stored changes, what is new comes in."""
         place.write(row(0), row(1))
