@@ -218,5 +218,8 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
         values["window"] = WINDOW_FOR_OUTPUT * values["output_limit"]
     row = replace(base, **{"source": "own setting", "date": "", **values}, name=name, known=True, own=True)
     if row.input_limit is not None and row.input_limit > row.window:
-        raise InvalidSettings([Fault("input_limit", f"expected at most the window of {row.window:,}")])
+        if "input_limit" not in values:  # the table's, which a smaller window leaves behind
+            return replace(row, input_limit=None)
+        wanted = f"expected at most the window of {row.window:,}, got {row.input_limit:,}"
+        raise InvalidSettings([Fault("input_limit", wanted)])
     return row

@@ -105,6 +105,12 @@ class TestOverrides:
             find_model("gpt-5"), window=300_000, source="own setting", date="", own=True, name="gpt-5"
         )
 
+    def test_of_the_window_alone_leave_a_larger_input_limit_behind(self) -> None:  # B13
+        """It is the table's, and not what was named; a smaller one holds."""
+        small = ModelLimits.from_dict({"name": "gpt-5", "window": 30_000})
+        assert (small.limit, small.input_limit) == (30_000, None)
+        assert ModelLimits.from_dict({"name": "gpt-5", "window": 300_000}).input_limit == 272_000
+
     def test_survive_json(self) -> None:
         """A stored row is read back to an equal value."""
         own = ModelLimits.from_dict({"name": "my-model", "window": 32_000, "input_price": 0.5})
