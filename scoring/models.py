@@ -217,9 +217,14 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
     if not base.known and "window" not in values and values.get("output_limit"):
         values["window"] = WINDOW_FOR_OUTPUT * values["output_limit"]
     row = replace(base, **{"source": "own setting", "date": "", **values}, name=name, known=True, own=True)
-    if row.input_limit is not None and row.input_limit > row.window:
-        if "input_limit" not in values:  # the table's, which a smaller window leaves behind
-            return replace(row, input_limit=None)
-        wanted = f"expected at most the window of {row.window:,}, got {row.input_limit:,}"
-        raise InvalidSettings([Fault("input_limit", wanted)])
-    return row
+    return _within_window(row, named="input_limit" in values)
+
+
+def _within_window(row: ModelLimits, named: bool) -> ModelLimits:
+    """The row where its input limit fits its window; one that nobody `named` is left behind by a smaller window."""
+    if row.input_limit is None or row.input_limit <= row.window:
+        return row
+    if not named:
+        return replace(row, input_limit=None)
+    wanted = f"expected at most the window of {row.window:,}, got {row.input_limit:,}"
+    raise InvalidSettings([Fault("input_limit", wanted)])
