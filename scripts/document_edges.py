@@ -9,7 +9,8 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 from pydantic import BaseModel
@@ -123,25 +124,21 @@ def model_lines(model: type[BaseModel]) -> list[str]:
 
 
 def type_words(annotation: Any) -> str:
-    """A type as a reader of JSON thinks of it."""
-    text = (
-        annotation.__name__
-        if inspect.isclass(annotation) and not hasattr(annotation, "__args__")
-        else str(annotation)
-    )
-    for old, new in (
-        ("webapp.routes.api.shapes.", ""),
-        ("webapp.routes.api.shapes_memory.", ""),
-        ("typing.", ""),
-        ("Annotated[", ""),
-        ("dict[str, Any]", "object"),
-        ("Literal[", "one of ["),
-        ("NoneType", "null"),
-        ("None", "null"),
-        (" | ", " or "),
-    ):
-        text = text.replace(old, new)
-    return text.partition(", FieldInfo")[0].partition(", StringConstraints")[0].replace("'", "`")
+    """A type as a reader of JSON thinks of it; bounds and patterns are in the OpenAPI document."""
+    origin, given = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return type_words(given[0])
+    if origin in (Union, UnionType):
+        return " or ".join(type_words(one) for one in given)
+    if origin is Literal:
+        return f"one of [{', '.join(f'`{one}`' for one in given)}]"
+    if annotation == dict[str, Any]:
+        return "object"
+    if given:
+        return f"{origin.__name__}[{', '.join(type_words(one) for one in given)}]"
+    if annotation in (None, NoneType):
+        return "null"
+    return str(getattr(annotation, "__name__", annotation))
 
 
 def events_page() -> str:

@@ -24,6 +24,14 @@ class TestThePages:
         page = api_page()
         assert all(f"`{route.method} /api" in page and route.summary in page for route in routes())
 
+    def test_name_types_in_plain_words(self) -> None:
+        """Whole, whatever bounds they have and whether they may be left out."""
+        page = api_page()
+        assert "| `idempotency_key` | str or null, optional |" in page
+        assert "| `drop` | list[str] or null, optional |" in page
+        assert "| `window` | int |" in page
+        assert "Optional" not in page
+
     def test_name_every_event(self) -> None:
         """And each has its example."""
         assert {type(one) for one in EXAMPLES} == set(NOTES)
