@@ -21,7 +21,7 @@ import { render } from "../lib/render.js";
 const TYPING_MS = 250;
 const CALM_MS = 700;
 const OUTGROWN =
-  "The session had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.";
+  "The session or its settings had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.";
 
 export class PlanPanel extends CoppiceElement {
   /** @type {Session | null} */
