@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import tracemalloc
 from array import array
-from dataclasses import replace
 from typing import Any
 
 from benchmarks.rows import Row, best_of
@@ -109,7 +108,7 @@ def with_contents(history: History) -> History:
     recent: list[str] = ["src/app.py"]
     made = [one._replace(content=_content(rng, recent, bool(one.results))) for one in history.features[:-1]]
     question = Features("user", 20, 70, own_words=True)
-    made.append(replace(question, content=content_of("Which of the rows did the parser of src/app.py read?")))
+    made.append(question._replace(content=content_of("Which of the rows did the parser of src/app.py read?")))
     return History.of_features(made)
 
 
