@@ -1,0 +1,40 @@
+"""The benchmark of plans, on few messages: that it measures what it says. How long that takes, no test asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from benchmarks.plan import KEPT, _cold, _talked, _worked, made_up, with_contents
+from scoring.formats import recognise
+from scoring.plan import plan_prune
+from scoring.settings import FORESIGHT
+
+
+class TestHistories:
+    """What is made up."""
+
+    def test_have_to_let_something_go(self) -> None:
+        """A plan over them changes something, and keeps to its budget."""
+        history = with_contents(made_up(60))
+        budget = int(sum(history.tokens) * KEPT)
+        plan = plan_prune(history, FORESIGHT, budget)
+        assert plan.removed or plan.shortened
+        assert plan.tokens_after <= budget
+
+
+class TestLists:
+    """Bare lists, pruned by both."""
+
+    @pytest.mark.parametrize("make", [_worked, _talked])
+    def test_are_pruned_by_both_side_by_side(self, make: Callable[[int], list[dict[str, Any]]]) -> None:
+        """As OpenAI's, with a figure for each and for both together."""
+        messages = make(60)
+        assert recognise(messages).name == "openai"
+        rows = {row.name: row for row in _cold("list", messages, foresight=True)}
+        ours, theirs = rows["prune a list, Blueprint"], rows["the same, langchain-core trim_messages"]
+        assert ours.goal == theirs.value
+        assert rows["the same, Blueprint beside trim_messages"].value == ours.value / theirs.value
+        assert rows["the same, Foresight beside trim_messages"].value > 0
