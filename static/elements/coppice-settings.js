@@ -245,7 +245,7 @@ export class CoppiceSettings extends CoppiceElement {
       html`<div class="page-head" data-key="head"><h1>Settings</h1><span class="muted">for all sessions; a session's own settings come first</span><span class="end"><button class="small" data-act="defaults">Reset to defaults</button></span></div>
         <div class="toolbar" data-key="presets"><span class="muted">Preset</span><div class="chips" role="group" aria-label="Preset">${Object.keys(doc.presets).map((name) => html`<button class="chip" data-act="preset" data-name="${name}" aria-pressed="${name === preset ? "true" : "false"}">${name}</button>`)}${preset === "custom" && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}</div></div>
         ${this.#elsewhere && html`<p class="note-box" data-key="elsewhere" role="status">The settings were changed elsewhere while you were editing. <button class="small" data-act="elsewhere">Show those</button></p>`}
-        <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate>
+        <div class="settings-columns" data-key="columns"><form class="settings-form" novalidate><button type="submit" hidden tabindex="-1"></button>
           <div>${typesSection(form)}${weightsSection(form)}${rolesSection(form)}${keywordsSection(form)}${lengthSection(form)}${plainSection(form, "tool_outputs")}</div><div>${limitsSection(form)}${keepSection(form)}${plainSection(form, "stages")}${automaticSection(form)}${plainSection(form, "room")}${plainSection(form, "summaries")}${plainSection(form, "context")}${otherSection(form)}</div>
         </form><div class="settings-side"><what-if></what-if></div></div>
         

@@ -120,10 +120,10 @@ export function keywordsSection(form) {
     ${groups.map((group, i) => {
       const path = `${place.path}.${i}`;
       const fault = faultAt(form.faults, path, true);
-      return html`<div class="keyword-group" data-key="${i}"><div class="keyword-head"><input type="text" name="${path}.name" value="${group.name}" aria-label="Name of the group" aria-invalid="${faultAt(form.faults, `${path}.name`) ? "true" : "false"}"><label class="muted small">share ${numberField(form, `${path}.share`, `Share of ${group.name}`, "keywords.share")}</label><button class="quiet iconic small" data-act="drop-group" data-i="${i}" aria-label="Remove ${group.name}">${icon("close")}</button></div>
+      return html`<div class="keyword-group" data-key="${i}"><div class="keyword-head"><input type="text" name="${path}.name" value="${group.name}" aria-label="Name of the group" aria-invalid="${faultAt(form.faults, `${path}.name`) ? "true" : "false"}"><label class="muted small">share ${numberField(form, `${path}.share`, `Share of ${group.name}`, "keywords.share")}</label><button type="button" class="quiet iconic small" data-act="drop-group" data-i="${i}" aria-label="Remove ${group.name}">${icon("close")}</button></div>
         <textarea name="${path}.words" rows="2" aria-label="Words of ${group.name}" aria-invalid="${faultAt(form.faults, `${path}.words`, true) ? "true" : "false"}" data-words="${group.words.join(", ")}"></textarea>${faultNote(fault, `fault-${path}`)}</div>`;
     })}
-    ${faultNote(all, `fault-${place.path}`)}<div><button class="small" data-act="add-group">${icon("plus")}Add a group</button></div>${back(form, "keywords")}</div></section>`;
+    ${faultNote(all, `fault-${place.path}`)}<div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>${back(form, "keywords")}</div></section>`;
 }
 
 /** @param {Form} form */
@@ -131,9 +131,9 @@ export function lengthSection(form) {
   return html`<section class="panel group-box" data-key="length"><header><h2>Length</h2><span class="muted small">rating from a number of characters on</span></header><div class="fields">${readBy(form)}
     ${form.settings.length_steps.map((_, i) => {
       const fault = faultAt(form.faults, `length_steps.${i}`, true);
-      return html`<div class="step" data-key="${i}"><span class="muted">from</span>${numberField(form, `length_steps.${i}.0`, "Characters", "length_steps.characters")}<span class="muted">characters: rating</span>${numberField(form, `length_steps.${i}.1`, "Rating", "length_steps.rating")}<button class="quiet iconic small" data-act="drop-step" data-i="${i}" aria-label="Remove this step">${icon("close")}</button>${faultNote(fault, `fault-length_steps.${i}`)}</div>`;
+      return html`<div class="step" data-key="${i}"><span class="muted">from</span>${numberField(form, `length_steps.${i}.0`, "Characters", "length_steps.characters")}<span class="muted">characters: rating</span>${numberField(form, `length_steps.${i}.1`, "Rating", "length_steps.rating")}<button type="button" class="quiet iconic small" data-act="drop-step" data-i="${i}" aria-label="Remove this step">${icon("close")}</button>${faultNote(fault, `fault-length_steps.${i}`)}</div>`;
     })}
-    ${faultNote(faultAt(form.faults, "length_steps"), "fault-length_steps")}<div><button class="small" data-act="add-step">${icon("plus")}Add a step</button></div></div></section>`;
+    ${faultNote(faultAt(form.faults, "length_steps"), "fault-length_steps")}<div><button type="button" class="small" data-act="add-step">${icon("plus")}Add a step</button></div></div></section>`;
 }
 
 /** @param {Form} form @param {import("./settings-fields.js").Field[]} fields */

@@ -111,11 +111,22 @@ class TestTheRest:
         page.get_by_role("button", name="Reset to defaults").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value(default)
 
+    def test_of_the_fields_are_saved_by_the_enter_key(self, page: Page, server: Server) -> None:
+        """In any of them, as in every form."""
+        page.goto(f"{server.url}/settings")
+        page.locator("input[name=aim_percent]").fill("55")
+        page.locator("input[name=aim_percent]").press("Enter")
+        expect(page.get_by_text("Settings saved.")).to_be_visible()
+        assert server.app.settings.get()["settings"]["aim_percent"] == 55
+
     def test_of_the_words_can_be_edited(self, page: Page, server: Server) -> None:  # B4
         """Groups of keywords are added, named, filled and removed."""
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Remove tool use").click()
         page.get_by_role("button", name="Add a group").click()
+        expect(page.get_by_label("Words of new group")).to_be_visible()
+        page.wait_for_timeout(300)  # nothing is saved before somebody asks for it
+        assert "tool use" in {g["name"] for g in server.app.settings.get()["settings"]["keywords"]}
         page.get_by_label("Name of the group").last.fill("birds")
         page.get_by_label("Words of birds").fill("heron, snipe")
         page.get_by_role("button", name="Save").click()
