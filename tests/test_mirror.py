@@ -1,7 +1,8 @@
 """Every source has a test file of its own, in the same place under `tests/`.
 
 `scoring/signals/recency.py` is tested by `tests/scoring/signals/test_recency.py`, or by several
-`test_recency_*.py` when one grew too long; `static/lib/time.js` by `tests/js/lib/time.test.js`. A package's
+`test_recency_*.py` when one grew too long; `static/shared/times.js` by
+`tests/js/shared/times.test.js`; a custom element by the browser tests. A package's
 `__init__.py` needs one only when it does something. Exceptions stand in pyproject.toml under
 `[tool.coppice.without-own-test]`, with a reason.
 """
@@ -13,7 +14,7 @@ import tomllib
 from pathlib import Path
 
 from tests.shared import ROOT
-from tests.sources import Module, read_modules
+from tests.sources import Module, read_modules, read_scripts
 
 
 def exceptions() -> dict[str, str]:
@@ -27,6 +28,12 @@ def does_something(module: Module) -> bool:
     """Whether a module defines a function or a class, rather than only naming what lies beside it."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return any(isinstance(node, kinds) for node in module.tree.body)
+
+
+def wants_test(path: str, script: str) -> bool:
+    """Whether a script is one of a page's room, and no custom element, which the browser tests cover."""
+    room = path.split("/")[1]
+    return not room.endswith((".js", "vendor")) and "customElements.define(" not in script
 
 
 def mirrors(path: Path) -> list[str]:
@@ -44,8 +51,8 @@ def mirrors(path: Path) -> list[str]:
 def without_test(root: Path) -> list[str]:
     """The sources under `root` that lack a test file, each with where it would lie."""
     modules = [m for m in read_modules(root).values() if m.path.name != "__init__.py" or does_something(m)]
-    scripts = sorted((root / "static" / "lib").rglob("*.js"))
-    paths = [module.path for module in modules] + [script.relative_to(root) for script in scripts]
+    scripts = [Path(path) for path, text in read_scripts("static", root).items() if wants_test(path, text)]
+    paths = [module.path for module in modules] + scripts
     return [
         f"{p.as_posix()} wants {mirrors(p)[0]}"
         for p in paths
@@ -74,14 +81,14 @@ class TestTheRule:
 
     def test_names_the_source_and_the_test_that_it_wants(self, tmp_path: Path) -> None:
         """Only sources without a test are named; a package that only names things needs none."""
-        sources = ("scoring/a.py", "scoring/b.py", "scoring/c.py", "scoring/__init__.py", "static/lib/d.js")
+        sources = ("scoring/a.py", "scoring/b.py", "scoring/c.py", "scoring/__init__.py", "static/a/d.js")
         tests = ("tests/scoring/test_a.py", "tests/scoring/test_b_long.py")
         for name in (*sources, *tests):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text("")
         assert without_test(tmp_path) == [
             "scoring/c.py wants tests/scoring/test_c.py",
-            "static/lib/d.js wants tests/js/lib/d.test.js",
+            "static/a/d.js wants tests/js/a/d.test.js",
         ]
 
     def test_wants_one_of_a_package_that_does_something(self, tmp_path: Path) -> None:

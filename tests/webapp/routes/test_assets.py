@@ -59,7 +59,7 @@ class TestModules:
     def test_are_those_that_are_imported_each_once(self, flask_app: Flask) -> None:
         """All of them lie there, and every import of any of them is among them."""
         with flask_app.test_request_context("/"):
-            found = modules("app.js", "elements/coppice-session.js", "")
+            found = modules("app.js", "session/coppice-session.js", "")
         assert found[0] == "app.js"
         assert len(found) == len(set(found)) > 20
         for name in found:

@@ -20,6 +20,12 @@ PAGES = {
 }
 
 
+def script(path: str) -> str:
+    """The file of a page's root element: in the folder of the page."""
+    name = PAGES[path]
+    return f"{name.removeprefix('coppice-')}/{name}.js"
+
+
 @pytest.fixture(autouse=True)
 def session(app: Any) -> None:
     """A session to look at, with a title that tries to be markup."""
@@ -51,17 +57,17 @@ class TestPages:
         """Their element's and those that it imports, each once and under its lasting address; no other page's."""
         text = client.get(path).text
         asked = re.findall(r'rel="modulepreload" href="/static/v-\w+/([^"]+)"', text)
-        assert f"elements/{PAGES[path]}.js" in asked
-        assert {"app.js", "lib/html.js", "lib/api.js"} <= set(asked)
+        assert script(path) in asked
+        assert {"app.js", "shared/html.js", "shared/api.js"} <= set(asked)
         assert len(asked) == len(set(asked))
-        others = {f"elements/{name}.js" for name in PAGES.values()} - {f"elements/{PAGES[path]}.js"}
+        others = {script(other) for other in PAGES} - {script(path)}
         assert not others.intersection(asked)
 
     def test_of_an_error_have_no_element(self, client: FlaskClient) -> None:
         """They are words alone."""
         answer = client.get("/nothing")
         assert answer.status_code == 404
-        assert "elements/coppice-session.js" not in answer.text
+        assert "session/coppice-session.js" not in answer.text
 
     def test_show_a_title_as_text(self, client: FlaskClient) -> None:
         """Whatever a session is called."""

@@ -1,0 +1,67 @@
+// <coppice-status></coppice-status>
+//
+// The right end of the top bar: whether the page is live, the keys that open search and help, the theme.
+// Listens to the live connection's `state`; changes `data-theme` on <html>.
+import { CoppiceElement } from "../shared/element.js";
+import { html } from "../shared/html.js";
+import { icon } from "../shared/icons.js";
+import { shortcutsFor } from "../shared/keys.js";
+import { recall, remember } from "../shared/preferences.js";
+import { render } from "../shared/render.js";
+import { live } from "../shared/socket.js";
+
+const THEMES = /** @type {const} */ (["system", "light", "dark"]);
+const ICONS = { system: "system", light: "sun", dark: "moon" };
+const STATES = {
+  connecting: ["connecting", "Connecting to the server"],
+  live: ["live", "Live: the page follows as it happens"],
+  reconnecting: [
+    "reconnecting",
+    "The connection is lost. Figures may be old; the page catches up when it is back.",
+  ],
+};
+
+export class CoppiceStatus extends CoppiceElement {
+  start() {
+    live.open();
+    this.listen(live, "state", () => this.requestUpdate());
+    this.actions({
+      theme: () => this.#nextTheme(),
+      keys: () => document.dispatchEvent(new CustomEvent("coppice:shortcuts")),
+    });
+    shortcutsFor([{ key: "/", label: "Filter or search", run: () => this.#focusSearch() }], this.life);
+  }
+
+  #focusSearch() {
+    const field = document.querySelector('main input[type="search"]');
+    if (field instanceof HTMLInputElement) field.select();
+    else location.assign("/search");
+  }
+
+  get #theme() {
+    return THEMES.find((theme) => theme === recall("theme")) ?? "system";
+  }
+
+  #nextTheme() {
+    const next = THEMES[(THEMES.indexOf(this.#theme) + 1) % THEMES.length] ?? "system";
+    remember("theme", next === "system" ? null : next);
+    if (next === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
+    document.dispatchEvent(new CustomEvent("coppice:theme"));
+    this.requestUpdate();
+  }
+
+  update() {
+    const [word, reason] = STATES[live.state];
+    const theme = this.#theme;
+    render(
+      this,
+      html`<span class="live" role="status" data-state="${live.state}" title="${reason}"><i></i>${word}</span>
+        <span class="wide"><kbd>/</kbd> search</span>
+        <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"><kbd>?</kbd> keys</button>
+        <button class="quiet iconic" data-act="theme" aria-label="Theme: ${theme}" title="Theme: ${theme}">${icon(ICONS[theme])}</button>`,
+    );
+  }
+}
+
+customElements.define("coppice-status", CoppiceStatus);

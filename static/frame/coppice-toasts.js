@@ -1,0 +1,96 @@
+// <coppice-toasts></coppice-toasts>
+//
+// Shows what `toast()` says, newest last, each for eight seconds or until it is closed; not while the pointer or the
+// focus is on one. Toasts of the server (`toast:success` …) come here too.
+import { api } from "../shared/api.js";
+import { CoppiceElement } from "../shared/element.js";
+import { sentence } from "../shared/format.js";
+import { html } from "../shared/html.js";
+import { icon } from "../shared/icons.js";
+import { render } from "../shared/render.js";
+import { live } from "../shared/socket.js";
+import { toast, toastError } from "../shared/toast.js";
+
+/** An automatic prune can be undone from its toast. @param {{ session_id?: string, prune_id?: number }} told */
+function undoOf({ session_id, prune_id }) {
+  if (!session_id || !prune_id) return undefined;
+  const run = () =>
+    api.undo(session_id, prune_id).then(
+      (undone) => toast(sentence(undone.message)),
+      (error) => toastError(error, "Could not undo"),
+    );
+  return { label: "Undo", run };
+}
+
+const SHOWN_MS = 8000;
+const MOST = 3;
+
+/** @typedef {import("../shared/toast.js").ToastOptions & { message: string, id: number }} Toast */
+
+export class CoppiceToasts extends CoppiceElement {
+  /** @type {Toast[]} */
+  #toasts = [];
+  #count = 0;
+
+  start() {
+    this.setAttribute("role", "region");
+    this.setAttribute("aria-label", "Notices");
+    this.listen(document, "coppice:toast", (/** @type {CustomEvent} */ event) => this.#add(event.detail));
+    for (const kind of /** @type {const} */ (["success", "warning", "error"]))
+      this.listen(live, `toast:${kind}`, (/** @type {CustomEvent} */ event) => {
+        if (event.detail?.message)
+          this.#add({ message: event.detail.message, kind, act: undoOf(event.detail) });
+      });
+    this.actions({
+      "toast-act": (target) => this.#close(Number(target.dataset.id), true),
+      "toast-close": (target) => this.#close(Number(target.dataset.id), false),
+    });
+  }
+
+  /** @param {Omit<Toast, "id">} toast */
+  #add(toast) {
+    const twin = this.#toasts.find((t) => t.message === toast.message);
+    if (twin) {
+      twin.act = toast.act ?? twin.act;
+      return this.requestUpdate();
+    }
+    const id = ++this.#count;
+    this.#toasts = [...this.#toasts, { ...toast, id }].slice(-MOST);
+    if (!toast.stay) this.#expire(id);
+    this.requestUpdate();
+  }
+
+  /** @param {number} id */
+  #expire(id) {
+    setTimeout(() => {
+      if (this.matches(":hover") || this.contains(document.activeElement)) this.#expire(id);
+      else this.#close(id, false);
+    }, SHOWN_MS);
+  }
+
+  /** @param {number} id @param {boolean} act */
+  #close(id, act) {
+    const found = this.#toasts.find((t) => t.id === id);
+    this.#toasts = this.#toasts.filter((t) => t.id !== id);
+    this.requestUpdate();
+    if (act) found?.act?.run();
+  }
+
+  update() {
+    render(
+      this,
+      html`${this.#toasts.map(
+        (
+          t,
+        ) => html`<div class="toast" data-key="${t.id}" data-kind="${t.kind ?? "success"}" role="${t.kind === "error" ? "alert" : "status"}">
+          ${t.kind && t.kind !== "success" && icon(t.kind === "error" ? "error" : "warning")}
+          <span>${t.message}</span>
+          ${t.act && html`<button class="act" data-act="toast-act" data-id="${t.id}">${t.act.label}</button>`}
+          <button class="iconic" data-act="toast-close" data-id="${t.id}" aria-label="Close">${icon("close")}</button>
+        </div>`,
+      )}`,
+    );
+  }
+}
+
+customElements.define("coppice-toasts", CoppiceToasts);

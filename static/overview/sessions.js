@@ -1,0 +1,125 @@
+// The overview's list: what is shown, in which order, who stands under whom. Pure.
+
+/** @typedef {import("../shared/types.js").Session} Session */
+/** @typedef {{ session: Session, depth: number, quiet: number, folded: boolean }} Row `quiet` sub-agents can be folded away */
+
+/** So many sub-agents that neither work nor need anything are folded away. */
+const FOLDED_FROM = 3;
+
+/** The gauge that drives state and row: the agent's own context where we follow one. @param {Session} session */
+export function mainGauge(session) {
+  return session.agent ?? session.pruned;
+}
+
+/** Tokens that the agent sends with every call and that stand in no transcript. @param {Session} session */
+export function unseenOf(session) {
+  return session.agent?.regions.find((region) => region.name === "unseen")?.tokens ?? 0;
+}
+
+const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
+
+/** A session's title; one that only has an id is called by the beginning of it. @param {Session} session */
+export function titleOf(session) {
+  const title = session.title?.trim() || session.id;
+  const id = UUID.exec(title);
+  if (!id) return title;
+  return id[2] ? `Untitled sub-agent ${id[2]}` : `Untitled session ${id[1]}`;
+}
+
+/** @param {Session} session */
+export function isAboveTarget(session) {
+  return session.state === "warning";
+}
+
+/** @param {Session} session @param {string} text lower-case */
+function mentions(session, text) {
+  return [session.title, session.model, session.source, session.cwd, session.id, session.agent_type].some(
+    (field) => (field ?? "").toLowerCase().includes(text),
+  );
+}
+
+/** Sorts first what sorts highest: above target, then the latest activity. @param {Session} session */
+function urgency(session) {
+  return `${isAboveTarget(session) ? 1 : 0} ${session.last_activity ?? ""}`;
+}
+
+/**
+ * Rows in order: above target first, then the latest activity; sub-agents under their parent. A family stands where
+ * its most urgent member would. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents
+ * of one parent are folded away, unless they are looked for or `unfolded` names the parent.
+ *
+ * @param {Iterable<Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
+ * @returns {Row[]}
+ */
+export function arrange(sessions, filter = {}) {
+  const text = (filter.text ?? "").trim().toLowerCase();
+  const chip = filter.chip ?? "all";
+  const shown = [...sessions].filter(
+    (s) =>
+      (!text || mentions(s, text)) &&
+      (chip === "all" ||
+        (chip === "above" ? isAboveTarget(s) : chip === "active" ? isBusy(s) : s.source === chip)),
+  );
+  const ids = new Set(shown.map((s) => s.id));
+  /** @type {Map<string | null, Session[]>} */
+  const children = new Map();
+  for (const s of shown) {
+    const parent = s.parent_id && ids.has(s.parent_id) && s.parent_id !== s.id ? s.parent_id : null;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(s);
+    else children.set(parent, [s]);
+  }
+  /** @type {Map<string, string>} the urgency of a session and all below it */
+  const urgencies = new Map();
+  /** @param {Session} session @returns {string} */
+  const highest = (session) => {
+    const known = urgencies.get(session.id);
+    if (known !== undefined) return known;
+    urgencies.set(session.id, urgency(session));
+    const all = [urgency(session), ...(children.get(session.id) ?? []).map(highest)];
+    const top = all.sort().at(-1) ?? "";
+    urgencies.set(session.id, top);
+    return top;
+  };
+  /** @param {Session} a @param {Session} b */
+  const byUrgency = (a, b) => {
+    const [x, y] = [highest(a), highest(b)];
+    return x === y ? (a.id < b.id ? -1 : 1) : x < y ? 1 : -1;
+  };
+  /** @type {Row[]} */
+  const rows = [];
+  const seen = new Set();
+  /** @param {Session} session @returns {boolean} */
+  const isQuiet = (session) =>
+    !isAboveTarget(session) && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
+  /** @param {string | null} parent @param {number} depth @param {boolean} folded */
+  const walk = (parent, depth, folded) => {
+    for (const session of [...(children.get(parent) ?? [])].sort(byUrgency)) {
+      if (seen.has(session.id) || (folded && isQuiet(session))) continue;
+      seen.add(session.id);
+      const many = (children.get(session.id) ?? []).filter(isQuiet).length;
+      const quiet = many >= FOLDED_FROM && !text ? many : 0;
+      const away = quiet > 0 && !filter.unfolded?.has(session.id);
+      rows.push({ session, depth, quiet, folded: away });
+      walk(session.id, depth + 1, away);
+    }
+  };
+  walk(null, 0, false);
+  return rows;
+}
+
+/** @param {Session} session */
+export function isBusy(session) {
+  return session.activity === "working" || session.activity === "waiting";
+}
+
+/** What stands beside the heading. @param {Session[]} sessions */
+export function tally(sessions) {
+  return {
+    all: sessions.length,
+    working: sessions.filter((s) => s.activity === "working").length,
+    busy: sessions.filter(isBusy).length,
+    above: sessions.filter(isAboveTarget).length,
+    sources: [...new Set(sessions.map((s) => s.source))].sort(),
+  };
+}

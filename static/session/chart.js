@@ -1,0 +1,75 @@
+// What the chart draws of a timeline, as numbers. Pure.
+
+/** @typedef {import("../shared/types.js").Timeline} Timeline */
+/** @typedef {Timeline["points"][number]} Point */
+
+/** A pause longer than this part of the whole leaves no room for what happened. */
+const DEAD_TIME = 0.5;
+/** What came within a moment came in no time that anybody would read off a scale. */
+const LEAST_SPAN_MS = 10_000;
+
+/** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
+export function largestGap(times) {
+  const ms = times.map((t) => (t ? Date.parse(t) : Number.NaN)).filter(Number.isFinite);
+  const span = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
+  if (ms.length < 2 || span <= 0) return 0;
+  let widest = 0;
+  for (let i = 1; i < ms.length; i++) widest = Math.max(widest, (ms[i] ?? 0) - (ms[i - 1] ?? 0));
+  return widest / span;
+}
+
+/** Whether time has any length in these points: messages that came all at once, or without a time, have none.
+ * @param {Point[]} points */
+export function hasTime(points) {
+  const first = points.find((point) => point.at)?.at;
+  return first !== undefined && points.some((point) => point.at && point.at !== first);
+}
+
+/** Whether time is the better scale to begin with. @param {Point[]} points */
+export function prefersTime(points) {
+  const times = points.map((point) => Date.parse(point.at ?? "")).filter(Number.isFinite);
+  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
+}
+
+/**
+ * The points from the first whose total is known. What stands in no transcript is sent with every call; a total far below
+ * it was counted before the first call told of it, and would look like a leap that never happened.
+ *
+ * @param {Point[]} points @param {number} unseen tokens that are not in the transcript
+ */
+export function known(points, unseen) {
+  const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
+  return first > 0 ? points.slice(first) : points;
+}
+
+/** Each point's place across: seconds, or the number of its message. @param {Point[]} points @param {boolean} time */
+export function across(points, time) {
+  const first = points.find((point) => point.at)?.at;
+  let before = time && first ? Date.parse(first) / 1000 : 0;
+  return points.map((point) => {
+    const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
+    // An agent may come back to an earlier message; the line goes on from where it is.
+    before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
+    return before;
+  });
+}
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const DAY = 86_400;
+
+/** The words below the marks of a scale of time, in the reader's own way of writing it: days where the marks are days,
+ * else times, with the day where another one begins; the same is said once. @param {number[]} ticks seconds */
+export function timeLabels(ticks) {
+  const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
+  const time = step < 60 ? seconds : clock;
+  const labels = ticks.map((tick, i) => {
+    const date = day.format(tick * 1000);
+    if (step >= DAY) return date;
+    const before = ticks[i - 1];
+    return before !== undefined && day.format(before * 1000) !== date ? date : time.format(tick * 1000);
+  });
+  return labels.map((label, i) => (label === labels[i - 1] ? "" : label));
+}

@@ -1,0 +1,399 @@
+// <coppice-session session-id="…"></coppice-session>
+//
+// One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
+// beside them the panels Plan, History, Summary, Archive, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+import "../shared/context-gauge.js";
+import "./archive-panel.js";
+import "./summary-panel.js";
+import "./heavy-panel.js";
+import "./history-panel.js";
+import "./message-list.js";
+import "./plan-panel.js";
+import "./token-chart.js";
+import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../overview/sessions.js";
+import { api } from "../shared/api.js";
+import { CoppiceElement } from "../shared/element.js";
+import { sentence } from "../shared/format.js";
+import { html } from "../shared/html.js";
+import { shortcutsFor } from "../shared/keys.js";
+import { Reader } from "../shared/reader.js";
+import { render } from "../shared/render.js";
+import { live } from "../shared/socket.js";
+import { refreshTimes } from "../shared/times.js";
+import { toast, toastError } from "../shared/toast.js";
+import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "./acts.js";
+import { Choices } from "./choices.js";
+import { banner, bars, deleteDialog, header, noSession, stale } from "./head.js";
+import { closeMenus, copyText } from "./menus.js";
+import { doesSomething, prunedSentence } from "./plan.js";
+import { neighbour, side, TABS } from "./side.js";
+
+/** @typedef {import("../shared/types.js").Session} Session */
+/** @typedef {import("../shared/types.js").Plan} Plan */
+/** @typedef {import("./side.js").Tab} Tab */
+
+const CALM_MS = 1000;
+const RETRY_MS = 3000;
+
+export class CoppiceSession extends CoppiceElement {
+  /** @type {Session | null} */
+  #session = null;
+  /** @type {import("../shared/types.js").Cost | null} */
+  #cost = null;
+  /** @type {import("../shared/types.js").Parent | null} */
+  #parent = null;
+  /** @type {Plan | null} */
+  #plan = null;
+  #choices = new Choices();
+  /** @type {Tab} */
+  #tab = "heaviest";
+  /** Whether the panels' sheet is open, where the page is too narrow for two columns. */
+  #sheet = false;
+  /** What had the focus when a panel was opened. @type {Element | null} */
+  #opener = null;
+  #dismissed = false;
+  /** @type {Error | null} */
+  #error = null;
+  /** Whether an operation was told of whose figures are still to come. */
+  #operated = false;
+  #stats = new Reader((signal) => this.#readStats(signal));
+  #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
+  #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
+
+  get #id() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
+  start() {
+    live.join(`session:${this.#id}`);
+    for (const name of ["session:updated", "context:stats"])
+      this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
+    for (const name of ["context:pruned", "context:restored", "context:summarized"])
+      this.listen(live, name, (/** @type {CustomEvent} */ event) => {
+        if (event.detail?.session_id === this.#id) this.#operated = true;
+      });
+    this.listen(live, "messages:appended", (/** @type {CustomEvent} */ { detail }) => {
+      if (detail.session_id === this.#id) this.#list?.arrived(detail.messages, detail.count);
+    });
+    this.listen(live, "session:deleted", (/** @type {CustomEvent} */ { detail }) => {
+      if (detail.session_id === this.#id) location.assign("/");
+    });
+    this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
+    this.listen(live, "settings:changed", () => this.#stats.ask());
+    this.#listenToPanels();
+    this.actions({
+      "see-plan": () => this.#openTab("plan"),
+      tab: (target) => this.#openTab(/** @type {Tab} */ (target.dataset.tab)),
+      "not-now": () => {
+        this.#dismissed = true;
+        this.requestUpdate();
+      },
+      "close-sheet": () => this.#closeSheet(),
+      "show-message": (target) => {
+        this.#closeSheet();
+        this.#list?.reveal(Number(target.dataset.number));
+      },
+      "ask-delete": () =>
+        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
+      "close-delete": () =>
+        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
+      delete: () => deleteSession(this.#id),
+      copy: copyText,
+      "open-export": () => {
+        const menu = this.querySelector("details.export");
+        if (menu instanceof HTMLDetailsElement) menu.open = true;
+        menu?.querySelector("summary")?.focus();
+      },
+      "retry-session": () => this.#stats.ask(),
+    });
+    this.listen(this, "change", (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLInputElement} */ (event.target);
+      if (field.name === "automatic") this.#after(setAutomatic(this.#id, field.checked));
+      if (field.name === "own_strategy")
+        this.#after(setStrategy(this.#id, field.value)).then(() => this.#planPanel?.plan());
+      if (field.name === "task_type")
+        this.#after(setTaskType(this.#id, field.value)).then(() => this.#planPanel?.plan());
+    });
+    this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
+    this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
+    shortcutsFor(
+      [
+        { key: "p", label: "Plan a prune", run: () => this.#openTab("plan") },
+        { key: "Enter", label: "Apply the plan, when it is open", run: () => this.#applyByKey() },
+        { key: "Escape", label: "Close what is open", run: () => this.#escape() },
+      ],
+      this.life,
+    );
+    const clock = setInterval(() => refreshTimes(this), 10_000);
+    this.life.addEventListener("abort", () => clearInterval(clock));
+    this.#stats.ask();
+  }
+
+  stop() {
+    for (const reader of [this.#stats, this.#timeline, this.#panel]) reader.stop();
+  }
+
+  #listenToPanels() {
+    this.listen(this, "plan-changed", (/** @type {CustomEvent} */ event) => {
+      this.#plan = event.detail.plan;
+      this.requestUpdate();
+    });
+    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) => this.#pruned(event.detail.applied));
+    this.listen(this, "undone", (/** @type {CustomEvent} */ event) => this.#undone(event.detail.undone));
+    this.listen(this, "message-act", (/** @type {CustomEvent} */ { detail }) =>
+      this.#after(actOn(this.#id, detail.id, detail.act, (n) => this.#undo(n))),
+    );
+    this.listen(this, "chosen", (/** @type {CustomEvent} */ { detail }) => {
+      this.#choices.put(detail.kind, detail.messages);
+      this.#openTab("plan");
+    });
+  }
+
+  /** @returns {import("./message-list.js").MessageList | null} */
+  get #list() {
+    return this.querySelector("message-list");
+  }
+
+  /** @returns {import("./token-chart.js").TokenChart | null} */
+  get #chart() {
+    return this.querySelector("token-chart");
+  }
+
+  /** @returns {import("./plan-panel.js").PlanPanel | null} */
+  get #planPanel() {
+    return this.querySelector("plan-panel");
+  }
+
+  /** Takes a session as it was told, unless a newer one is known; tells whether it did. @param {Session} session */
+  #accept(session) {
+    if (this.#session && session.version < this.#session.version) return false;
+    this.#session = session;
+    return true;
+  }
+
+  /** @param {AbortSignal} signal */
+  async #readStats(signal) {
+    try {
+      const first = this.#session === null;
+      const { session, cost, parent } = await api.stats(this.#id, signal);
+      if (this.#accept(session)) {
+        this.#cost = cost;
+        this.#parent = parent;
+      }
+      this.#error = null;
+      if (first) this.#firstLook(session);
+      this.requestUpdate();
+      this.#changed(true);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.requestUpdate();
+    }
+  }
+
+  /** @param {Session} session */
+  #firstLook(session) {
+    const asked = location.hash === "#plan";
+    this.#tab = asked || isAboveTarget(session) ? "plan" : "heaviest";
+    this.update();
+    if (asked) this.#openTab("plan");
+    else if (isAboveTarget(session)) this.#planPanel?.plan();
+    const wanted = new URLSearchParams(location.search).get("message");
+    if (wanted) setTimeout(() => this.#list?.reveal(Number(wanted)), 600);
+  }
+
+  /** @param {{ snapshot: any, known: boolean }} detail */
+  #resync({ snapshot, known }) {
+    if (this.#error) this.#stats.ask();
+    else if (this.#session) {
+      this.#receive(snapshot.stats);
+      if (known) this.#changed(true);
+    }
+  }
+
+  /** @param {any} payload */
+  #receive(payload) {
+    const session = payload?.session ?? payload;
+    if (session?.id !== this.#id || !session.pruned) return;
+    const before = this.#session;
+    if (!this.#accept(session)) return;
+    const operated = this.#operated;
+    this.#operated = false;
+    if (payload.cost !== undefined) this.#cost = payload.cost;
+    if (payload.parent !== undefined) this.#parent = payload.parent;
+    this.#chart?.push({
+      at: session.last_activity,
+      number: session.messages,
+      agent: session.agent?.tokens ?? null,
+      pruned: session.pruned.tokens,
+    });
+    if (before && before.version !== session.version)
+      this.#changed(operated || before.messages === session.messages);
+    else if (before && before.task_type.name !== session.task_type.name) this.#changed(true);
+    this.requestUpdate();
+  }
+
+  /** Reads again what depends on the log; on the operations too if `deep`. @param {boolean} deep */
+  #changed(deep) {
+    this.#list?.refresh();
+    if (!deep) return void this.#panel.ask();
+    this.#timeline.ask();
+    this.#refreshOpenPanel();
+  }
+
+  #refreshOpenPanel() {
+    const panel = this.querySelector("history-panel, summary-panel, archive-panel, heavy-panel");
+    /** @type {any} */ (panel)?.refresh?.();
+  }
+
+  /** Where it fails the chart keeps what it has, and asks again. @param {AbortSignal} signal */
+  async #readTimeline(signal) {
+    const timeline = await api.timeline(this.#id, signal);
+    if (this.#chart && !signal.aborted) this.#chart.value = timeline;
+  }
+
+  /** @param {Tab} tab */
+  #openTab(tab) {
+    if (!document.activeElement?.closest(".side")) this.#opener = document.activeElement;
+    this.#tab = tab;
+    this.#sheet = true;
+    this.update();
+    if (tab === "plan") this.#planPanel?.plan();
+    this.#showSide();
+  }
+
+  /** Whether the panels are a sheet over the page, for want of room. */
+  get #isSheet() {
+    return getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed";
+  }
+
+  /** Brings the panel that was asked for into view, and the focus to what it begins with. */
+  #showSide() {
+    if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
+      this.querySelector(".columns")?.scrollIntoView({ block: "start" });
+    if (this.#tab === "plan") this.#planPanel?.focusHeading();
+    else if (this.#isSheet)
+      /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
+  }
+
+  /** Closes the sheet and gives the focus back to what opened it; tells whether it was open. */
+  #closeSheet() {
+    const was = this.#sheet && this.#isSheet;
+    this.#sheet = false;
+    this.update();
+    if (was) this.#refocus();
+    return was;
+  }
+
+  /** Gives the focus back to what opened a panel, where it went with what had it. */
+  #refocus() {
+    const lost = document.activeElement === document.body || this.#isSheet;
+    if (lost && this.#opener instanceof HTMLElement && this.#opener.isConnected)
+      this.#opener.focus({ preventScroll: true });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #tabKeys(event) {
+    if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
+    const next = neighbour(this.#tab, event.key);
+    if (!next) return;
+    this.#openTab(next);
+    /** @type {HTMLElement | null} */ (this.querySelector("[role=tab][aria-selected=true]"))?.focus();
+  }
+
+  #applyByKey() {
+    if (this.#tab === "plan" && doesSomething(this.#plan)) this.#planPanel?.apply();
+  }
+
+  #escape() {
+    if (closeMenus(this, null)) return;
+    if (this.#closeSheet()) return;
+    if (this.#list?.closeRows()) return;
+    if (this.#tab === "plan") {
+      this.#tab = "heaviest";
+      this.#plan = null;
+      this.update();
+      this.#refocus();
+    }
+  }
+
+  /** @param {import("../shared/types.js").Applied} applied */
+  #pruned(applied) {
+    this.#done(applied.session);
+    this.#plan = null;
+    this.#tab = "history";
+    this.#sheet = false;
+    toast(prunedSentence(applied.operation), {
+      act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
+    });
+    this.update();
+    this.#refocus();
+  }
+
+  /** @param {number} n */
+  async #undo(n) {
+    try {
+      this.#undone(await api.undo(this.#id, n));
+    } catch (error) {
+      toastError(error, "Could not undo");
+    }
+  }
+
+  /** @param {import("../shared/types.js").Undone} undone */
+  #undone(undone) {
+    this.#done(undone.session);
+    toast(sentence(undone.message));
+    this.requestUpdate();
+  }
+
+  /** Takes the session as it is after something was done to it. @param {Promise<Session | null>} doing */
+  async #after(doing) {
+    const session = await doing;
+    if (session && this.#accept(session)) this.#changed(true);
+    this.requestUpdate();
+  }
+
+  /** Takes the session as an operation left it; what an event told is read already. @param {Session} session */
+  #done(session) {
+    const told = this.#session?.version === session.version;
+    if (this.#accept(session) && !told) this.#changed(true);
+  }
+
+  update() {
+    const session = this.#session;
+    if (!session) return render(this, noSession(this.#error));
+    document.title = `${titleOf(session)} · Coppice`;
+    const followed = session.kind === "followed";
+    const showsPlan = this.#tab === "plan" && this.#plan !== null;
+    render(
+      this,
+      html`${this.#error && stale(this.#error)}
+        ${header(session, this.#parent, location.origin)}
+        ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
+        <div class="figures" data-key="figures">${bars(session, this.#cost)}
+        <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed unseen="${unseenOf(session)}"` : ""}></token-chart></section></div>
+        <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
+        <div class="columns" data-key="columns">
+          <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>
+          ${side(session, this.#tab, this.#sheet)}
+        </div>
+        ${deleteDialog(session)}`,
+    );
+    this.#feedPanels(session);
+  }
+
+  /** @param {Session} session */
+  #feedPanels(session) {
+    const panel = this.#planPanel;
+    if (panel) {
+      panel.choices = this.#choices;
+      panel.session = session;
+    }
+    const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (
+      this.querySelector("heavy-panel")
+    );
+    if (heavy) heavy.total = mainGauge(session).tokens;
+  }
+}
+
+customElements.define("coppice-session", CoppiceSession);

@@ -1,0 +1,13 @@
+// What a session costs, in a sentence that says what it counts. Pure.
+import { counted, money } from "../shared/format.js";
+
+/** @typedef {import("../shared/types.js").Cost} Cost */
+
+/** The next call with and without the cache, and all calls so far; at list price. @param {Cost | null} cost */
+export function costSentence(cost) {
+  if (!cost || !(cost.per_call > 0)) return "";
+  const least = cost.at_least ? "at least " : "";
+  const call = `Input of the next call at list price: ${least}${money(cost.per_call, cost.currency)} new, ${least}${money(cost.per_call_cached, cost.currency)} from the cache.`;
+  if (cost.spent === null || cost.calls === 0) return call;
+  return `${call} ${counted(cost.calls, "call")} so far, output included: ${money(cost.spent, cost.currency)}.`;
+}

@@ -1,0 +1,28 @@
+// Several pages of a list read as one, so that a list longer than a page can be read again. Pure but for the reading.
+import { unread } from "./rows.js";
+
+/** @typedef {import("../shared/types.js").Message} Message */
+/** @typedef {import("../shared/types.js").Page} Page */
+
+/**
+ * One page over all rows that are shown and what is new among them, however long; where too much is new to be read
+ * whole, of the newest first the newest, and then on from the first that is shown. Gives up a page's length beyond.
+ *
+ * @param {(after: string | number, limit: number) => Promise<Page>} fetchPage
+ * @param {Page} page the first of them @param {Message[]} shown @param {string} sort @param {number} most rows of a page
+ * @returns {Promise<Page>}
+ */
+export async function pageOver(fetchPage, page, shown, sort, most) {
+  const all = new Map(page.messages.map((m) => [m.id, m]));
+  let { next } = page;
+  while (next !== null && all.size < shown.length + most) {
+    const left = unread(shown, [...all.values()]);
+    if (left === 0) break;
+    const first = shown[0]?.number ?? 0;
+    if (sort === "newest" && Number(next) > first) next = first + 1;
+    const more = await fetchPage(next, Math.min(most, left));
+    for (const message of more.messages) all.set(message.id, message);
+    next = more.next;
+  }
+  return { ...page, messages: [...all.values()], next };
+}

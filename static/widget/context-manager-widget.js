@@ -1,0 +1,191 @@
+// <context-manager-widget session-id="…" base-url=""></context-manager-widget>
+//
+// How full one session's context is, and the button that prunes it, for any page of ours; drawn in a shadow root so that
+// it looks the same everywhere. Attributes: `session-id`; `base-url`, where the server is, by default where the page
+// came from; both may change. Refreshes live, at most once a second and at least every three. `getStatus()` answers what it shows. Emits
+// `context:pruned` with the answer of the prune.
+
+import { prunedItems } from "../session/plan.js";
+import { apiAt } from "../shared/api.js";
+import { CoppiceElement } from "../shared/element.js";
+import { number, percent } from "../shared/format.js";
+import { html } from "../shared/html.js";
+import { icon } from "../shared/icons.js";
+import { Reader } from "../shared/reader.js";
+import { render } from "../shared/render.js";
+import { live } from "../shared/socket.js";
+import { WIDGET_STYLE } from "./style.js";
+
+/** @typedef {import("../shared/types.js").Stats} Stats */
+/** @typedef {{ label: string, value: string }} Metric */
+/** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric, lastActivity: string | null, message: string }} WidgetStatus */
+
+const REFRESH_MS = 3000;
+const CALM_MS = 1000;
+const TOAST_MS = 6000;
+/** Above this share of the limit the widget warns (SPEC B17). */
+const WARNING_PERCENT = 80;
+const WARNING = "Context exceeds 80% capacity - pruning recommended";
+
+export class ContextManagerWidget extends CoppiceElement {
+  static observedAttributes = ["session-id", "base-url"];
+
+  #root = this.attachShadow({ mode: "open" });
+  /** @type {Stats | null} */
+  #stats = null;
+  /** @type {string | null} */
+  #error = null;
+  /** @type {string | null} */
+  #toast = null;
+  #pruning = false;
+  /** @type {ReturnType<typeof setInterval> | null} */
+  #clock = null;
+  #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
+
+  get #session() {
+    return this.getAttribute("session-id") ?? "";
+  }
+
+  get #api() {
+    return apiAt((this.getAttribute("base-url") ?? "").replace(/\/$/, ""));
+  }
+
+  attributeChangedCallback() {
+    if (this.life.aborted) return;
+    this.#stats = null;
+    this.#error = null;
+    this.#toast = null;
+    this.#follow();
+    this.requestUpdate();
+  }
+
+  start() {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(WIDGET_STYLE);
+    this.#root.adoptedStyleSheets = [sheet];
+    this.listen(this.#root, "click", (/** @type {MouseEvent} */ event) => {
+      if (/** @type {Element} */ (event.target).closest("[data-act=prune]")) this.prune();
+    });
+    for (const name of [
+      "context:stats",
+      "messages:appended",
+      "context:pruned",
+      "context:restored",
+      "session:updated",
+    ])
+      this.listen(live, name, (/** @type {CustomEvent} */ { detail }) => {
+        if (this.#isHere && (detail?.session_id ?? detail?.id) === this.#session) this.refresh();
+      });
+    this.#clock = setInterval(() => this.refresh(), REFRESH_MS);
+    this.#follow();
+  }
+
+  /** Whether the session is one of the server that the page came from, whose events arrive here. */
+  get #isHere() {
+    return !this.getAttribute("base-url");
+  }
+
+  /** Begins with the session that the attributes name. */
+  #follow() {
+    if (this.#isHere && this.#session) live.join(`session:${this.#session}`);
+    this.#reader.restart();
+  }
+
+  stop() {
+    if (this.#clock) clearInterval(this.#clock);
+    this.#reader.stop();
+  }
+
+  refresh() {
+    return this.#reader.ask();
+  }
+
+  /** @param {AbortSignal} signal aborted once another session is shown */
+  async #read(signal) {
+    if (!this.#session) return;
+    try {
+      const stats = await this.#api.stats(this.#session, signal);
+      if (signal.aborted) return;
+      this.#stats = stats;
+      this.#error = null;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#error = error instanceof Error ? error.message : String(error);
+    }
+    this.requestUpdate();
+  }
+
+  /** Prunes to the aim, as a click on the button does. */
+  async prune() {
+    if (this.#pruning) return;
+    this.#pruning = true;
+    const { signal } = this.#reader;
+    this.requestUpdate();
+    try {
+      const applied = await this.#api.prune(this.#session, {});
+      if (!signal.aborted) this.#say(prunedItems(applied.operation));
+      this.emit("context:pruned", applied);
+    } catch (error) {
+      if (!signal.aborted) this.#say(`Not pruned: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    this.#pruning = false;
+    await this.#reader.restart();
+  }
+
+  /** @param {string} message */
+  #say(message) {
+    this.#toast = message;
+    this.requestUpdate();
+    setTimeout(() => {
+      if (this.#toast === message) this.#toast = null;
+      this.requestUpdate();
+    }, TOAST_MS);
+  }
+
+  get #warns() {
+    return (this.#stats?.utilizationPercent ?? 0) > WARNING_PERCENT;
+  }
+
+  /** What it shows, as data. @returns {WidgetStatus} */
+  getStatus() {
+    const stats = this.#stats;
+    const state = this.#warns
+      ? "warning"
+      : stats?.session.activity === "working" || stats?.session.state === "active"
+        ? "active"
+        : "idle";
+    return {
+      state,
+      primaryMetric: { label: "Utilization", value: stats ? percent(stats.utilizationPercent) : "–" },
+      secondaryMetric: {
+        label: "Tokens",
+        value: stats ? `${number(stats.tokens)} of ${number(stats.limit)}` : "–",
+      },
+      lastActivity: stats?.session.last_activity ?? null,
+      message:
+        this.#error ??
+        (this.#warns ? WARNING : stats ? `${number(stats.items)} messages in the context` : "Reading"),
+    };
+  }
+
+  update() {
+    const stats = this.#stats;
+    const used = stats?.utilizationPercent ?? 0;
+    render(
+      this.#root,
+      html`<section class="widget" aria-label="Context" data-state="${this.getStatus().state}">
+        ${this.#warns && html`<p class="banner" role="alert" data-key="banner">${icon("warning")}${WARNING}</p>`}
+        ${this.#error && html`<p class="fault" role="alert" data-key="fault">${this.#error}</p>`}
+        <dl data-key="figures"><div><dt>Messages</dt><dd>${stats ? number(stats.items) : "–"}</dd></div>
+          <div><dt>Tokens</dt><dd>${stats ? html`${number(stats.tokens)} <span class="of">of ${number(stats.limit)}</span>` : "–"}</dd></div>
+          <div><dt>Utilization</dt><dd>${stats ? percent(used) : "–"}</dd></div></dl>
+        <div class="track" data-key="bar" role="progressbar" aria-label="Utilization" aria-valuemin="0" aria-valuemax="100" aria-valuenow="${Math.min(100, Math.round(used))}" aria-valuetext="${percent(used)}"><i data-css="--w:${Math.min(100, used)}%"></i></div>
+        <div class="foot" data-key="foot"><button data-act="prune" ${this.#pruning || !stats ? html`disabled` : ""}>Prune Context Now</button>
+          <p class="info">${stats?.session.automatic ? "Automatic management is on: the context is pruned when it crosses its target." : "Automatic management is off: the context is pruned when you say so."}</p></div>
+        ${this.#toast && html`<p class="toast" role="status" data-key="toast">${this.#toast}</p>`}
+      </section>`,
+    );
+  }
+}
+
+customElements.define("context-manager-widget", ContextManagerWidget);

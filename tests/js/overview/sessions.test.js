@@ -1,0 +1,131 @@
+// static/overview/sessions.js: which sessions the overview shows, and in which order.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { arrange, mainGauge, tally, titleOf } from "../../../static/overview/sessions.js";
+import { gauge, session } from "../builders.js";
+
+const old = session({ id: "old", title: "Old", last_activity: "2026-11-01T00:00:00Z" });
+const fresh = session({
+  id: "fresh",
+  title: "Fresh",
+  last_activity: "2026-11-20T00:00:00Z",
+  source: "codex",
+});
+const over = session({ id: "over", title: "Over", last_activity: "2026-11-02T00:00:00Z", state: "warning" });
+const child = session({
+  id: "child",
+  title: "Explore",
+  parent_id: "old",
+  last_activity: "2026-11-03T00:00:00Z",
+});
+
+/** @param {import("../../../static/overview/sessions.js").Row[]} rows */
+const shape = (rows) => rows.map((row) => [row.session.id, row.depth]);
+
+describe("the order of sessions", () => {
+  it("puts what is above its target first, then the latest", () => {
+    assert.deepEqual(shape(arrange([old, fresh, over])), [
+      ["over", 0],
+      ["fresh", 0],
+      ["old", 0],
+    ]);
+  });
+  it("puts sub-agents under their parent", () => {
+    assert.deepEqual(shape(arrange([child, fresh, old])), [
+      ["fresh", 0],
+      ["old", 0],
+      ["child", 1],
+    ]);
+  });
+  it("lifts a family to where its most urgent member would stand", () => {
+    assert.deepEqual(shape(arrange([fresh, old, { ...child, state: "warning" }])), [
+      ["old", 0],
+      ["child", 1],
+      ["fresh", 0],
+    ]);
+  });
+  it("shows a sub-agent alone when its parent is not shown", () => {
+    assert.deepEqual(shape(arrange([child, old], { text: "explore" })), [["child", 0]]);
+  });
+  it("loses nobody when two name each other as parent of themselves", () => {
+    assert.deepEqual(shape(arrange([session({ id: "a", parent_id: "a" })])), [["a", 0]]);
+  });
+});
+
+describe("the work of ordering", () => {
+  it("grows with the number of sessions, not with its square", () => {
+    const many = Array.from({ length: 400 }, (_, i) => session({ id: `s${i}` }));
+    const own = Array.prototype[Symbol.iterator];
+    let taken = 0;
+    Array.prototype[Symbol.iterator] = /** @type {any} */ (
+      /** @this {unknown[]} */
+      function* () {
+        for (let i = 0; i < this.length; i++) {
+          taken += 1;
+          yield this[i];
+        }
+      }
+    );
+    try {
+      assert.equal(arrange(many).length, 400);
+    } finally {
+      Array.prototype[Symbol.iterator] = own;
+    }
+    assert.ok(taken < 20 * many.length, `${taken} items were walked`);
+  });
+});
+
+describe("sub-agents", () => {
+  const many = [1, 2, 3, 4].map((n) => session({ id: `q${n}`, parent_id: "old", title: `Quiet ${n}` }));
+  it("that are many and quiet are folded away under their parent", () => {
+    assert.deepEqual(
+      arrange([old, ...many]).map((row) => [row.session.id, row.quiet, row.folded]),
+      [["old", 4, true]],
+    );
+    assert.equal(arrange([old, ...many], { unfolded: new Set(["old"]) }).length, 5);
+    assert.equal(arrange([old, ...many.slice(2)]).length, 3);
+  });
+  it("that work or are above their target are always shown", () => {
+    const busy = session({ id: "busy", parent_id: "old", activity: "working" });
+    const full = session({ id: "full", parent_id: "old", state: "warning" });
+    assert.deepEqual(
+      arrange([old, busy, full, ...many]).map((row) => row.session.id),
+      ["old", "full", "busy"],
+    );
+  });
+  it("that are looked for are shown", () =>
+    assert.equal(arrange([old, ...many], { text: "quiet" }).length, 4));
+});
+
+describe("the filter", () => {
+  it("finds words in title and model whatever their case", () => {
+    assert.deepEqual(shape(arrange([old, fresh], { text: " FRESH " })), [["fresh", 0]]);
+  });
+  it("keeps one source, or what is above its target", () => {
+    assert.deepEqual(shape(arrange([old, fresh, over], { chip: "codex" })), [["fresh", 0]]);
+    assert.deepEqual(shape(arrange([old, fresh, over], { chip: "above" })), [["over", 0]]);
+  });
+});
+
+describe("what is said of sessions", () => {
+  it("counts them", () => {
+    assert.deepEqual(tally([old, fresh, over]), {
+      all: 3,
+      working: 0,
+      busy: 0,
+      above: 1,
+      sources: ["claude-code", "codex"],
+    });
+  });
+  it("is about the agent's own context where there is one", () => {
+    const agent = gauge({ tokens: 9 });
+    assert.equal(mainGauge(session({ agent })).tokens, 9);
+    assert.equal(mainGauge(session({ agent: null, pruned: gauge({ tokens: 4 }) })).tokens, 4);
+  });
+  it("calls one that has only an id by the beginning of it", () => {
+    const id = "2c5941bd-b9de-41d6-9414-221d175776f7";
+    assert.equal(titleOf(session({ title: id })), "Untitled session 2c5941bd");
+    assert.equal(titleOf(session({ title: `${id}.agent-aa1e905b` })), "Untitled sub-agent aa1e905b");
+    assert.equal(titleOf(session({ title: null, id: "mine" })), "mine");
+  });
+});

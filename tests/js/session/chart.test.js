@@ -1,0 +1,90 @@
+// static/session/chart.js: what the chart draws of a timeline.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  across,
+  hasTime,
+  known,
+  largestGap,
+  prefersTime,
+  timeLabels,
+} from "../../../static/session/chart.js";
+
+/** @param {number} number @param {string | null} at @param {number} [agent] */
+const point = (number, at, agent = 100) => ({ number, at, agent, pruned: agent });
+const [noon, later, evening] = ["2026-01-01T12:00:00Z", "2026-01-01T12:00:10Z", "2026-01-01T12:00:40Z"];
+
+describe("a pause", () => {
+  it("is measured as its share of the whole time", () =>
+    assert.equal(largestGap([noon, later, evening]), 0.75));
+  it("is none where there are no times", () => assert.equal(largestGap([null, noon]), 0));
+});
+
+describe("the scale of time", () => {
+  it("is there only where time has a length", () => {
+    assert.equal(hasTime([point(1, noon), point(2, later)]), true);
+    assert.equal(hasTime([point(1, noon), point(2, noon)]), false);
+    assert.equal(hasTime([point(1, null), point(2, null)]), false);
+  });
+  it("is not the first choice where one pause would fill it", () => {
+    assert.equal(prefersTime([point(1, noon), point(2, later), point(3, evening)]), false);
+    assert.equal(
+      prefersTime([point(1, noon), point(2, later)].concat(point(3, "2026-01-01T12:00:19Z"))),
+      false,
+    );
+    assert.equal(prefersTime([point(1, noon), point(2, "2026-01-01T12:00:20Z"), point(3, evening)]), false);
+    assert.equal(
+      prefersTime(
+        [noon, "2026-01-01T12:00:15Z", "2026-01-01T12:00:28Z", evening].map((at, i) => point(i, at)),
+      ),
+      true,
+    );
+  });
+  it("is not begun with for what came within a moment", () => {
+    const times = Array.from({ length: 9 }, (_, i) => `2026-01-01T12:00:0${i}Z`);
+    assert.equal(prefersTime(times.map((at, i) => point(i, at))), false);
+    assert.equal(hasTime(times.map((at, i) => point(i, at))), true);
+  });
+  it("goes on where an agent comes back to an earlier message", () => {
+    const [first, second, third] = across([point(1, noon), point(2, later), point(3, noon)], true);
+    assert.deepEqual([Number(second) - Number(first), third], [10, second]);
+  });
+  it("gives way to the numbers of messages", () =>
+    assert.deepEqual(across([point(4, noon), point(9, noon)], false), [4, 9]));
+});
+
+describe("the line", () => {
+  it("begins where the total is known, not with a leap from what was counted before the first call", () => {
+    // X11
+    const points = [point(1, noon, 11), point(2, later, 26_323), point(3, evening, 9_000)];
+    assert.deepEqual(
+      known(points, 21_000).map((p) => p.number),
+      [2, 3],
+    );
+  });
+  it("is whole where everything is in the transcript, or no total is known yet", () => {
+    const points = [point(1, noon, 11), point(2, later, 40)];
+    assert.equal(known(points, 0), points);
+    assert.equal(known(points, 900), points);
+  });
+});
+
+describe("the words below a scale of time", () => {
+  const noon = new Date(2026, 0, 1, 12).getTime() / 1000;
+  it("are days where its marks are days", () => {
+    const [first, second] = timeLabels([noon, noon + 86_400]);
+    assert.notEqual(first, second);
+    assert.match(String(first), /1/);
+    assert.doesNotMatch(String(first), /12/);
+  });
+  it("say the same time once", () => {
+    const labels = timeLabels([noon, noon + 0.2, noon + 0.4, noon + 1]);
+    assert.deepEqual(labels.slice(1, 3), ["", ""]);
+    assert.notEqual(labels[3], "");
+  });
+  it("are times, with the day where another one begins", () => {
+    const labels = timeLabels([noon, noon + 6 * 3600, noon + 12 * 3600]);
+    assert.match(String(labels[0]), /12/);
+    assert.equal(labels[2], timeLabels([noon + 86_400 - 3600, noon + 2 * 86_400])[0]);
+  });
+});

@@ -1,0 +1,125 @@
+// static/session/head.js: the upper part of the session page.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { banner, bars, header, noSession } from "../../../static/session/head.js";
+import { ApiError } from "../../../static/shared/api.js";
+import { gauge, plan, session, taskType } from "../builders.js";
+
+const agent = gauge({
+  tokens: 176_000,
+  utilization: 88,
+  regions: [{ name: "tool", tokens: 176_000, certainty: "exact" }],
+});
+const pruned = gauge({
+  tokens: 100_000,
+  utilization: 50,
+  regions: [{ name: "tool", tokens: 100_000, certainty: "exact" }],
+});
+
+describe("the banner", () => {
+  it("says how far above the target the context is and what pruning would bring", () => {
+    // X9
+    const text = banner(session({ kind: "managed", agent: null, pruned: agent }), plan()).toString();
+    assert.match(text, /is at 88.0.%, above its target of 80.%/);
+    assert.match(text, /frees about 76,000 tokens/);
+  });
+  it("points to the export where the pruned view is small enough already", () => {
+    // X12
+    const text = banner(session({ agent, pruned }), null).toString();
+    assert.match(text, /The pruned view is at 50.0.%/);
+    assert.match(text, /data-act="open-export"/);
+  });
+});
+
+describe("the page of a session that is not there", () => {
+  it("says so as the server's own page does, with a way back", () => {
+    const text = noSession(new ApiError(404, "no session <b>", [], "not_found")).toString();
+    assert.match(text, /<h1>There is nothing here<\/h1>/);
+    assert.match(text, /No session &lt;b&gt;\./);
+    assert.match(text, /href="\/"/);
+  });
+  it("offers to try again where it may be there", () => {
+    const text = noSession(
+      new ApiError(401, "this server asks for its token", [], "token_needed"),
+    ).toString();
+    assert.match(text, /Could not read this session: this server asks/);
+    assert.match(text, /data-act="retry-session"/);
+  });
+});
+
+describe("the session's own strategy", () => {
+  it("is that of the settings until another is chosen", () => {
+    // S4, B18
+    const text = header(session()).toString();
+    assert.match(text, /<option value="" selected>As in the settings: Foresight</);
+    const own = session({ strategy: { name: "summarise", own: "summarise", setting: "foresight" } });
+    assert.match(header(own).toString(), /<option value="summarise" selected>Summarise</);
+  });
+});
+
+describe("the line on the task type", () => {
+  it("says what the session counts as and why, with another to choose", () => {
+    // B18
+    const text = bars(session({ task_type: taskType("coding") })).toString();
+    assert.match(text, /Counts as<\/label>/);
+    assert.match(text, /<option value="" selected>coding \(by the settings\)/);
+    assert.match(text, /48 % of its messages are tool outputs\./);
+    const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
+    assert.match(bars(chosen).toString(), /<option value="chat" selected>chat</);
+  });
+});
+
+describe("the bars", () => {
+  it("are two for a followed session, with what pruning changed in each region", () => {
+    // X12
+    const text = bars(session({ agent, pruned })).toString();
+    assert.equal(text.match(/<context-gauge/g)?.length, 2);
+    assert.match(text, /76,000 tokens less/);
+    assert.match(text, /→ 100,000/);
+    assert.match(text, /the agent's own context is untouched/);
+  });
+  it("tell what calls cost, and nothing where that is not known or nothing would be sent", () => {
+    // X9
+    const cost = {
+      per_call: 0.5,
+      per_call_cached: 0.05,
+      at_least: false,
+      calls: 0,
+      spent: null,
+      currency: "USD",
+    };
+    assert.match(bars(session({ agent, pruned }), cost).toString(), /data-key="cost">Input of the next call/);
+    assert.doesNotMatch(bars(session({ agent, pruned }), null).toString(), /data-key="cost"/);
+    assert.doesNotMatch(bars(session(), { ...cost, per_call: 0 }).toString(), /data-key="cost"/);
+  });
+  it("are one for a managed session", () =>
+    assert.equal(
+      bars(session({ agent: null, pruned }))
+        .toString()
+        .match(/<context-gauge/g)?.length,
+      1,
+    ));
+});
+
+describe("the header", () => {
+  it("offers the agent's own format only where there is one", () => {
+    assert.match(header(session()).toString(), /format=claude-code/);
+    assert.doesNotMatch(header(session({ source: "api" })).toString(), /format=(claude-code|codex)/);
+  });
+  it("leads from a sub-agent to its parent, where there is one to look at", () => {
+    const child = session({ parent_id: "p 1" });
+    assert.match(
+      header(child, { id: "p 1", title: "The parent" }).toString(),
+      /sub-agent of <a class="link" href="\/sessions\/p%201">The parent<\/a>/,
+    );
+    assert.match(header(child, null).toString(), />sub-agent · /);
+    assert.doesNotMatch(header(child, null).toString(), /href="\/sessions\/p/);
+  });
+  it("says what has to be known before the figures are believed", () => {
+    // X10
+    const notes = ["the model novel-1 is not in the table"];
+    const text = header(session({ notes, malformed: 1 })).toString();
+    assert.match(text, /<li>The model novel-1 is not in the table\.<\/li>/);
+    assert.match(text, /1 line of the file could not be read and was skipped/);
+  });
+});

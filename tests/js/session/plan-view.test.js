@@ -1,0 +1,89 @@
+// static/session/plan-view.js: the plan panel as markup.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Choices } from "../../../static/session/choices.js";
+import { planBody, planTitle } from "../../../static/session/plan-view.js";
+import { gauge, message, plan, session } from "../builders.js";
+
+/** @param {Partial<import("../../../static/session/plan-view.js").PlanView>} given */
+const body = (given) =>
+  String(
+    planBody({
+      plan: plan(),
+      session: session(),
+      choices: new Choices(),
+      wish: {},
+      open: new Set(),
+      all: new Set(),
+      strategies: [],
+      ...given,
+    }),
+  );
+
+describe("the plan", () => {
+  it("is headed by what it cuts to, or says that only what was chosen goes", () => {
+    assert.equal(planTitle(plan(), session(), false), "Prune to 60\u202f%");
+    assert.equal(planTitle(plan(), session(), true), "Only what you chose");
+  });
+  it("draws the regions that stay as the server tells them", () => {
+    /** @type {import("../../../static/shared/types.js").Region[]} */
+    const regions_after = [{ name: "user", tokens: 77_777, certainty: "exact" }];
+    assert.match(
+      body({ plan: plan({ regions_after }) }),
+      /&quot;name&quot;:&quot;user&quot;,&quot;tokens&quot;:77777/,
+    );
+  });
+  it("says what a summary would stand for, by whom, and the most it may take", () => {
+    // X1, S4
+    const summary = {
+      messages: 40,
+      first: 2,
+      last: 41,
+      covered_tokens: 20_000,
+      most_tokens: 2_400,
+      absorbed_tokens: 900,
+    };
+    const groups = [{ cause: "summarised", label: "covered by the summary", messages: 40, tokens: 20_000 }];
+    const shown = body({ plan: plan({ groups, freed: 18_500, summary: { ...summary, by_model: false } }) });
+    assert.match(shown, /Summary of messages 2–41<small class="muted">written by the built-in summariser/);
+    assert.match(shown, /\+2,400<small class="muted">at most/);
+    assert.match(shown, /Earlier summaries, which go into it<\/span><span class="num">−900/);
+    assert.match(shown, /Freed <span class="muted small">at least/);
+    const asked = body({ plan: plan({ groups, summary: { ...summary, by_model: true } }) });
+    assert.match(asked, /written by the model, or the built-in summariser where it fails/);
+  });
+  it("offers the emergency path only where the context is above what is usable", () => {
+    // B7, S5
+    const over = { protected_tokens: 170_000, max_tokens: 120_000, message: "too much", usable: 165_904 };
+    const offered = body({ plan: plan({ over_budget: { ...over, emergency: true } }) });
+    assert.match(offered, /data-act="relieve">Cut to 165,904</);
+    const fits = body({ plan: plan({ over_budget: { ...over, emergency: false } }) });
+    assert.doesNotMatch(fits, /relieve/);
+  });
+  it("says of a shortened output what it took and what it will take", () => {
+    const shortened = [message({ number: 7, tokens: 1_204, tokens_after: 310, fate: "shortened" })];
+    const shown = body({ plan: plan({ shortened, shortened_count: 1 }), open: new Set(["shortened"]) });
+    assert.match(shown, /1,204<small.*→<\/span> 310<\/small>/);
+  });
+  it("names what was chosen, one by one while they are few", () => {
+    const choices = new Choices();
+    choices.put("drop", [{ id: "m3", number: 3 }]);
+    const few = body({ choices });
+    assert.match(few, /Dropped by you/);
+    assert.match(few, /No longer drop message 3/);
+    assert.match(few, /Prune to 60\u202f% as well/);
+    choices.put(
+      "drop",
+      Array.from({ length: 9 }, (_, i) => ({ id: `m${i + 10}`, number: i + 10 })),
+    );
+    assert.match(body({ choices, wish: { max_tokens: 5 } }), /No longer drop these 10 messages/);
+    assert.doesNotMatch(body({ choices, wish: { max_tokens: 5 } }), /as well/);
+  });
+  it("cuts to no more than the whole limit, whatever it is called with", () => {
+    const huge = plan({ max_tokens: 500_000 });
+    assert.match(
+      body({ plan: huge, session: session({ pruned: gauge({ tokens: 250_000 }) }) }),
+      /value="100"/,
+    );
+  });
+});

@@ -1,0 +1,220 @@
+// static/session/plan.js: what a plan says in words.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Choices } from "../../../static/session/choices.js";
+import {
+  doesSomething,
+  groupsOf,
+  planRequest,
+  planVerb,
+  promise,
+  prunedItems,
+  prunedSentence,
+  rowsByCause,
+  sinceSentence,
+  summaryTokens,
+  tookWords,
+  whatItDoes,
+} from "../../../static/session/plan.js";
+import { gauge, message, operation, plan, session } from "../builders.js";
+
+const summary = {
+  messages: 40,
+  first: 2,
+  last: 41,
+  covered_tokens: 20_000,
+  most_tokens: 2_400,
+  absorbed_tokens: 900,
+  by_model: false,
+};
+
+describe("what a prune does", () => {
+  it("ends a sentence, shortened outputs included", () => {
+    assert.equal(whatItDoes(plan()), "takes 42 messages out");
+    assert.equal(whatItDoes(plan({ shortened_count: 3 })), "takes 42 messages out and shortens 3 outputs");
+    assert.equal(whatItDoes(plan({ removed_count: 0, shortened_count: 1 })), "shortens 1 output");
+    assert.equal(whatItDoes(plan({ removed_count: 0 })), "changes nothing");
+  });
+});
+
+describe("the plan's button", () => {
+  it("says what it does", () => {
+    assert.equal(planVerb(plan()), "Prune 42 messages");
+    assert.equal(planVerb(plan({ shortened_count: 3 })), "Prune 42 messages, shorten 3");
+    assert.equal(planVerb(plan({ removed_count: 0, shortened_count: 1 })), "Shorten 1 output");
+    assert.equal(planVerb(plan({ removed_count: 0 })), "Nothing to prune");
+  });
+  it("says what a summary stands for apart from what goes", () => {
+    const given = { removed_count: 42, shortened_count: 1, summary };
+    assert.equal(planVerb(plan(given)), "Summarise 40 messages, prune 2, shorten 1");
+    assert.equal(planVerb(plan({ removed_count: 40, summary })), "Summarise 40 messages");
+  });
+  it("does something only when messages go or are shortened", () => {
+    assert.deepEqual(
+      [doesSomething(plan()), doesSomething(plan({ removed_count: 0 })), doesSomething(null)],
+      [true, false, false],
+    );
+  });
+});
+
+describe("what a plan promises", () => {
+  it("names the aim and what is freed, and when it pays back", () => {
+    const cache = {
+      saved_per_call: 1,
+      rewritten_once: 1,
+      break_even_calls: 1.2,
+      saved_cost: null,
+      rewrite_cost: null,
+      currency: "USD",
+    };
+    assert.equal(promise(plan(), session()), "Pruning to 60\u202f% frees about 76,000 tokens.");
+    assert.equal(
+      promise(plan({ cache }), session()),
+      "Pruning to 60\u202f% frees about 76,000 tokens and pays back after 2 calls.",
+    );
+    assert.equal(
+      promise(plan({ max_tokens: 200_000 }), session()),
+      "What you chose frees about 76,000 tokens.",
+    );
+  });
+});
+
+describe("a summary in a plan", () => {
+  it("takes some of what is freed, and gives back those that go into it", () => {
+    assert.deepEqual([summaryTokens(plan()), summaryTokens(plan({ summary }))], [0, 1_500]);
+    const given = { summary, freed: 18_600, shortened_count: 2, groups: [group("summarised", 20_000)] };
+    assert.equal(groupsOf(plan(given)).find((one) => one.cause === "shortened")?.tokens, 100);
+  });
+});
+
+/** @param {string} cause @param {number} tokens */
+const group = (cause, tokens) => ({ cause, label: cause, messages: 40, tokens });
+
+/** @param {number} removed @param {number} shortened */
+const prune = (removed, shortened) => ({ messages: removed + shortened, removed, shortened, freed: 38_120 });
+
+describe("what has been done", () => {
+  it("is said with its figures", () => {
+    assert.equal(prunedSentence(operation(prune(42, 0))), "42 messages pruned, 38,120 tokens freed.");
+    assert.equal(
+      prunedSentence(operation(prune(42, 3))),
+      "42 messages pruned, 3 outputs shortened, 38,120 tokens freed.",
+    );
+    assert.equal(
+      prunedSentence(operation({ ...prune(0, 1), freed: 90 })),
+      "1 output shortened, 90 tokens freed.",
+    );
+  });
+  it("is said by the widget in the words that others look for", () => {
+    assert.equal(prunedItems(operation(prune(42, 0))), "Context pruned: 42 items removed");
+    assert.equal(prunedItems(operation(prune(0, 9))), "Context pruned: 0 items removed, 9 shortened");
+  });
+  it("says what was removed apart from what was shortened", () => {
+    assert.equal(tookWords(prune(12, 3)), "12 removed, 3 shortened");
+    assert.equal(tookWords({ ...prune(12, 0), summarised: 10 }), "10 summarised, 2 removed");
+    assert.equal(
+      prunedSentence(operation({ ...prune(12, 0), summarised: 12 })),
+      "12 messages summarised, 38,120 tokens freed.",
+    );
+    assert.equal(tookWords(prune(0, 3)), "3 shortened");
+    assert.equal(tookWords({ messages: 15, removed: null, shortened: null }), "15 messages");
+    assert.equal(tookWords(prune(0, 0)), "");
+  });
+  it("since a plan is counted", () => {
+    assert.equal(sinceSentence(10, 13), "3 messages came since this plan was made.");
+    assert.equal(sinceSentence(10, 10), "The session has changed since this plan was made.");
+  });
+});
+
+describe("the rows of a plan", () => {
+  it("stand by cause, in the order of its groups", () => {
+    const groups = [
+      { cause: "superseded", label: "", messages: 1, tokens: 1 },
+      { cause: "below_cut", label: "", messages: 1, tokens: 1 },
+    ];
+    const removed = [message({ number: 5, cause: "below_cut" }), message({ number: 3, cause: "superseded" })];
+    assert.deepEqual(
+      [...rowsByCause(plan({ groups, removed }))].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
+      [
+        ["superseded", [3]],
+        ["below_cut", [5]],
+      ],
+    );
+  });
+});
+
+describe("the groups of a plan", () => {
+  const groups = [{ cause: "superseded", label: "read again later", messages: 2, tokens: 7_000 }];
+  it("add up to what is freed, shortened outputs with them", () => {
+    // X1
+    const made = plan({ groups, removed_count: 2, shortened_count: 3, freed: 12_500 });
+    assert.deepEqual(
+      groupsOf(made).map((g) => [g.cause, g.messages, g.tokens]),
+      [
+        ["superseded", 2, 7_000],
+        ["shortened", 3, 5_500],
+      ],
+    );
+    const shortened = [message({ number: 8, fate: "shortened", cause: "shortened" })];
+    assert.deepEqual(
+      rowsByCause({ ...made, shortened })
+        .get("shortened")
+        ?.map((m) => m.number),
+      [8],
+    );
+  });
+  it("have a stage's outputs by their reason, others together", () => {
+    // X7
+    const again = {
+      cause: "duplicate",
+      label: "the same output again",
+      fate: /** @type {const} */ ("shortened"),
+      messages: 2,
+      tokens: 900,
+    };
+    const made = plan({
+      groups: [again],
+      shortened_count: 3,
+      freed: 1_000,
+      shortened: [
+        message({ number: 4, fate: "shortened", cause: "duplicate" }),
+        message({ number: 6, fate: "shortened", cause: "shortened" }),
+      ],
+    });
+    assert.deepEqual(
+      groupsOf(made).map((g) => [g.cause, g.fate, g.messages, g.tokens]),
+      [
+        ["duplicate", "shortened", 2, 900],
+        ["shortened", "shortened", 1, 100],
+      ],
+    );
+    assert.deepEqual(
+      [...rowsByCause(made)].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
+      [
+        ["duplicate", [4]],
+        ["shortened", [6]],
+      ],
+    );
+    const alone = plan({ groups: [again], shortened_count: 2, freed: 900 });
+    assert.deepEqual(groupsOf(alone), [again]);
+  });
+  it("are those of what goes where nothing is shortened", () =>
+    assert.deepEqual(groupsOf(plan({ groups })), groups));
+});
+
+describe("what is asked for", () => {
+  const choices = new Choices();
+  choices.put("drop", [{ id: "m3", number: 3 }]);
+
+  it("is what was chosen alone, with room for all the rest, where no aim was set", () => {
+    const full = session({ limit: 200_000, pruned: gauge({ tokens: 190_000 }) });
+    assert.deepEqual(planRequest({}, choices, full), { max_tokens: 380_000, drop: ["m3"] });
+    assert.deepEqual(planRequest({}, choices, session()), { max_tokens: 200_000, drop: ["m3"] });
+  });
+  it("is what was chosen beside a prune, where one was", () => {
+    const wish = { max_tokens: 120_000 };
+    assert.deepEqual(planRequest(wish, choices, session()), { max_tokens: 120_000, drop: ["m3"] });
+    assert.deepEqual(planRequest(wish, new Choices(), session()), wish);
+    assert.deepEqual(planRequest({}, new Choices(), session()), {});
+  });
+});

@@ -1,0 +1,20 @@
+// static/shared/address.js: what is chosen on a page, in its address.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { read, written } from "../../../static/shared/address.js";
+
+const beginning = { show: "all", find: "" };
+
+describe("an address", () => {
+  it("says what is chosen; what it does not say is as at the beginning", () => {
+    assert.deepEqual(read("?find=a%20b&other=1", beginning), { show: "all", find: "a b" });
+  });
+  it("holds only what differs from the beginning, and leaves alone what it does not know", () => {
+    assert.equal(written("?message=4", { show: "goes", find: "" }, beginning), "?message=4&show=goes");
+    assert.equal(written("?show=goes", { show: "all", find: "" }, beginning), "");
+  });
+  it("gives back what was put into it", () => {
+    const chosen = { show: "errors", find: "100 % & more #1" };
+    assert.deepEqual(read(written("", chosen, beginning), beginning), chosen);
+  });
+});

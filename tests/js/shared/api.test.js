@@ -1,0 +1,75 @@
+// static/shared/api.js: what is asked, and what a refusal becomes.
+import assert from "node:assert/strict";
+import { afterEach, describe, it } from "node:test";
+import { ApiError, api, apiAt } from "../../../static/shared/api.js";
+
+const real = globalThis.fetch;
+/** @type {{ address: string, init: RequestInit }[]} */
+let asked = [];
+
+/** @param {number} status @param {unknown} body */
+function answer(status, body) {
+  asked = [];
+  globalThis.fetch = async (address, init) => {
+    asked.push({ address: String(address), init: init ?? {} });
+    return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
+  };
+}
+
+afterEach(() => {
+  globalThis.fetch = real;
+});
+
+describe("a request", () => {
+  it("names session and message safely and leaves empty parameters out", async () => {
+    answer(200, { messages: [] });
+    await api.messages("a/b", { q: "x y", role: "", limit: 5 });
+    assert.equal(asked[0]?.address, "/api/sessions/a%2Fb/messages?q=x+y&limit=5");
+  });
+  it("goes to another server where one is named", async () => {
+    answer(200, {});
+    await apiAt("http://127.0.0.1:9").session("s");
+    assert.equal(asked[0]?.address, "http://127.0.0.1:9/api/sessions/s");
+  });
+  it("sends JSON only where there is something to send", async () => {
+    answer(200, {});
+    await api.plan("s", { max_tokens: 5 });
+    await api.undo("s", 3);
+    assert.deepEqual(
+      asked.map(({ init }) => [init.method, init.body ?? null]),
+      [
+        ["POST", '{"max_tokens":5}'],
+        ["POST", null],
+      ],
+    );
+  });
+});
+
+describe("a refusal", () => {
+  it("carries the server's words, its status and the wrong fields", async () => {
+    answer(422, {
+      error: {
+        type: "invalid",
+        message: "2 fields are wrong",
+        details: [{ field: "aim_percent", message: "above 100" }, "odd"],
+      },
+    });
+    await assert.rejects(api.saveSettings({}), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.deepEqual(
+        [error.status, error.message, error.faults],
+        [422, "2 fields are wrong", [{ field: "aim_percent", message: "above 100" }]],
+      );
+      return true;
+    });
+  });
+  it("of a server that does not answer says so", async () => {
+    globalThis.fetch = async () => {
+      throw new TypeError("failed");
+    };
+    await assert.rejects(
+      api.sessions(),
+      (error) => error instanceof ApiError && error.status === 0 && /does not answer/.test(error.message),
+    );
+  });
+});

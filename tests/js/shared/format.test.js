@@ -1,0 +1,84 @@
+// static/shared/format.js: numbers and times as readers see them.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  about,
+  ago,
+  compact,
+  counted,
+  money,
+  number,
+  percent,
+  percentSet,
+  sentence,
+  size,
+  tokens,
+} from "../../../static/shared/format.js";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+describe("numbers", () => {
+  it("group their thousands", () => assert.equal(number(1_234_567), "1,234,567"));
+  it("carry a tilde when they are estimated, and only then", () => {
+    assert.deepEqual(
+      ["estimated", "calibrated", "exact"].map((c) => tokens(1200, c)),
+      ["~1,200", "1,200", "1,200"],
+    );
+  });
+  it("have one decimal as a measured percentage and none needlessly as a setting", () => {
+    assert.deepEqual(
+      [percent(88), percentSet(80), percentSet(12.5)],
+      ["88.0\u202f%", "80\u202f%", "12.5\u202f%"],
+    );
+  });
+  it("shrink to k and M without a digit too many", () => {
+    assert.deepEqual([999, 1000, 9_840, 99_960, 1_000_000, 12_340_000].map(compact), [
+      "999",
+      "1k",
+      "9.8k",
+      "100k",
+      "1M",
+      "12.3M",
+    ]);
+  });
+  it("are nothing for certain, and less than nothing with a true minus", () => {
+    assert.equal(tokens(0, "estimated"), "0");
+    assert.deepEqual([-2_300, -12].map(compact), ["−2.3k", "−12"]);
+  });
+  it("of bytes are told as those of files are", () => {
+    assert.deepEqual([1, 62_700_000, 1_250_000_000].map(size), ["1 kB", "62.7 MB", "1.3 GB"]);
+  });
+  it("are rounded to two digits where a sentence says about", () => {
+    assert.deepEqual([42, 76_312, 1_949].map(about), ["42", "76,000", "1,900"]);
+  });
+  it("agree with their noun", () =>
+    assert.deepEqual([counted(1, "message"), counted(2, "message")], ["1 message", "2 messages"]));
+  it("are never shown as no money at all when they are little", () =>
+    assert.equal(money(0.0042, "USD"), "$0.0042"));
+});
+
+describe("times", () => {
+  it("are told in one unit", () => {
+    const before = [
+      "2026-11-20T11:59:58Z",
+      "2026-11-20T11:59:20Z",
+      "2026-11-20T11:55:00Z",
+      "2026-11-18T11:00:00Z",
+    ];
+    assert.deepEqual(
+      before.map((at) => ago(at, NOW)),
+      ["now", "40s ago", "5m ago", "2d ago"],
+    );
+  });
+  it("that are missing or wrong are a dash", () =>
+    assert.deepEqual([ago(null, NOW), ago("never", NOW)], ["–", "–"]));
+});
+
+describe("a remark of the server", () => {
+  it("becomes a sentence", () => {
+    assert.deepEqual(
+      [sentence("it is out already"), sentence("Done."), sentence(null)],
+      ["It is out already.", "Done.", ""],
+    );
+  });
+});

@@ -1,0 +1,57 @@
+// static/shared/gauge.js: where everything stands in a utilization bar.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { layOut, levelOf, reserveShare } from "../../../static/shared/gauge.js";
+
+const LIMITS = { limit: 200, window: 200, output_reserve: 20, target_tokens: 160 };
+
+describe("a bar below its limit", () => {
+  const layout = layOut(
+    {
+      tokens: 100,
+      regions: [
+        { name: "user", tokens: 40 },
+        { name: "tool", tokens: 60 },
+        { name: "memory", tokens: 0 },
+      ],
+    },
+    LIMITS,
+  );
+
+  it("fills the share of the limit that is used, region by region", () => {
+    assert.deepEqual(
+      layout.segments.map((s) => [s.name, s.width]),
+      [
+        ["user", 20],
+        ["tool", 30],
+      ],
+    );
+  });
+  it("has its target and its output reserve in place", () =>
+    assert.deepEqual([layout.target, layout.reserve], [80, 10]));
+  it("sticks out nowhere", () => assert.deepEqual([layout.track, layout.over], [100, null]));
+});
+
+describe("a bar above its limit", () => {
+  const layout = layOut({ tokens: 400, regions: [{ name: "tool", tokens: 400 }] }, LIMITS);
+
+  it("sticks out of its track by as much as it is over", () =>
+    assert.deepEqual([layout.track, layout.over], [50, { at: 50, width: 50 }]));
+  it("keeps the target at its place within the track", () => assert.equal(layout.target, 40));
+  it("is drawn in full", () => assert.equal(layout.segments[0]?.width, 100));
+});
+
+describe("the output reserve", () => {
+  it("is none of the bar's where input has a limit of its own", () => {
+    assert.equal(reserveShare({ ...LIMITS, window: 400 }), 0);
+  });
+});
+
+describe("the level", () => {
+  it("is near within five points of the target and over above it", () => {
+    assert.deepEqual(
+      [100, 151, 160, 161].map((tokens) => levelOf(tokens, LIMITS)),
+      ["fine", "near", "near", "over"],
+    );
+  });
+});

@@ -1,0 +1,29 @@
+// static/shared/highlight.js: the words of a query in a snippet.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { highlight } from "../../../static/shared/highlight.js";
+
+/** @param {string} text @param {string} query */
+const marked = (text, query) =>
+  highlight(text, query)
+    .filter((p) => p.found)
+    .map((p) => p.text);
+
+describe("highlighting", () => {
+  it("finds each word from its beginning, whatever its case", () => {
+    assert.deepEqual(marked("Errors: an error in terror", "error"), ["Errors", "error"]);
+  });
+  it("takes signs in a query for no pattern", () =>
+    assert.deepEqual(marked("a.*b (c", "a.*b ("), ["a", "b"]));
+  it("keeps the text whole", () => {
+    const text = "Größe <b>x</b> größer";
+    assert.equal(
+      highlight(text, "größe x")
+        .map((p) => p.text)
+        .join(""),
+      text,
+    );
+  });
+  it("marks nothing for a query without words", () =>
+    assert.deepEqual(highlight("a b", "…"), [{ text: "a b", found: false }]));
+});

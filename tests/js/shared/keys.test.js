@@ -1,0 +1,73 @@
+// static/shared/keys.js: keyboard shortcuts.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+class Field {
+  isContentEditable = false;
+  /** @param {string} type */
+  constructor(type = "search") {
+    this.type = type;
+  }
+  /** @param {string} selector */
+  closest(selector) {
+    return selector.split(", ").includes("input") ? this : null;
+  }
+}
+class Page extends EventTarget {
+  querySelector() {
+    return null;
+  }
+}
+const page = new Page();
+const fakes = {
+  document: page,
+  HTMLElement: Field,
+  Element: Field,
+  HTMLInputElement: Field,
+  HTMLTextAreaElement: class {},
+  HTMLSelectElement: class {},
+};
+for (const [name, value] of Object.entries(fakes))
+  Object.defineProperty(globalThis, name, { value, configurable: true });
+const { allShortcuts, shortcutsFor } = await import("../../../static/shared/keys.js");
+
+/** @param {string} key @param {Record<string, unknown>} [given] */
+function press(key, given = {}) {
+  const event = new Event("keydown", { cancelable: true });
+  for (const [name, value] of Object.entries({ key, target: null, ...given }))
+    Object.defineProperty(event, name, { value });
+  page.dispatchEvent(event);
+}
+
+describe("a shortcut", () => {
+  it("runs on its key until its time is over, and is listed as long", () => {
+    const life = new AbortController();
+    let runs = 0;
+    shortcutsFor([{ key: "p", label: "Plan", run: () => runs++ }], life.signal);
+    press("p");
+    assert.deepEqual([runs, allShortcuts().map((s) => s.label)], [1, ["Plan"]]);
+    life.abort();
+    press("p");
+    assert.deepEqual([runs, allShortcuts()], [1, []]);
+  });
+  it("never fires while someone types, nor together with a modifier", () => {
+    const life = new AbortController();
+    let runs = 0;
+    shortcutsFor([{ key: "p", label: "Plan", run: () => runs++ }], life.signal);
+    press("p", { target: new Field() });
+    press("p", { ctrlKey: true });
+    life.abort();
+    assert.equal(runs, 0);
+  });
+  it("leaves Enter to the switch or slider that has the focus, and takes other keys", () => {
+    const life = new AbortController();
+    /** @type {string[]} */
+    const ran = [];
+    const keys = ["Enter", "p"].map((key) => ({ key, label: key, run: () => ran.push(key) }));
+    shortcutsFor(keys, life.signal);
+    for (const type of ["checkbox", "radio", "range"])
+      for (const key of ["Enter", "p"]) press(key, { target: new Field(type) });
+    life.abort();
+    assert.deepEqual(ran, ["p", "p", "p"]);
+  });
+});

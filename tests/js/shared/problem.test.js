@@ -1,0 +1,13 @@
+// static/shared/problem.js: what could not be done, and the way to try again.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { problem } from "../../../static/shared/problem.js";
+
+describe("a fault", () => {
+  it("says what could not be done and why, aloud, and offers to try again", () => {
+    const box = problem("Could not search", "<b>no</b>", "retry-search").toString();
+    assert.match(box, /role="alert"/);
+    assert.match(box, /<span>Could not search: &lt;b&gt;no&lt;\/b&gt;<\/span>/);
+    assert.match(box, /data-act="retry-search">Try again</);
+  });
+});

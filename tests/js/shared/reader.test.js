@@ -1,0 +1,122 @@
+// static/shared/reader.js: reading again what may have changed.
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import { Reader } from "../../../static/shared/reader.js";
+
+const settle = () => new Promise((done) => setImmediate(done));
+
+/** A reading whose answers come when the test says so. */
+function slowly() {
+  /** @type {{ signal: AbortSignal, answer: () => void, fail: () => void }[]} */
+  const begun = [];
+  /** @param {AbortSignal} signal @returns {Promise<void>} */
+  const read = (signal) =>
+    new Promise((answer, refuse) => {
+      begun.push({ signal, answer: () => answer(), fail: () => refuse(new Error("no")) });
+    });
+  return { begun, read };
+}
+
+describe("a reader", () => {
+  it("has one reading under way, and makes one more of all that is asked meanwhile", async () => {
+    const { begun, read } = slowly();
+    const reader = new Reader(read);
+    reader.ask();
+    await settle();
+    const later = [reader.ask(), reader.ask(), reader.ask()];
+    await settle();
+    assert.equal(begun.length, 1);
+    begun[0]?.answer();
+    await settle();
+    assert.equal(begun.length, 2);
+    begun[1]?.answer();
+    await Promise.all(later);
+    assert.equal(begun.length, 2);
+  });
+
+  it("begins no two within its calm", async () => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    try {
+      let readings = 0;
+      const reader = new Reader(async () => void readings++, { calm: 1000 });
+      reader.ask();
+      await settle();
+      reader.ask();
+      await settle();
+      assert.equal(readings, 1);
+      mock.timers.tick(1000);
+      await settle();
+      assert.equal(readings, 2);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it("reads something else at once, and tells the reading under way that nobody waits for it", async () => {
+    const { begun, read } = slowly();
+    const reader = new Reader(read, { calm: 1000 });
+    reader.ask();
+    await settle();
+    reader.ask();
+    reader.restart();
+    await settle();
+    assert.deepEqual(
+      begun.map((one) => one.signal.aborted),
+      [true, false],
+    );
+    begun[0]?.answer();
+    await settle();
+    assert.equal(begun.length, 2);
+  });
+
+  it("reads no more once it is stopped", async () => {
+    const { begun, read } = slowly();
+    const reader = new Reader(read);
+    reader.ask();
+    await settle();
+    reader.ask();
+    reader.stop();
+    begun[0]?.answer();
+    await settle();
+    assert.equal(begun.length, 1);
+  });
+
+  it("tries one that failed again, once for all that failed", async () => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"] });
+    try {
+      const { begun, read } = slowly();
+      const reader = new Reader(read, { retry: 3000 });
+      for (let i = 0; i < 3; i++) {
+        reader.ask();
+        await settle();
+        begun[i]?.fail();
+        await settle();
+        mock.timers.tick(1000);
+        await settle();
+      }
+      assert.equal(begun.length, 3);
+      mock.timers.tick(2000);
+      await settle();
+      assert.equal(begun.length, 4);
+      begun[3]?.answer();
+      await settle();
+      mock.timers.tick(9000);
+      await settle();
+      assert.equal(begun.length, 4);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  it("passes a failure on where it does not try again, and goes on", async () => {
+    const { begun, read } = slowly();
+    const reader = new Reader(read);
+    const first = reader.ask();
+    await settle();
+    begun[0]?.fail();
+    await assert.rejects(first, /no/);
+    reader.ask();
+    await settle();
+    assert.equal(begun.length, 2);
+  });
+});

@@ -1,0 +1,20 @@
+// static/shared/times.js: times that grow old on the page.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { agoTime, refreshTimes } from "../../../static/shared/times.js";
+
+describe("a time", () => {
+  it("keeps the moment itself beside the words", () => {
+    assert.match(
+      agoTime("2020-01-01T00:00:00Z").toString(),
+      /<time datetime="2020-01-01T00:00:00Z" data-ago title="[^"]+">\d+y ago<\/time>/,
+    );
+    assert.equal(agoTime(null).toString(), "–");
+  });
+  it("is brought up to now", () => {
+    const time = { textContent: "now", getAttribute: () => "2020-01-01T00:00:00Z" };
+    const page = /** @type {any} */ ({ querySelectorAll: () => [time] });
+    refreshTimes(page);
+    assert.match(time.textContent, /y ago$/);
+  });
+});

@@ -1,0 +1,42 @@
+// static/shared/words.js: names for what the API codes.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  operationName,
+  plainReason,
+  regionName,
+  sourceName,
+  strategyName,
+  title,
+} from "../../../static/shared/words.js";
+
+describe("names", () => {
+  it("stand for codes", () => {
+    assert.deepEqual(
+      [
+        regionName("unseen"),
+        sourceName("claude-code"),
+        operationName("drop_first"),
+        strategyName("newest_first"),
+      ],
+      ["not in the transcript", "Claude Code", "Marked to drop first", "Newest first"],
+    );
+  });
+  it("of codes that nobody has named yet are the codes, readable", () => {
+    assert.deepEqual(
+      [regionName("novel"), strategyName("half_by_half"), title("minimum-gain")],
+      ["novel", "Half by half", "Minimum gain"],
+    );
+  });
+  it("of a fate are not said twice", () => {
+    assert.deepEqual(
+      [
+        plainReason("dropped: score 23 below the cut at 41"),
+        plainReason("summarised: covered by the summary of messages 3-120"),
+        plainReason("pinned by you"),
+        plainReason(null),
+      ],
+      ["score 23 below the cut at 41", "covered by the summary of messages 3-120", "pinned by you", ""],
+    );
+  });
+});
