@@ -13,8 +13,8 @@ from typing import Any
 
 from benchmarks.prediction import root_of, sessions
 from benchmarks.rows import Row
+from webapp.agents.records import Record
 from webapp.config import Config
-from webapp.transcripts.records import Record
 from webapp.wiring import build
 
 

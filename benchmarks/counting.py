@@ -16,9 +16,9 @@ from pathlib import Path
 from benchmarks.prediction import root_of, sessions
 from benchmarks.rows import Row, best_of, percentile
 from scoring.messages import Reasoning, Text, ToolCall, ToolResult
-from scoring.tokens import estimate_tokens
+from scoring.tokens.counting import estimate_tokens
+from webapp.agents.records import Entry
 from webapp.tokenizers import TiktokenCounter, Tokenizers
-from webapp.transcripts.records import Entry
 
 SOURCES = Path(__file__).resolve().parent.parent
 MEGABYTE = 1_000_000

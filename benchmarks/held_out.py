@@ -1,7 +1,7 @@
 """Do the constants hold on sessions they were not chosen on? `python -m benchmarks.held_out [FOLDER]` says.
 
-Every constant that was chosen on real transcripts (of `scoring.calibration`, `families`, `overheads`, `tokens`,
-`webapp.transcripts.unwritten` and the factors of the models) is moved by a quarter of its value or a third, a factor
+Every constant that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `tokens`,
+`webapp.agents.claude_code.unwritten` and the factors of the models) is moved by a quarter of its value or a third, a factor
 by a twentieth: the best of all moves first, then the best on top of it, while the mean error of growth falls. That is
 the fit. Without a session (a project, an agent) the constants are moved to fit the others, and what is said of that
 session with them is what was held out. Constants that fit noise show as a gap between both.
@@ -26,9 +26,10 @@ from rich.table import Table
 
 from benchmarks import prediction
 from benchmarks.prediction import Said, figures, grown, growth_error, root_of, sessions
-from scoring import calibration, families, overheads, tokens
+from scoring.tokens import calibration, families, overheads
+from scoring.tokens import counting as tokens
+from webapp.agents.claude_code import unwritten
 from webapp.tokenizers import Tokenizers
-from webapp.transcripts import unwritten
 
 TIMES = (0.75, 4 / 3)
 # Factors of models are known to some percent.

@@ -1,6 +1,6 @@
 """How far off is what we say just before each real call? `python -m benchmarks.prediction` shows each session too.
 
-Real transcripts are replayed record by record through `scoring.calibration`, with the real tokenizer. Just before a
+Real transcripts are replayed record by record through `scoring.tokens.calibration`, with the real tokenizer. Just before a
 call that reports its input, the total is said; then it is compared, and only then learned from. The first call of a
 session knows what earlier sessions (by the time of their first row) have taught. Beside it stands the simplest
 predictor: the last real total and a token for each 2.8 new characters.
@@ -24,26 +24,18 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.rows import Row, percentile
-from scoring import calibration
-from scoring.calibration import Calibration
-from scoring.families import family_of
 from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.models import find_model
-from scoring.overheads import Overheads, Traits, expected
-from scoring.tokens import ModelCounter, TokenCounter, estimate_message_tokens
+from scoring.models.lookup import find_model
+from scoring.tokens import calibration
+from scoring.tokens.calibration import Calibration
+from scoring.tokens.counting import ModelCounter, TokenCounter, estimate_message_tokens
+from scoring.tokens.families import family_of
+from scoring.tokens.overheads import Overheads, Traits, expected
+from webapp.agents.claude_code import decoder as claude_code
+from webapp.agents.claude_code.unwritten import Unwritten
+from webapp.agents.codex import decoder as codex
+from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, TranscriptFile, Usage, UsageReport
 from webapp.tokenizers import Tokenizers
-from webapp.transcripts import claude_code, codex
-from webapp.transcripts.records import (
-    Compaction,
-    Entry,
-    Meta,
-    Record,
-    Rewind,
-    TranscriptFile,
-    Usage,
-    UsageReport,
-)
-from webapp.transcripts.unwritten import Unwritten
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
 CHARS_PER_TOKEN = 2.8

@@ -12,13 +12,13 @@ from typing import Any
 
 import orjson
 
-from scoring.features import Features, analyse
 from scoring.formats import decode, encode
-from scoring.history import History, reads_content
-from scoring.lexicon import lexicon_of
+from scoring.history.features import Features, analyse
+from scoring.history.history import History, reads_content
+from scoring.lists.pruning import prune as prune_messages
 from scoring.messages import Message
-from scoring.pruning import prune as prune_messages
-from scoring.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
 
 Chat = dict[str, Any]
 Counter = Callable[[Chat], int]

@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.retention import Chat, Counter, Kept, pruned
-from scoring import protection
-from scoring.selection import foresight
-from scoring.selection.foresight import greedy, offers, worth
-from scoring.settings import FORESIGHT
-from scoring.signals import length, recency, relevance, role
+from scoring.planning import protection
+from scoring.planning.signals import length, recency, relevance, role
+from scoring.planning.strategies import foresight
+from scoring.planning.strategies.foresight import greedy, offers, worth
+from scoring.settings.settings import FORESIGHT
 
 TIMES = (0.7, 1 / 0.7)
 LEAST_GAIN = 0.05  # points of the mean over kinds

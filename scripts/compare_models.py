@@ -3,7 +3,7 @@
 FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, which comes
 with the development packages. What was looked into and stays as it is, is not told again (`SETTLED`, with the
 reason); `--all` tells it too. Nothing is fetched, and nothing of this runs with the application: it helps
-whoever brings `scoring/model_table.py` up to date. Prices are US dollars per million tokens.
+whoever brings `scoring/models/table.py` up to date. Prices are US dollars per million tokens.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from scoring.models import ModelLimits, find_model
+from scoring.models.lookup import ModelLimits, find_model
 
 # litellm's names of the providers whose models are in the table; genai-prices' are the second ones.
 PROVIDERS = {

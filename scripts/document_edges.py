@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from webapp import bodies, events
 from webapp.cli import commands
 from webapp.events import Event
-from webapp.notes import NOTES, notes_of
+from webapp.live.notices import NOTES, notes_of
 from webapp.routes.api import routes
 from webapp.routes.api.documents import PARAMETER, WHY, failing
 from webapp.routes.api.routing import Route
@@ -148,7 +148,7 @@ def events_page() -> str:
         "",
         MARK,
         "Inside, events are values in the past tense, published after the commit that made them true.",
-        "`webapp/live.py` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
+        "`webapp/live/gateway.py` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
         "",
         "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
         "which grows by one a message in that room and never repeats, not even after a restart.",

@@ -24,8 +24,8 @@ from playwright.sync_api import Page, sync_playwright
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from scripts import browser
 from webapp.config import Config
-from webapp.services.demo_script import steps
-from webapp.serving import Running, WerkzeugServer, listen, url_of
+from webapp.services.ingest.demo_script import steps
+from webapp.serving.server import Running, WerkzeugServer, listen, url_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

@@ -15,7 +15,7 @@ from typing import Any
 from flask import Flask
 
 from webapp.config import Config
-from webapp.serving import Running, WerkzeugServer, listen, url_of
+from webapp.serving.server import Running, WerkzeugServer, listen, url_of
 
 LOOPBACK = "127.0.0.1"
 

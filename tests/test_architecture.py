@@ -15,16 +15,14 @@ import pytest
 from tests.sources import Arrow, Module, arrows, is_within, read_modules
 
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
-MATTER = ("webapp.store", "webapp.transcripts", "webapp.tokenizers", "webapp.providers")
-# What the edges share: what may be sent to us; and what the live connection remembers and has still to tell.
-SHARED = ("webapp.bodies", "webapp.rooms", "webapp.notes", "webapp.pending")
+MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.providers")
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
-    *SHARED,
+    "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
 )
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
-    *("webapp.wiring", "webapp.serving", "webapp.under_gunicorn"),
+    *("webapp.wiring", "webapp.serving"),
     *("webapp.cli", "webapp.commands", "webapp.__main__"),
 )
 
@@ -35,13 +33,13 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(MATTER, ("scoring", *FACTS)),
     "webapp.bus": ("webapp.events",),
     # Tokenizers and providers are handed in, so that a service runs with a fake of either.
-    "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.transcripts", "webapp.bus"),
+    "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.agents", "webapp.bus"),
     "webapp.auth": ("webapp.config", "webapp.errors"),
-    **dict.fromkeys(SHARED, ("webapp.events", *SHARED)),
+    "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
-    "webapp.transcripts.watcher": (*EDGE, "webapp.transcripts"),
+    "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),
     **dict.fromkeys(CONNECTING, EVERYTHING),
 }
@@ -63,8 +61,8 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
         "webapp.commands",
     ),
     "flask_socketio": ("webapp.live", "webapp.cli", "webapp.commands"),
-    "watchfiles": ("webapp.transcripts",),
-    "ahocorasick_rs": ("scoring.lexicon",),
+    "watchfiles": ("webapp.agents",),
+    "ahocorasick_rs": ("scoring.settings.lexicon",),
 }
 
 # Rows that know no other people's code at all, but for these.
@@ -154,7 +152,7 @@ class TestTheTable:
             ("scoring__plan", "import tiktoken", "tiktoken"),
             ("scoring__plan", "import ahocorasick_rs", "ahocorasick_rs"),
             ("webapp__store__log", "def f():\n    from webapp.services import prune", "webapp.services"),
-            ("webapp__routes__api", "from scoring.plan import plan_prune", "scoring.plan"),
+            ("webapp__routes__api", "from scoring.planning.plan import plan_prune", "scoring.planning.plan"),
             ("webapp__services__prune", "import webapp.tokenizers", "webapp.tokenizers"),
             ("webapp__bus", "import scoring.units", "scoring.units"),
             ("webapp__client", "import flask", "flask"),
@@ -173,8 +171,8 @@ class TestTheTable:
         ("source", "text"),
         [
             ("scoring__plan", "import dataclasses, scoring.units"),
-            ("scoring__lexicon", "from ahocorasick_rs import BytesAhoCorasick"),
-            ("webapp__services__prune", "from scoring.plan import plan_prune"),
+            ("scoring__settings__lexicon", "from ahocorasick_rs import BytesAhoCorasick"),
+            ("webapp__services__prune", "from scoring.planning.plan import plan_prune"),
             ("webapp__routes__api__sessions", "from scoring.formats import decode"),
             ("webapp__client", "import httpx"),
             ("webapp__wiring", "import webapp.tokenizers"),

@@ -44,7 +44,7 @@ def emits_in(module: Module) -> Iterator[str]:
     """The calls of a method `emit`."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "emit":
-            yield f"{module.path}:{node.lineno} emits; only webapp/live.py does"
+            yield f"{module.path}:{node.lineno} emits; only webapp/live/gateway.py does"
 
 
 def impurities_in(module: Module) -> Iterator[str]:
@@ -90,7 +90,11 @@ class TestSql:
 
     def test_stands_only_in_the_store(self) -> None:
         """No module outside webapp/store has a statement in a string."""
-        others = [module for module in read_modules().values() if not is_within(module.name, "webapp.store")]
+        allowed = (
+            "webapp.store",
+            "webapp.agents.reading.databases",
+        )  # our store, and the databases of agents
+        others = [m for m in read_modules().values() if not any(is_within(m.name, name) for name in allowed)]
         lines = [line for module in others for line in sql_in(module)]
         assert not lines, "\n" + "\n".join(lines)
 
@@ -119,7 +123,7 @@ class TestSocketIo:
 
     def test_only_live_emits(self) -> None:
         """Everything else publishes on the bus."""
-        others = [module for module in read_modules().values() if module.name != "webapp.live"]
+        others = [module for module in read_modules().values() if module.name != "webapp.live.gateway"]
         lines = [line for module in others for line in emits_in(module)]
         assert not lines, "\n" + "\n".join(lines)
 

@@ -1,8 +1,8 @@
 """Every source has a test file of its own, in the same place under `tests/`.
 
-`scoring/signals/recency.py` is tested by `tests/scoring/signals/test_recency.py`, or by several
-`test_recency_*.py` when one grew too long; `static/shared/times.js` by
-`tests/js/shared/times.test.js`; a custom element by the browser tests. A package's
+`scoring/planning/signals/recency.py` is tested by `tests/scoring/planning/signals/test_recency.py`, or by several
+`test_recency_*.py` when one grew too long; `static/shared/times.js` by `tests/js/shared/times.test.js`; a custom
+element by the browser tests. A package's
 `__init__.py` needs one only when it does something. Exceptions stand in pyproject.toml under
 `[tool.coppice.without-own-test]`, with a reason.
 """

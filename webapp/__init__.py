@@ -24,7 +24,7 @@ def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
 
     from webapp.auth import Gate, Guarded, hosts_of
     from webapp.config import Config
-    from webapp.live import Gateway
+    from webapp.live.gateway import Gateway
     from webapp.routes import install
     from webapp.routes.assets import TEMPLATES
     from webapp.wiring import build

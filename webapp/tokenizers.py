@@ -20,7 +20,7 @@ from typing import Any
 
 import platformdirs
 
-from scoring.tokens import TokenCounter, estimate_tokens
+from scoring.tokens.counting import TokenCounter, estimate_tokens
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class EstimatingCounter:
     """A `TokenCounter` that needs no rank files."""
 
     def count(self, text: str) -> int:
-        """The estimate of `scoring.tokens`."""
+        """The estimate of `scoring.tokens.counting`."""
         return estimate_tokens(text)
 
 

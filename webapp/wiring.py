@@ -6,39 +6,39 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.models import find_model
+from scoring.models.lookup import find_model
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
-from webapp.services.assembling import Context
-from webapp.services.automatic import Automatic
-from webapp.services.background import Background
-from webapp.services.covering import Covering
-from webapp.services.demo import Demo
-from webapp.services.desk import Desk
-from webapp.services.exporting import Exporting
-from webapp.services.following import Following
-from webapp.services.importing import Importing
-from webapp.services.ingest import Ingest
-from webapp.services.library import Models, SettingsService
-from webapp.services.memory import Memory
-from webapp.services.messages import Messages
-from webapp.services.operations import Operations
-from webapp.services.overflow import Overflow
-from webapp.services.own_format import OwnFormat
-from webapp.services.planning import Planning
-from webapp.services.prunes import Prunes
-from webapp.services.searching import Search
-from webapp.services.sessions import Sessions
-from webapp.services.status import Status
-from webapp.services.suggesting import Suggesting
-from webapp.services.summarising import Summarising, Writes, Written
-from webapp.services.views import Views
+from webapp.services.catalog.search import Search
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.status import Status
+from webapp.services.context.assembling import Context
+from webapp.services.context.memory import Memory
+from webapp.services.ingest.demo import Demo
+from webapp.services.ingest.following import Following
+from webapp.services.ingest.ingest import Ingest
+from webapp.services.planning.message_pages import Messages
+from webapp.services.planning.planning import Planning
+from webapp.services.pruning.automatic import Automatic
+from webapp.services.pruning.background import Background
+from webapp.services.pruning.operations import Operations
+from webapp.services.pruning.overflow import Overflow
+from webapp.services.pruning.prunes import Prunes
+from webapp.services.session.environment import Desk
+from webapp.services.session.histories import Views
+from webapp.services.settings.library import Models, SettingsService
+from webapp.services.settings.suggesting import Suggesting
+from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.summarising import Summarising, Writes, Written
+from webapp.services.transfer.exporting import Exporting
+from webapp.services.transfer.importing import Importing
+from webapp.services.transfer.own_format import OwnFormat
 from webapp.store import Store
 from webapp.tokenizers import Tokenizers
-from webapp.transcripts.watcher import Watcher
+from webapp.watcher import Watcher
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from typing import Literal
 from scoring.messages import Message
 from scoring.summary.prompt import Ask, ask, read_reply
 from scoring.summary.snapshot import MOST_WORDS, snapshot
-from scoring.summary.value import Summary
-from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
-from scoring.tombstones import fitted
+from scoring.summary.summary import Summary
+from scoring.summary.tombstones import fitted
+from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
 LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")

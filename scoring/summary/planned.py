@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from scoring.messages import Message
 from scoring.summary.levels import Judged, covering, deterministic, replaced_tokens
 from scoring.summary.snapshot import MOST_WORDS
-from scoring.summary.value import Summary
-from scoring.tokens import ESTIMATOR, TokenCounter
+from scoring.summary.summary import Summary
+from scoring.tokens.counting import ESTIMATOR, TokenCounter
 
 
 def written(

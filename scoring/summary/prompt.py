@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.summary.snapshot import MOST_WORDS, NOTHING, SECTIONS, WORDS_OF_HEADINGS, sections_of, word_count
-from scoring.summary.value import Summary
-from scoring.tombstones import shortened_text
+from scoring.summary.summary import Summary
+from scoring.summary.tombstones import shortened_text
 
 INSTRUCTIONS = """\
 You summarise part of a conversation between a user and a coding agent, so that the agent can go on without it.

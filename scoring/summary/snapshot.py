@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scoring.messages import Message
+from scoring.summary.exact_values import ERROR_WORTH, error_lines, values
 from scoring.summary.files import READ, described, files_touched
 from scoring.summary.sentences import (
     decisions,
@@ -20,8 +21,7 @@ from scoring.summary.sentences import (
     said_by,
     sentences,
 )
-from scoring.summary.value import Summary
-from scoring.summary.values import ERROR_WORTH, error_lines, values
+from scoring.summary.summary import Summary
 
 SECTIONS = ("Files Modified", "Key Decisions", "Important Values", "Current State", "Pending Tasks")
 SHARES = (0.2, 0.3, 0.22, 0.16, 0.12)  # of the words, in the order of the sections

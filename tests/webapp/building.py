@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
-from webapp.transcripts.records import Entry, Usage
+from webapp.agents.records import Entry, Usage
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

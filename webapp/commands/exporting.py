@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, find_session, opened
-from webapp.services.exporting import NAMES
+from webapp.services.transfer.exporting import NAMES
 
 
 @click.command()

@@ -11,9 +11,9 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from scoring.errors import ScoringError
+from webapp.agents.opencode import decoder as opencode
 from webapp.commands.common import counted, db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
-from webapp.transcripts import opencode
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that

@@ -12,16 +12,16 @@ import click
 import orjson
 
 from scoring.formats import Decoded, decode
-from scoring.history import History
-from scoring.models import find_model
-from scoring.pruning import Pruning
-from scoring.pruning import prune as prune_messages
-from scoring.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
-from scoring.task_types import AUTO, TASK_TYPE_CHOICES
+from scoring.history.history import History
+from scoring.lists.pruning import Pruning
+from scoring.lists.pruning import prune as prune_messages
+from scoring.models.lookup import find_model
+from scoring.settings.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
+from scoring.settings.task_types import AUTO, TASK_TYPE_CHOICES
 from webapp.commands.common import counted
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
-from webapp.services.plain import read_json
+from webapp.services.session.codec import read_json
 from webapp.tokenizers import Tokenizers
 
 

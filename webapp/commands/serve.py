@@ -89,7 +89,7 @@ def run_server(
     **given: Any,
 ) -> None:
     """Serves until it is stopped. Whatever can be refused is refused before anything starts."""
-    from webapp import serving
+    from webapp.serving import server as serving
 
     config = Config.load(
         **given,

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from scoring.formats.reading import DEPTH_LIMIT
 from webapp.routes.problems import RequestFault
-from webapp.services.plain import read_json
+from webapp.services.session.codec import read_json
 
 MEBIBYTE = 1024 * 1024
 # A message list of a full million-token window is about 6 MiB; images inside it can make it ten times that.

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from webapp.store.connection import Connections
 from webapp.store.context import Contexts
-from webapp.store.dump import Dump
-from webapp.store.figures import Figures
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
+from webapp.store.search_index import Words
+from webapp.store.session_dump import Dump
 from webapp.store.sessions import Sessions
-from webapp.store.settings import SmallTables
+from webapp.store.small_tables import SmallTables
 from webapp.store.summaries import Summaries
+from webapp.store.usage import Figures
 from webapp.store.verify import faults_of
-from webapp.store.words import Words
 
 # Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
 SETTLE_ROUNDS = 400

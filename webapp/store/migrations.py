@@ -9,10 +9,10 @@ from __future__ import annotations
 import orjson
 from sqlite_utils import Database, Migrations
 
-from scoring.features import Features
+from scoring.history.features import Features
+from scoring.history.task_recognition import Facts
 from scoring.messages import Message, part_from_dict
-from scoring.recognition import Facts
-from webapp.store.indexed import indexed
+from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
 
 migrations = Migrations("coppice")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.summary.prompt import TERSER, ask, read_reply, transcript
 from scoring.summary.snapshot import SECTIONS, sections_of, word_count
-from scoring.summary.value import Summary
+from scoring.summary.summary import Summary
 from tests.scoring.builders import user
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from scoring.formats import decode
 from scoring.messages import Message, ToolCall, ToolResult, message
 from scoring.summary.snapshot import SECTIONS, sections_of, snapshot, word_count
-from scoring.summary.value import Summary
+from scoring.summary.summary import Summary
 from tests.scoring.builders import any_messages, model, user
 from tests.shared import shared_files
 

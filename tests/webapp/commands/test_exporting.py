@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scoring.formats import FORMATS
-from webapp.services.exporting import NAMES
+from webapp.services.transfer.exporting import NAMES
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.progress import Progress
 
-from tests.webapp.transcripts.test_opencode import TREE, as_database
+from tests.webapp.agents.opencode.test_decoder import TREE, as_database
 from webapp.store import Store
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webapp import serving
+from webapp.serving import server as serving
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import pytest
 
 from webapp.errors import BusyStore, NotFound
 from webapp.store import Store
-from webapp.store.figures import CallRow, Sample
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
+from webapp.store.usage import CallRow, Sample
 
 ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
 MESSAGE = MessageRow(1, "user", "message", 1, 1, "{}", "{}", 0, 0, 0, 1, 0, 0, None, None, b"i" * 16, None)

@@ -1,0 +1,376 @@
+"""Builds what the model is sent: system prompt + memory + learnings, then summaries and messages in their order.
+
+The law: the same state gives the same bytes; order is kept; units stay whole; the total, system prompt and tool
+definitions included, is within the budget or the result says that it is not and by how much. What is protected is
+never cut here, but for the newest message when it alone exceeds the budget. Input and log are not touched.
+
+Room goes first to what is always kept (the fresh tail, pinned and system messages, the new message), then to the
+summaries that fit, then to older messages as the strategy chooses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scoring.assembly.enrichment import Enriched, enrich
+from scoring.assembly.slots import Slot, before_the_last_summary, history_of
+from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
+from scoring.budget.budget import TokenBudget, share_of, usable_tokens
+from scoring.errors import InvalidSettings
+from scoring.formats import OPENING, encode, repair
+from scoring.messages import Message, Text, ToolResult
+from scoring.models.lookup import find_model
+from scoring.planning.fit import settle
+from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
+from scoring.planning.protection import protect
+from scoring.settings.settings import Settings
+from scoring.summary.planned import written
+from scoring.summary.summary import Summary
+from scoring.summary.tombstones import cleared, cut_message
+from scoring.tokens.counting import estimate_message_tokens, estimate_tool_tokens, part_tokens
+
+# The newest message is never cut to less than this, even where the tail has taken all the room.
+LEAST_NEWEST = 256
+LEAST_ROOM = 16  # with less there is nothing to cut to; the result says that it does not fit
+LEFT_OUT = "memories and learnings are left out: what is always kept takes their room"
+# Repairs after a choice (an opening, a placeholder) take tokens of their own; the choice is made again with less.
+MOST_TRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext:
+    """What the model is sent, and what it costs.
+
+    `messages` come without the system prompt, in the wire format the list came in, as `Message`s where it came in none.
+    `token_estimate` covers them, the enriched prompt and the tool definitions; `raw_message_tokens` the messages that
+    are no summaries, `tool_output_tokens` the tool outputs among them. `over_budget` has the numbers where the whole
+    exceeds its budget; `notes` says in words what was cut, left out or repaired.
+    """
+
+    messages: tuple[Any, ...]
+    system_prompt: str
+    token_estimate: int
+    budget: TokenBudget
+    has_summary: bool
+    oldest_included_message_id: str | None
+    summary_token_count: int
+    raw_message_tokens: int
+    tool_output_tokens: int
+    over_budget: OverBudget | None = None
+    newest_cut: bool = False
+    left_out: tuple[str, ...] = ()
+    summaries_left_out: tuple[str, ...] = ()
+    system_tokens: int = 0
+    tool_tokens: int = 0
+    memories: int = 0
+    learnings: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def build(
+    session: Snapshot | Sequence[Any] | Mapping[str, Any],
+    model: str = "default",
+    system_prompt: str = "",
+    config: AssemblyConfig | Settings | TokenBudget | None = None,
+    *,
+    format: str | None = None,
+) -> BuiltContext:
+    """Build the context of a session for one call of a model.
+
+    `session` is a snapshot, a list in any wire format or of `Message`s, or a request body. `config` may be settings or
+    a budget alone. `format` is the list's wire format, where the list alone does not say it.
+
+    Raises:
+        UnknownFormat, MalformedMessage: a list of wire objects cannot be read.
+    """
+    snapshot, rules = Snapshot.of(session, format), AssemblyConfig.of(config)
+    rules = rules if rules.format else replace(rules, format=snapshot.format)
+    built = _Assembly(snapshot, rules, model, system_prompt).built()
+    if built.over_budget is not None and (built.memories or built.learnings):
+        bare = replace(snapshot, memories=(), learnings=())
+        without = _Assembly(bare, rules, model, system_prompt).built()
+        built = replace(without, notes=(*without.notes, LEFT_OUT))
+    if not snapshot.format:
+        return built
+    return replace(built, messages=tuple(encode(built.messages, snapshot.format)))
+
+
+@dataclass(slots=True)
+class _Room:
+    """What there is to spend: the total, what is spent on prompt and tools, and what is left for messages."""
+
+    total: int
+    messages: int
+    enriched: Enriched
+    system_tokens: int
+    tool_tokens: int
+    budget: TokenBudget
+    notes: list[str] = field(default_factory=list)
+
+
+class _Assembly:
+    """One assembly: gathers slots, gives them room, and writes down the result."""
+
+    def __init__(self, snapshot: Snapshot, config: AssemblyConfig, model: str, prompt: str) -> None:
+        self.snapshot, self.config, self.counter = snapshot, config, config.counts
+        # The new message is protected as the last one and stands behind the fresh tail, not in it.
+        tail = config.tail + (1 if config.tail and snapshot.new_message is not None else 0)
+        strategy = config.strategy or config.settings.strategy
+        self.settings = replace(config.settings, fresh_tail=tail, strategy=strategy)
+        self.notes: list[str] = []
+        self.newest_cut = False
+        self.room = self._room(model, prompt)
+
+    # -- room
+
+    def _room(self, model: str, prompt: str) -> _Room:
+        config, counter, snapshot = self.config, self.counter, self.snapshot
+        base = self._prompt_tokens(prompt)
+        tools = snapshot.tool_tokens
+        if tools is None:
+            tools = estimate_tool_tokens(snapshot.tools, counter)
+        budget = config.budget or self._budget(model, base, tools)
+        base_room, tool_room = max(base, budget.system_reserve), max(tools, budget.tool_definitions_reserve)
+        enriched = enrich(
+            prompt,
+            snapshot.memories,
+            snapshot.learnings,
+            budget.memory,
+            budget.learnings,
+            counter,
+            config.context.learnings_shown,
+        )
+        system = self._prompt_tokens(enriched.prompt)
+        left = budget.total - base_room - (system - base) - tool_room
+        self.notes += enriched.notes
+        return _Room(budget.total, max(0, left), enriched, system, tools, budget)
+
+    def _prompt_tokens(self, prompt: str) -> int:
+        return estimate_message_tokens(Message("system", (Text(prompt),)), self.counter) if prompt else 0
+
+    def _budget(self, model: str, system: int, tools: int) -> TokenBudget:
+        """The budget that a model's window and the settings come to."""
+        config, context = self.config, self.config.context
+        total = config.usable
+        if total is None:
+            try:
+                limits = find_model(model, config.overrides, config.settings)
+                total = usable_tokens(limits, config.settings)
+            except InvalidSettings as error:
+                self.notes.append(f"nothing of the window is usable: {error}")
+                total = 0
+        total = max(0, total)
+        system = min(system, total)
+        most = max(100.0, context.memory_percent + context.learnings_percent)
+        memory, learnings = context.memory_percent / most, context.learnings_percent / most
+        return TokenBudget(total, system, min(tools, total - system), memory, learnings, config.tail)
+
+    # -- slots
+
+    def _slots(self) -> list[Slot]:
+        """The items as they will be sent, tool outputs cleared where they are marked, and the new message."""
+        names: dict[str, str] = {}
+        slots = [self._slot(item, names) for item in self.snapshot.items]
+        if self.snapshot.new_message is not None:
+            slots.append(self._counted("", self.snapshot.new_message))
+        return slots
+
+    def _slot(self, item: Item | Summary, names: dict[str, str]) -> Slot:
+        if isinstance(item, Summary):
+            message = item.as_message()
+            return Slot(item.id, message, estimate_message_tokens(message, self.counter), summary=True)
+        message = item.message
+        if message.role == "assistant":
+            names.update({call.id: call.name for call in message.calls})
+        if item.compacted_at and message.results:
+            return self._counted(
+                item.id, cleared(message, item.compacted_at, names, self.counter), item.pinned
+            )
+        if item.features is not None and (tokens := item.tokens) is not None:
+            return Slot(item.id, message, tokens, item, item.pinned)
+        return self._counted(item.id, message, item.pinned)
+
+    def _counted(self, name: str, message: Message, pinned: bool = False) -> Slot:
+        return Slot(name, message, estimate_message_tokens(message, self.counter), pinned=pinned)
+
+    def _repaired(self, slots: list[Slot]) -> list[Slot]:
+        """The slots with every call paired; what a repair made anew takes the place of what it was made from."""
+        before = [slot.message for slot in slots]
+        after, notes = repair(before)
+        if not notes:
+            return slots
+        self.notes += [note for note in notes if note not in self.notes]
+        known: defaultdict[int, deque[Slot]] = defaultdict(deque)
+        for slot in slots:
+            known[id(slot.message)].append(slot)
+        out: list[Slot] = []
+        for message in after:
+            same = known.get(id(message))
+            out.append(same.popleft() if same else self._counted("", message))
+        return out
+
+    def _begun(self, slots: list[Slot]) -> list[Slot]:
+        """The slots with a user message where there is none, or none at the beginning and the format wants one."""
+        first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
+        if first is None:
+            return slots
+        message = slots[first].message
+        opens = user_says_something(message) and not message.results
+        wanted = self.config.format in ("anthropic", "gemini") and not opens
+        if wanted or not any(user_says_something(s.message) for s in slots):
+            self.notes.append("the list began without a user message; one that says so stands before it")
+            return [*slots[:first], self._counted("", Message("user", (Text(OPENING),))), *slots[first:]]
+        return slots
+
+    # -- choosing
+
+    def built(self) -> BuiltContext:
+        """The result."""
+        slots = self._repaired(self._slots())
+        room = self.room.messages
+        most = self._most_for_a_summary(room)
+        if sum(slot.tokens for slot in slots) <= room and not any(
+            s.summary and s.tokens > most for s in slots
+        ):
+            done = self._begun(slots)
+            if sum(slot.tokens for slot in done) <= room:
+                return self._result(done, slots, None)
+        slots = self._newest_cut(slots)
+        over, chosen = self._fitted(slots, room)
+        return self._result(chosen, slots, over)
+
+    def _fitted(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
+        """What stays of the slots, repaired, within `room`; and what is over where the protected alone exceed it."""
+        over, chosen = self._chosen(slots, room)
+        allowed, less = room, 0
+        for left in range(MOST_TRIES, -1, -1):
+            came_out = sum(slot.tokens for slot in chosen)
+            chosen = self._begun(self._repaired(chosen))
+            excess = sum(slot.tokens for slot in chosen) - room
+            if over is not None or excess <= 0 or allowed == 0:
+                break
+            # Below what came out, or the same would be chosen again; each time further, and at last as far as it goes.
+            less = max(excess, 2 * less)
+            allowed = max(0, min(allowed, came_out) - less) if left > 1 else 0
+            chosen = self._chosen(slots, allowed)[1]
+        return over, chosen
+
+    def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
+        """The slots with the newest message cut to fit, where it alone exceeds what there is."""
+        room = self.room.messages
+        newest = next((n for n in range(len(slots) - 1, -1, -1) if not slots[n].summary), None)
+        if newest is None or slots[newest].tokens <= room or room < LEAST_ROOM:
+            return slots
+        slot = slots[newest]
+        history = history_of([s for s in slots if not s.summary], self.settings)
+        others = protect(history, self.settings, room).always_tokens - slot.tokens
+        target = max(room - others, min(room, LEAST_NEWEST))
+        cut = self._counted(slot.id, cut_message(slot.message, target, self.counter), slot.pinned)
+        if cut.tokens >= slot.tokens:
+            return slots
+        self.newest_cut = True
+        self.notes.append(f"the newest message is cut from {slot.tokens:,} to {cut.tokens:,} tokens")
+        return [*slots[:newest], cut, *slots[newest + 1 :]]
+
+    def _chosen(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
+        """What stays of the slots within `room`: what is always kept, summaries that fit, then the strategy's."""
+        messages = [slot for slot in slots if not slot.summary]
+        history = history_of(messages, self.settings)
+        history.summarised = before_the_last_summary(slots)
+        always = protect(history, self.settings, room).always_tokens
+        summaries = self._summaries([s for s in slots if s.summary], room - always, room)
+        plan = plan_prune(history, self.settings, max(0, room - sum(s.tokens for s in summaries)))
+        self.notes += plan.problems
+        gone = {id(messages[i]) for i in plan.removed}
+        summary, place = self._written(plan, messages)
+        settled = settle(
+            plan,
+            history,
+            lambda i: messages[i].message,
+            lambda short: estimate_message_tokens(short, self.counter),
+        )
+        for i, short in settled.stand_ins.items():
+            cost = settled.costs[i]
+            messages[i] = replace(messages[i], message=short, tokens=cost, item=None, features=None)
+        kept = iter(messages)
+        out: list[Slot] = []
+        taken = {id(s) for s in summaries}
+        for slot in slots:
+            now = slot if slot.summary else next(kept)
+            if now is place and summary is not None:
+                out.append(summary)
+            if id(now) not in gone and (not slot.summary or id(slot) in taken):
+                out.append(now)
+        return plan.over_budget, out
+
+    def _written(self, plan: PrunePlan, messages: list[Slot]) -> tuple[Slot | None, Slot | None]:
+        """The summary that the plan asks for, and the slot before which it stands; written here and kept nowhere."""
+        if plan.summary is None:
+            return None, None
+        covered = [messages[i] for i in plan.summary.covers]
+        words = self.config.context.summary_words
+        made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
+        if not made.accepted:
+            return None, None
+        note = f"a summary made for this list stands for {len(covered):,} messages"
+        self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
+        return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
+
+    def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
+        """Each summary that takes no more than its share and fits; one too large does not starve the others."""
+        most = self._most_for_a_summary(room)
+        taken: list[Slot] = []
+        for slot in summaries:
+            if slot.tokens <= min(most, left):
+                left -= slot.tokens
+                taken.append(slot)
+        return taken
+
+    def _most_for_a_summary(self, room: int) -> int:
+        """A share of what is available (SPEC S2); under a budget of its own whatever fits (SPEC M6)."""
+        return room if self.config.budget is not None else share_of(room, self.config.context.summary_percent)
+
+    # -- the result
+
+    def _result(self, chosen: list[Slot], slots: list[Slot], over: OverBudget | None) -> BuiltContext:
+        room, there = self.room, {id(s.message) for s in chosen}
+        summaries = sum(s.tokens for s in chosen if s.summary)
+        raw = sum(s.tokens for s in chosen if not s.summary)
+        total = room.system_tokens + room.tool_tokens + summaries + raw
+        if over is None and total > room.total:
+            over = OverBudget(total, room.total)
+        ids = {s.id for s in chosen}
+        missing = [s for s in slots if s.id and s.id not in ids and id(s.message) not in there]
+        unsaid = tuple(s.id for s in missing if s.summary)
+        self.notes += [f"summary {name} does not fit and is left out" for name in unsaid]
+        if over is not None:
+            self.notes.append(str(over))
+        return BuiltContext(
+            messages=tuple(s.message for s in chosen),
+            system_prompt=room.enriched.prompt,
+            token_estimate=total,
+            budget=room.budget,
+            has_summary=any(s.summary for s in chosen),
+            oldest_included_message_id=next((s.id for s in chosen if s.id and not s.summary), None),
+            summary_token_count=summaries,
+            raw_message_tokens=raw,
+            tool_output_tokens=sum(map(self._output_tokens, chosen)),
+            over_budget=over,
+            newest_cut=self.newest_cut,
+            left_out=tuple(s.id for s in missing if not s.summary),
+            summaries_left_out=unsaid,
+            system_tokens=room.system_tokens,
+            tool_tokens=room.tool_tokens,
+            memories=room.enriched.memories,
+            learnings=room.enriched.learnings,
+            notes=tuple(dict.fromkeys(self.notes)),
+        )
+
+    def _output_tokens(self, slot: Slot) -> int:
+        if slot.message.role == "tool":
+            return slot.tokens
+        results = [p for p in slot.message.parts if isinstance(p, ToolResult)]
+        return sum(part_tokens(p, self.counter) for p in results)

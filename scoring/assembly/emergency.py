@@ -1,0 +1,363 @@
+"""The emergency path: what is done when a context does not fit and nothing else helps. The only one that may cut
+inside what is protected.
+
+First, when a provider has reported an overflow, the oldest half of the turns goes (SPEC P6). Then, in this order and
+only as far as it takes (SPEC S5): images in the middle, large contents in the middle, the oldest unprotected units,
+and at last inside the protected rest. A unit for which there is no room even beside the system messages alone goes
+before all that, or everything else would go for nothing. It ends within the budget, repairs included, with a message
+of the user's if there was one; where that cannot be, it refuses with the numbers. Each step passes over the list once:
+linear, not quadratic. Units are whole at every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from scoring.errors import ScoringError
+from scoring.formats import repair
+from scoring.messages import Message, Text, ToolResult
+from scoring.summary.summary import Summary
+from scoring.summary.tombstones import CUT, HEAD_CHARS, TAIL_CHARS, cut_message, shortened, without_media
+from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.units import Units, has_own_words, links_of
+
+MIN_RECENT = 6
+# Once even the protected have to be cut, they are cut to these, one after the other: head and tail in characters.
+PROTECTED_CUTS = ((HEAD_CHARS, TAIL_CHARS), (200, 100))
+
+
+class SystemTooLarge(ScoringError):
+    """The system messages alone exceed the budget: nothing that is left out could help."""
+
+    def __init__(self, system_tokens: int, available: int) -> None:
+        self.system_tokens, self.available = system_tokens, available
+        super().__init__(
+            f"the system prompt alone takes {system_tokens:,} tokens, {system_tokens - available:,} more than the "
+            f"{available:,} available; shorten it or choose a model with a larger window"
+        )
+
+
+class NoUserMessageFits(ScoringError):
+    """Beside the system messages there is no room for any message of the user's: nothing could be sent (SPEC X6)."""
+
+    def __init__(self, system_tokens: int, available: int) -> None:
+        self.system_tokens, self.available = system_tokens, available
+        super().__init__(
+            f"no message of the user's, however it is cut, fits in the {available - system_tokens:,} tokens that the "
+            f"system prompt ({system_tokens:,}) leaves of the {available:,} available; shorten it or choose a model "
+            "with a larger window"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Emergency:
+    """What was done. Positions are those of the list that came in.
+
+    `messages` is what stays, in order; `kept` its positions; `dropped` the rest. `changed` maps the position of each
+    message that stays with less of itself to what it says now, `images` and `shortened` are the positions where media
+    were replaced and contents cut. `cut_protected` says that cutting reached into what is protected. `note` belongs
+    into the summary, never into the history.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    tokens_before: int
+    available: int
+    kept: tuple[int, ...]
+    dropped: tuple[int, ...]
+    changed: dict[int, Message]
+    images: tuple[int, ...]
+    shortened: tuple[int, ...]
+    cut_protected: bool
+    note: str
+
+    @property
+    def nothing_done(self) -> bool:
+        """Whether the list stays as it is."""
+        return not self.dropped and not self.changed
+
+
+def relieve(
+    items: Sequence[Message | Summary],
+    available: int,
+    *,
+    tokens: Sequence[int] | None = None,
+    min_recent: int = MIN_RECENT,
+    pinned: Collection[int] = (),
+    overflow: bool = False,
+    counter: TokenCounter = ESTIMATOR,
+) -> Emergency:
+    """Bring a context to at most `available` tokens.
+
+    `tokens` are the items' costs where they are known. With `overflow` the oldest half of the turns goes first,
+    whether or not the estimate fits, because the provider has said that it does not.
+
+    Raises:
+        SystemTooLarge: the system messages alone exceed `available`.
+        NoUserMessageFits: the user has spoken, and beside them no user message fits.
+    """
+    costs = tuple(tokens) if tokens is not None else _costs(items, counter)
+    budget, step = available, 1
+    while True:
+        work = _Work(items, budget, costs, pinned, counter)
+        if work.system > available:
+            raise SystemTooLarge(work.system, available)
+        work.drop_what_cannot_stay(min_recent)
+        if overflow:
+            work.drop_half_of_the_turns()
+        if work.total > budget:
+            work.protect(min_recent)
+            work.truncate()
+        done = work.result(available)
+        growth = done.tokens + _repairs_cost(done.messages, counter) - available
+        if growth <= 0 or budget <= work.system:
+            break
+        # From what came out, because the cut moves by whole units; twice as far each time, as repairs may grow too.
+        budget = max(work.system, min(budget, done.tokens) - growth * step)
+        step *= 2
+    if work.lost_the_user():
+        raise NoUserMessageFits(work.system, available)
+    return done
+
+
+def _costs(items: Sequence[Message | Summary], counter: TokenCounter) -> tuple[int, ...]:
+    messages = (item.as_message() if isinstance(item, Summary) else item for item in items)
+    return tuple(estimate_message_tokens(m, counter) for m in messages)
+
+
+def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
+    """What repairs on the way out will add: placeholders for results that never came, an opening."""
+    repaired, notes = repair(messages)
+    if not notes:
+        return 0
+    there = {id(m) for m in messages}
+    after = {id(m) for m in repaired}
+    new = sum(estimate_message_tokens(m, counter) for m in repaired if id(m) not in there)
+    return new - sum(estimate_message_tokens(m, counter) for m in messages if id(m) not in after)
+
+
+def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
+    """The message cut to `tokens` as far as it can be; the user's own words stay before what tools gave back."""
+    cut = cut_message(message, tokens, counter)
+    if has_own_words(cut) or not has_own_words(message):
+        return cut
+    bare = tuple(replace(p, text="") if isinstance(p, ToolResult) else p for p in message.parts)
+    cut = cut_message(replace(message, parts=bare), tokens, counter)
+    return cut if has_own_words(cut) else replace(cut, parts=(*cut.parts, Text(CUT)))
+
+
+def emergency_note(dropped: int) -> str:
+    """What the summary says about it."""
+    return f"Emergency compression dropped {dropped:,} oldest message{'' if dropped == 1 else 's'}"
+
+
+class _Work:
+    """A list in work: what each position says and costs now, and which are still there."""
+
+    def __init__(
+        self,
+        items: Sequence[Message | Summary],
+        available: int,
+        tokens: Sequence[int],
+        pinned: Collection[int],
+        counter: TokenCounter,
+    ) -> None:
+        self.pinned = frozenset(pinned)
+        self.available, self.counter = available, counter
+        self.summaries = [n for n, item in enumerate(items) if isinstance(item, Summary)]
+        self.now = [item.as_message() if isinstance(item, Summary) else item for item in items]
+        self.cost = list(tokens)
+        self.before = self.total = sum(self.cost)
+        self.there = bytearray(b"\1") * len(self.now)
+        self.units = Units()
+        self.is_summary = bytearray(len(self.now))
+        for n in self.summaries:
+            self.is_summary[n] = 1
+        for message in self.now:
+            self.units.append(links_of(message))
+        self.systems = {n for n, m in enumerate(self.now) if m.role == "system"}
+        self.system = sum(self.cost[n] for n in self.systems)
+        self.protected: set[int] = set()
+        self.changed: dict[int, Message] = {}
+        self.images: set[int] = set()
+        self.shortened: set[int] = set()
+        self.cut_protected = False
+
+    # -- what cannot stay
+
+    def drop_what_cannot_stay(self, min_recent: int) -> None:
+        """Units that are too large even cut as far as they can be, and alone with the system messages."""
+        room = self.available - self.system
+        gone = [h for h in self._heads() if not self._could_stay(h, room)]
+        if gone:
+            self.protect(min_recent)
+            self.cut_protected = any(not self.protected.isdisjoint(self.units.of(h)) for h in gone)
+            self._drop(gone)
+
+    def _could_stay(self, head: int, room: int) -> bool:
+        unit = self.units.of(head)
+        if sum(self.cost[n] for n in unit) <= room or not self.systems.isdisjoint(unit):
+            return True
+        return sum(map(self._least, unit)) <= room
+
+    def _least(self, position: int) -> int:
+        """What a message takes when it is cut as far as it can be."""
+        cut = _cut(without_media(self.now[position]), 0, self.counter)
+        return min(self.cost[position], estimate_message_tokens(cut, self.counter))
+
+    # -- half of the turns
+
+    def drop_half_of_the_turns(self) -> None:
+        """The oldest half of the turns goes; of a single turn just its user message stays."""
+        starts = [n for n in self._present() if has_own_words(self.now[n]) and not self.is_summary[n]]
+        if len(starts) >= 2:
+            boundary = starts[len(starts) // 2]
+            self._drop(h for h in self._heads() if self.units.of(h)[-1] < boundary and not self._lasts(h))
+        elif starts:
+            last = self.units.head[starts[0]]
+            self._drop(h for h in self._heads() if h != last and not self._lasts(h))
+
+    def _lasts(self, head: int) -> bool:
+        """Whether a unit is none of the turns': a summary, or pinned."""
+        return bool(self.is_summary[head]) or not self.pinned.isdisjoint(self.units.of(head))
+
+    # -- in order, as far as it takes
+
+    def protect(self, min_recent: int) -> None:
+        """Find what is protected: system, summaries, pinned, the user's last words, the newest with their units."""
+        protected = {*self.systems, *self.summaries}
+        spoken = [n for n in self._present() if n not in protected]
+        asked = self._last_words(spoken)
+        protected.update(self.pinned, spoken[max(0, len(spoken) - max(1, min_recent)) :])
+        protected.update(() if asked is None else (asked,))
+        for head in {self.units.head[n] for n in protected}:
+            protected.update(self.units.of(head))
+        self.protected = protected
+
+    def truncate(self) -> None:
+        """Each step in turn, from the oldest on, until the list fits."""
+        middle = [n for n in self._present() if n not in self.protected]
+        if self._strip(middle) or self._shorten(middle, HEAD_CHARS, TAIL_CHARS):
+            return
+        if self._drop_until_fits(
+            h for h in self._heads() if not self.protected.intersection(self.units.of(h))
+        ):
+            return
+        self.cut_protected = True
+        self._inside_protected()
+
+    def _inside_protected(self) -> None:
+        rest = [n for n in self._present() if n not in self.systems]
+        asked = self._last_words(rest)
+        others = [n for n in rest if n != asked]
+        if self._strip(others):
+            return
+        for head, tail in PROTECTED_CUTS:
+            if self._shorten(others, head, tail):
+                return
+        if asked is not None and (self._strip([asked]) or self._shorten([asked], *PROTECTED_CUTS[0])):
+            return
+        stays = {self.units.head[asked]} if asked is not None else set()
+        heads = [
+            h for h in self._heads() if h not in stays and not self.systems.intersection(self.units.of(h))
+        ]
+        summaries = [h for h in heads if self.is_summary[h]]
+        last = [h for h in heads if not self.is_summary[h]][-1:]
+        oldest = [h for h in heads if not self.is_summary[h] and h not in last]
+        if self._drop_until_fits([*oldest, *summaries, *last]):
+            return
+        if asked is not None:
+            for n in (*(n for n in self.units.of(asked) if n != asked), asked):
+                self._cut_to(n, self.available - self.total + self.cost[n])
+        if self.total > self.available:  # a unit that reaches into system messages' places
+            self._drop(self._heads())
+
+    # -- steps
+
+    def lost_the_user(self) -> bool:
+        """Whether the user has spoken, and nothing of it is left."""
+        everything = range(len(self.now))
+        return self._last_words(self._present()) is None and self._last_words(everything) is not None
+
+    def _last_words(self, positions: Sequence[int]) -> int | None:
+        """Where the user last said something."""
+        now, is_summary = self.now, self.is_summary
+        return next((n for n in reversed(positions) if has_own_words(now[n]) and not is_summary[n]), None)
+
+    def _present(self) -> list[int]:
+        return [n for n, there in enumerate(self.there) if there]
+
+    def _heads(self) -> list[int]:
+        return [h for h in self.units.heads() if self.there[h]]
+
+    def _put(self, position: int, message: Message) -> bool:
+        """Let a message say this instead, if that costs less."""
+        cost = estimate_message_tokens(message, self.counter)
+        if cost >= self.cost[position]:
+            return False
+        self.total -= self.cost[position] - cost
+        self.cost[position], self.now[position] = cost, message
+        self.changed[position] = message
+        return True
+
+    def _each(self, positions: Iterable[int], make: Callable[[Message], Message], done: set[int]) -> bool:
+        for n in positions:
+            if self.total <= self.available:
+                return True
+            message = make(self.now[n])
+            if message is not self.now[n] and self._put(n, message):
+                done.add(n)
+        return self.total <= self.available
+
+    def _strip(self, positions: Iterable[int]) -> bool:
+        return self._each(positions, without_media, self.images)
+
+    def _shorten(self, positions: Iterable[int], head: int, tail: int) -> bool:
+        return self._each(
+            positions, lambda m: shortened(m, head, tail, error_lines=0, results_only=False), self.shortened
+        )
+
+    def _cut_to(self, position: int, tokens: int) -> None:
+        message = _cut(self.now[position], max(0, tokens), self.counter)
+        if message.parts and self._put(position, message):
+            self.shortened.add(position)
+
+    def _drop_until_fits(self, heads: Iterable[int]) -> bool:
+        for head in heads:
+            if self.total <= self.available:
+                return True
+            self._drop((head,))
+        return self.total <= self.available
+
+    def _drop(self, heads: Iterable[int]) -> None:
+        """Take whole units out; those with a system message stay."""
+        for head in heads:
+            unit = self.units.of(head)
+            if self.systems.intersection(unit):
+                continue
+            for n in unit:
+                if self.there[n]:
+                    self.there[n] = 0
+                    self.total -= self.cost[n]
+
+    # -- what came of it
+
+    def result(self, available: int) -> Emergency:
+        """What was done, written down."""
+        kept = tuple(self._present())
+        dropped = tuple(n for n, there in enumerate(self.there) if not there)
+        messages_dropped = sum(not self.is_summary[n] for n in dropped)
+        return Emergency(
+            messages=tuple(self.now[n] for n in kept),
+            tokens=self.total,
+            tokens_before=self.before,
+            available=available,
+            kept=kept,
+            dropped=dropped,
+            changed={n: m for n, m in self.changed.items() if self.there[n]},
+            images=tuple(sorted(n for n in self.images if self.there[n])),
+            shortened=tuple(sorted(n for n in self.shortened if self.there[n])),
+            cut_protected=self.cut_protected,
+            note=emergency_note(messages_dropped) if messages_dropped else "",
+        )

@@ -1,0 +1,134 @@
+"""What the system prompt gets besides itself: relevant memory and past learnings, within their budgets.
+
+Both come in the order of their relevance and are taken from the front. Memory is cut to its budget; a learning is
+taken whole or not at all, the first few that fit. The prompt that comes out is counted by whoever uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.messages import Message
+from scoring.tokens.counting import ESTIMATOR, TokenCounter
+
+MEMORY_HEADING, LEARNINGS_HEADING = "## Relevant Memory", "## Past Learnings"
+LEARNINGS_SHOWN = 5
+MOST_WORDS = 32  # a query of more words than this finds everything
+_WORD = re.compile(r"[^\W_][\w./-]*[^\W_]|[^\W\d_]")
+_COMMON_WORDS = """
+a about all also an and any are as at be because been but by can could did do does for from had has have how i if in
+into is it its just like make me my no not now of on one or our out please should so some than that the their them then
+there these they this to up us use was we were what when where which who why will with would you your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """A system prompt with what was added; tokens are those of the added sections, headings included."""
+
+    prompt: str
+    memory_tokens: int
+    learnings_tokens: int
+    memories: int
+    learnings: int
+    notes: tuple[str, ...] = ()
+
+
+def enrich(
+    prompt: str,
+    memories: Sequence[str],
+    learnings: Sequence[str],
+    memory_tokens: int,
+    learnings_tokens: int,
+    counter: TokenCounter = ESTIMATOR,
+    most_learnings: int = LEARNINGS_SHOWN,
+) -> Enriched:
+    """The prompt with the sections that fit their budgets; the very prompt where nothing is added."""
+    notes: list[str] = []
+    memory, used = _cut(memories, memory_tokens, counter, notes)
+    learned = _whole(learnings, learnings_tokens, counter, most_learnings)
+    left_out = sum(bool(text.strip()) for text in learnings) - len(learned)
+    if left_out:
+        notes.append(f"{left_out} past learnings are left out")
+    sections = [
+        part
+        for part in (prompt, _section(MEMORY_HEADING, memory), _section(LEARNINGS_HEADING, learned))
+        if part
+    ]
+    return Enriched(
+        "\n\n".join(sections),
+        counter.count(_section(MEMORY_HEADING, memory)),
+        counter.count(_section(LEARNINGS_HEADING, learned)),
+        used,
+        len(learned),
+        tuple(notes),
+    )
+
+
+def words_for_search(message: Message | None) -> tuple[str, ...]:
+    """The words of a message to look for in the memory store, in order and once; () where it says nothing."""
+    found: dict[str, None] = {}
+    for match in _WORD.finditer(message.text[:20_000] if message is not None else ""):
+        word = match[0].lower()
+        if word not in _COMMON:
+            found[word] = None
+            if len(found) == MOST_WORDS:
+                break
+    return tuple(found)
+
+
+def _section(heading: str, lines: Sequence[str]) -> str:
+    return "\n".join([heading, "", *lines]) if lines else ""
+
+
+def _line(text: str) -> str:
+    return "- " + " ".join(text.split())
+
+
+def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[str]) -> tuple[list[str], int]:
+    """The texts as lines up to the budget, the one at the edge cut at a word; and how many there are."""
+    lines: list[str] = []
+    for n, text in enumerate(texts):
+        if not text.strip():
+            continue
+        line = _line(text)
+        if counter.count(_section(MEMORY_HEADING, [*lines, line])) <= tokens:
+            lines.append(line)
+            continue
+        short = _shorter(lines, line, tokens, counter)
+        if short:
+            lines.append(short)
+        notes.append(
+            f"relevant memory is cut to {tokens:,} tokens: {len(texts) - n} of {len(texts)} do not fit whole"
+        )
+        break
+    return lines, len(lines)
+
+
+def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter) -> str:
+    """The longest beginning of a line that fits behind the others, by halving, cut at a word; "" if none does."""
+    fits, too_many = 0, len(line)
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if counter.count(_section(MEMORY_HEADING, [*lines, line[:middle] + " …"])) <= tokens:
+            fits = middle
+        else:
+            too_many = middle
+    text = line[:fits]
+    if " " in text[2:] and not line[fits : fits + 1].isspace():
+        text = text[:2] + text[2:].rsplit(" ", 1)[0]
+    return text.rstrip() + " …" if len(text.strip()) > 1 else ""
+
+
+def _whole(texts: Sequence[str], tokens: int, counter: TokenCounter, most: int) -> list[str]:
+    """The first texts that fit whole, at most so many; one that is too large does not stop the others."""
+    lines: list[str] = []
+    for text in texts:
+        if len(lines) == most:
+            break
+        if text.strip() and counter.count(_section(LEARNINGS_HEADING, [*lines, _line(text)])) <= tokens:
+            lines.append(_line(text))
+    return lines

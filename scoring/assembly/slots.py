@@ -1,0 +1,57 @@
+"""The places of a list that is being assembled: messages of the log and summaries, each as it will be sent.
+
+What a plan looks at of a slot was found when its message came in, or is found here once, from what the message says
+now: a cleared output, a newest message that was cut and one that a repair made anew are looked at as they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scoring.assembly.snapshot import Item
+from scoring.history.features import Features, analyse
+from scoring.history.history import History, reads_content, reads_traces
+from scoring.messages import Message
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import Settings
+
+
+@dataclass(slots=True)
+class Slot:
+    """One place: a message or a summary, and what it costs.
+
+    `item` is what it came from where its features are known; `features` are those of the message as it stands here,
+    None until a plan asks for them.
+    """
+
+    id: str
+    message: Message
+    tokens: int
+    item: Item | None = None
+    pinned: bool = False
+    summary: bool = False
+    features: Features | None = None
+
+
+def history_of(slots: Sequence[Slot], settings: Settings) -> History:
+    """What a plan with these settings looks at of slots that are no summaries."""
+    lexicon = lexicon_of(settings.keywords)
+    content, traces = reads_content(settings), reads_traces(settings)
+    features: list[Features] = []
+    for slot in slots:
+        if slot.features is None and slot.item is not None:
+            slot.features = slot.item.analysed()
+        if slot.features is None:
+            slot.features = analyse(slot.message, slot.tokens, lexicon, content=content, traces=traces)
+        features.append(slot.features)
+    history = History.of_features(features)
+    history.pinned.update(n for n, slot in enumerate(slots) if slot.pinned)
+    history.rate([slot.message for slot in slots], settings)
+    return history
+
+
+def before_the_last_summary(slots: Sequence[Slot]) -> int:
+    """How many messages stand before the last summary."""
+    last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
+    return sum(not slot.summary for slot in slots[:last])

@@ -1,0 +1,149 @@
+"""What an assembly starts from, as values: the items of a context in order, and the rules it is built by.
+
+An item is a message of the log or a summary. Tokens and features that were found when a message came in are handed
+along, so that building again costs nothing for them; without them they are found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scoring.budget.budget import TokenBudget
+from scoring.formats import decode
+from scoring.history.features import Features
+from scoring.messages import Message, Text, ToolResult
+from scoring.models.lookup import ModelLimits
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, Settings
+from scoring.summary.summary import Summary
+from scoring.tokens.counting import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message of the context. `compacted_at` (ISO 8601) says that its tool outputs were cleared then.
+
+    `features` are those of the message as it stands in the context, or what reads them: they are needed only where
+    something has to go. `cost` is its tokens, known without them. What is not given is found when needed.
+    """
+
+    id: str
+    message: Message
+    features: Features | Callable[[], Features] | None = None
+    pinned: bool = False
+    compacted_at: str = ""
+    cost: int | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """What it costs, where that is known."""
+        if self.cost is not None or self.features is None:
+            return self.cost
+        return self.analysed().tokens
+
+    def analysed(self) -> Features:
+        """The features; only where they were given."""
+        found = self.features
+        assert found is not None  # noqa: S101 - for the type checker; whoever asks has looked
+        return found() if callable(found) else found
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A session's context as it is.
+
+    `memories` and `learnings` are texts in the order of their relevance to the next message; `new_message` is what
+    comes behind the items. `format` is the wire format that the list came in, "" for none.
+    """
+
+    items: Sequence[Item | Summary] = ()
+    memories: Sequence[str] = ()
+    learnings: Sequence[str] = ()
+    tools: Sequence[Mapping[str, Any]] = ()
+    tool_tokens: int | None = None
+    new_message: Message | None = None
+    format: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        session: Snapshot | Sequence[Any] | Mapping[str, Any],
+        format: str | None = None,
+    ) -> Snapshot:
+        """A snapshot as it is; or that of a list of messages, items, summaries or wire objects, or of a request body.
+
+        `format` is that of wire objects, where it is known.
+
+        Raises:
+            UnknownFormat, MalformedMessage: the wire objects cannot be read.
+        """
+        if isinstance(session, Snapshot):
+            return session
+        if isinstance(session, Mapping):
+            decoded = decode(session, format)
+            tools = decoded.envelope.get("tools") or ()
+            listed = tuple(Item(str(n), m) for n, m in enumerate(decoded.messages))
+            return cls(listed, tools=tuple(tools), format=decoded.format)
+        ours = all(isinstance(one, Item | Summary | Message) for one in session)
+        if ours:
+            return cls(tuple(Item(str(n), m) if isinstance(m, Message) else m for n, m in enumerate(session)))
+        decoded = decode(list(session), format)
+        return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
+
+
+# What a bare budget means (SPEC M): the newest first, nothing else is protected.
+BY_BUDGET = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class AssemblyConfig:
+    """The rules of one assembly; where nothing is said, those of the default preset.
+
+    With `budget` its total, reserves, shares and tail hold; without one the total is what the model's window leaves
+    usable, or `usable` where the caller knows better. `format` is the wire format the list is for, "" for any.
+    """
+
+    settings: Settings = PRESETS[DEFAULT_PRESET]
+    context: ContextSettings = field(default_factory=ContextSettings)
+    budget: TokenBudget | None = None
+    usable: int | None = None
+    strategy: str | None = None
+    format: str = ""
+    counter: TokenCounter | None = None
+    overrides: Sequence[ModelLimits] = ()
+
+    @classmethod
+    def of(cls, config: AssemblyConfig | Settings | TokenBudget | None) -> AssemblyConfig:
+        """The rules that settings or a budget alone stand for; the defaults for None."""
+        if isinstance(config, AssemblyConfig):
+            return config
+        if isinstance(config, TokenBudget):
+            return cls(BY_BUDGET, budget=config)
+        if isinstance(config, Settings):
+            return cls(config, ContextSettings.of(config))
+        return cls()
+
+    @property
+    def counts(self) -> TokenCounter:
+        """What counts tokens."""
+        if self.counter is not None:
+            return self.counter
+        return FOUR_CHARACTERS if self.settings.counting == "four_characters" else ESTIMATOR
+
+    @property
+    def tail(self) -> int:
+        """How many of the newest messages are protected."""
+        if self.budget is not None:
+            return self.budget.fresh_tail_count
+        return max(self.settings.fresh_tail, self.context.min_recent_messages)
+
+
+def user_says_something(message: Message) -> bool:
+    """Whether a user message holds what every format writes: words, media, a file."""
+    if message.role != "user":
+        return False
+    return any(
+        p.text.strip() if isinstance(p, Text) else not isinstance(p, ToolResult) for p in message.parts
+    )

@@ -1,0 +1,174 @@
+"""The regions of the window and what each may use.
+
+Two questions meet here: how far a context may fill its window (`Targets`: the meter and the trigger use the same
+number), and how a fixed total is shared between memory, learnings and history (`TokenBudget`). Tokens are whole
+numbers, percents 0...100, fractions 0...1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from scoring.errors import Fault, InvalidSettings
+from scoring.messages import Message
+from scoring.models.lookup import ModelLimits
+from scoring.settings.settings import Settings
+from scoring.settings.validation import shown
+from scoring.tokens.counting import TokenCounter, estimate_message_tokens, estimate_tool_tokens
+
+LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings say (SPEC C5)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """How far a context may fill a model's window.
+
+    `limit` is what utilization divides by, `target` where we warn and act, `aim` what a prune cuts to. `ceiling`
+    names what the target came from: "percent", "reserve" or "cap".
+    """
+
+    limit: int
+    target: int
+    aim: int
+    ceiling: str
+
+
+def targets(model: ModelLimits, settings: Settings) -> Targets:
+    """The target is the least of the share of the limit, the window less the reserve, and the user's cap."""
+    ceilings = {
+        "percent": share_of(model.limit, settings.target_percent),
+        "reserve": max(0, model.window - settings.response_reserve),
+    }
+    if settings.cap_tokens is not None:
+        ceilings["cap"] = settings.cap_tokens
+    ceiling = min(ceilings, key=ceilings.__getitem__)
+    target = ceilings[ceiling]
+    aim = share_of(model.limit, settings.aim_percent)
+    if aim > target:  # a cap or a reserve below the aim: keep the distance that the percents have
+        aim = share_of(target, 100 * settings.aim_percent / settings.target_percent)
+    return Targets(model.limit, target, min(aim, target), ceiling)
+
+
+def utilization(tokens: int, limit: int) -> float:
+    """Tokens in percent of the limit, with one decimal, not capped at 100."""
+    return round(100 * tokens / limit, 1) if limit > 0 else 0.0
+
+
+def usable_tokens(model: ModelLimits, settings: Settings) -> int:
+    """The most an assembled context may take, system prompt and summaries included (SPEC C5).
+
+    Raises:
+        InvalidSettings: nothing is usable.
+    """
+    buffer = min(
+        settings.compaction_buffer_tokens, share_of(model.window, settings.compaction_buffer_percent)
+    )
+    reserve = max(settings.response_reserve, LEAST_RESERVE)
+    usable = min(model.window - reserve - buffer, model.limit)
+    if usable <= 0:
+        raise InvalidSettings(
+            [Fault("window", f"expected more than {reserve + buffer:,} tokens, got {model.window:,}")]
+        )
+    return usable
+
+
+def is_over_budget(
+    messages: int | Sequence[Message],
+    tools: int | Sequence[Mapping[str, Any]],
+    output_reserve: int,
+    window: int,
+    counter: TokenCounter | None = None,
+) -> bool:
+    """Whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
+    if not isinstance(messages, int):
+        messages = sum(estimate_message_tokens(m, counter) for m in messages)
+    if not isinstance(tools, int):
+        tools = estimate_tool_tokens(tools, counter)
+    return messages + tools + output_reserve > window
+
+
+def share_of(tokens: int, percent: float) -> int:
+    """A percentage of some tokens, rounded down."""
+    return int(tokens * percent / 100 + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBudget:
+    """A total, shared out: the reserves first, then fractions of the rest, history gets what remains.
+
+    Raises:
+        InvalidSettings: a number is no number, negative or out of its range, the fractions together exceed 1, or
+            the reserves the total. Reserves equal to the total are accepted and leave nothing.
+    """
+
+    total: int
+    system_reserve: int = 2_000
+    tool_definitions_reserve: int = 2_000
+    memory_fraction: float = 0.15
+    learnings_fraction: float = 0.05
+    fresh_tail_count: int = 16
+
+    def __post_init__(self) -> None:
+        faults = [
+            Fault(name, f"expected a whole number of 0 or more, got {shown(getattr(self, name))}")
+            for name in ("total", "system_reserve", "tool_definitions_reserve", "fresh_tail_count")
+            if not _is_count(getattr(self, name))
+        ]
+        faults += [
+            Fault(name, f"expected a fraction from 0 to 1, got {shown(getattr(self, name))}")
+            for name in ("memory_fraction", "learnings_fraction")
+            if not _is_fraction(getattr(self, name))
+        ]
+        if not faults:
+            faults = self._faults_together()
+        if faults:
+            raise InvalidSettings(faults)
+
+    def _faults_together(self) -> list[Fault]:
+        faults: list[Fault] = []
+        fractions = self.memory_fraction + self.learnings_fraction
+        if fractions > 1 + 1e-9:
+            faults.append(
+                Fault("memory_fraction", f"expected at most 1 together with learnings, got {fractions:g}")
+            )
+        reserves = self.system_reserve + self.tool_definitions_reserve
+        if reserves > self.total:
+            faults.append(
+                Fault(
+                    "system_reserve", f"expected reserves of at most {self.total:,} in all, got {reserves:,}"
+                )
+            )
+        return faults
+
+    @property
+    def available(self) -> int:
+        """What is left of the total after the reserves."""
+        return self.total - self.system_reserve - self.tool_definitions_reserve
+
+    @property
+    def memory(self) -> int:
+        """What relevant memory may take."""
+        return share_of(self.available, 100 * self.memory_fraction)
+
+    @property
+    def learnings(self) -> int:
+        """What past learnings may take."""
+        return share_of(self.available, 100 * self.learnings_fraction)
+
+    @property
+    def history(self) -> int:
+        """What history may take when memory and learnings use all of theirs."""
+        return self.available - self.memory - self.learnings
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_fraction(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isfinite(value) and 0 <= value <= 1

@@ -1,0 +1,254 @@
+"""What one message says, found once and stored: the static half of *Foresight*.
+
+Nothing here looks at another message. A content holds the message's marks (names and text lines), its stems for
+relevance and, for tool outputs, which of their rows carry which marks, so that a plan can shorten an output
+without reading it again. Names are kept as they are spelled, so that reasons can name them; lines as 64-bit hashes.
+
+`VERSION` grows when the same text would give another content: what was stored under another version is read as
+none, and whoever has the text finds it anew.
+"""
+
+from __future__ import annotations
+
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import accumulate
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from scoring.history.content.names import identifiers
+from scoring.history.content.rows import alike_lines, pieces_of, text_line
+from scoring.history.content.words import words_of
+
+VERSION = 4
+_REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
+READ_CHARS = 4_000_000  # four times what the largest window holds
+
+
+class Stems(NamedTuple):
+    """The stems of a message: their codes, and how often each stands (up to 255)."""
+
+    codes: array[int]
+    counts: bytes
+
+
+class Rows(NamedTuple):
+    """The rows of its outputs: row r is piece `pieces[r]` of line `lines[r]`, `chars[r]` characters, with the marks at
+    the positions `marks[ends[r-1]:ends[r]]`.
+    """
+
+    lines: array[int]
+    pieces: bytes
+    chars: array[int]
+    ends: array[int]
+    marks: array[int]
+
+
+NO_STEMS, NO_ROWS = Stems(array("I"), b""), Rows(array("I"), b"", array("I"), array("I"), array("I"))
+
+
+class Content:
+    """Marks, stems and rows of one message; read only.
+
+    `names` are its names in order, one a line, `lines` the hashes of its text lines; the marks at the positions
+    0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
+    words. `alike` are the marks that stand in nothing but lines of an output that are alike but for their codes.
+    What was stored is unpacked when it is asked for: of most messages nobody looks at more than the marks.
+    """
+
+    __slots__ = ("_alike", "_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
+
+    def __init__(
+        self,
+        names: str = "",
+        lines: array[int] | None = None,
+        words: int = 0,
+        asks: bool = False,
+        stems: Stems | None = None,
+        rows: Rows | None = None,
+        packed: bytes = b"",
+        alike: array[int] | None = None,
+    ) -> None:
+        self.names, self.words, self.asks = names, words, asks
+        self._lines, self._stems, self._rows, self._packed = lines, stems, rows, packed
+        self._alike = alike
+
+    @property
+    def lines(self) -> array[int]:
+        """The hashes of its text lines."""
+        if self._lines is None:  # not kept: a history numbers them once, when it takes the message in
+            return _columns(self._packed, 0, "Q")[0] if self._packed else array("Q")
+        return self._lines
+
+    @property
+    def stems(self) -> Stems:
+        """Its stems, for relevance."""
+        if self._stems is None:
+            self._stems = NO_STEMS
+            if self._packed:
+                codes, counts = _columns(self._packed, 2, "IB")
+                self._stems = Stems(codes, counts.tobytes())
+        return self._stems
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of its outputs; none for what may not be shortened."""
+        if self._rows is None:
+            self._rows = NO_ROWS
+            if self._packed:
+                lines, pieces, chars, lengths, marks = _columns(self._packed, 4, "IBIII")
+                ends = array("I", accumulate(lengths))
+                self._rows = Rows(lines, pieces.tobytes(), chars, ends, marks) if ends else NO_ROWS
+        return self._rows
+
+    @property
+    def alike(self) -> array[int]:
+        """The positions of the marks that stand in nothing but alike lines, rising."""
+        if self._alike is None:
+            return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
+        return self._alike
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Content) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.lines.tobytes()))
+
+    def to_dict(self) -> dict[str, str | int]:
+        """The content as JSON-ready data, which `from_dict` reads back to an equal value."""
+        return {"version": VERSION, "names": self.names, "columns": b64encode(self._pack()).decode("ascii")}
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Content | None:
+        """The content that `to_dict` wrote; None where another version did."""
+        if found.get("version") != VERSION:
+            return None
+        packed = b64decode(found["columns"])
+        words, asked = int.from_bytes(packed[:4], "little"), bool(packed[4])
+        return cls(found["names"], None, words, asked, packed=packed)
+
+    def _pack(self) -> bytes:
+        if self._packed:
+            return self._packed
+        out = bytearray(self.words.to_bytes(4, "little"))
+        out.append(self.asks)
+        rows = self.rows
+        lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
+        for column in (
+            *(self.lines, self.alike, *self.stems),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.marks),
+        ):
+            _write(out, column)
+        return bytes(out)
+
+
+EMPTY = Content()
+
+
+def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
+    """The content of what a message says.
+
+    `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
+    longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
+    """
+    if len(text) > READ_CHARS:
+        text, outputs = f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}", ()
+    by_line = _names_by_line(outputs)
+    names = sorted(set().union(*by_line)) if outputs else sorted(identifiers(text))
+    places: dict[str | int, int] = {}
+    for name in names:
+        places.setdefault(name, len(places))
+    for line in text.splitlines():
+        if said := text_line(line):
+            places.setdefault(line_hash(said), len(places))
+    counted: dict[int, int] = {}
+    words = words_of(text)
+    for word, count in words.stems.items():
+        code = crc32(word.encode("utf-8", "replace"))
+        counted[code] = min(255, counted.get(code, 0) + count)
+    lines = array("Q", (place for place in places if isinstance(place, int)))
+    rows, alike = _rows(outputs, by_line, places) if outputs else (NO_ROWS, array("I"))
+    found = Stems(array("I", counted), bytes(counted.values()))
+    return Content("\n".join(names), lines, words.total, words.asks, found, rows, alike=alike)
+
+
+def line_hash(line: str) -> int:
+    """The hash by which plans know a text line."""
+    return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
+
+
+def _hash(line: str) -> int:
+    return int.from_bytes(blake2b(line.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+
+
+_short_hash = lru_cache(maxsize=1 << 15)(_hash)
+
+
+def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
+    """The names on each line of the outputs, lines counted on from one output to the next."""
+    return [identifiers(line) for output in outputs for line in output.split("\n")]
+
+
+def _rows(
+    outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
+) -> tuple[Rows, array[int]]:
+    """The rows that carry a mark, as columns: line, piece, characters, end of its marks, and the marks.
+
+    And the marks that only alike lines carry.
+    """
+    lines, pieces, chars = array("I"), bytearray(), array("I")
+    ends, held = array("I"), array("I")
+    whole = [line for output in outputs for line in output.split("\n")]
+    alike = alike_lines(whole)
+    in_alike: set[int] = set()
+    elsewhere: set[int] = set()
+    for number, line in enumerate(whole):
+        if not line or line.isspace():
+            continue
+        for piece, said in pieces_of(line):
+            if piece:
+                found = {places[name] for name in identifiers(said) if name in places}
+            else:
+                found = {places[name] for name in by_line[number]}
+                spoken = [line_hash(v) for part in said.splitlines() if (v := text_line(part))]
+                found.update(places[code] for code in spoken if code in places)
+            if found:
+                held.extend(sorted(found))
+                lines.append(number)
+                pieces.append(piece)
+                chars.append(len(said))
+                ends.append(len(held))
+                if alike:
+                    (in_alike if number in alike else elsewhere).update(found)
+    return Rows(lines, bytes(pieces), chars, ends, held), array("I", sorted(in_alike - elsewhere))
+
+
+def _write(out: bytearray, column: Sequence[int]) -> None:
+    """A column with its length, in the smallest numbers that hold it."""
+    most = max(column, default=0)
+    code = next(
+        c for c, limit in (("B", 1 << 8), ("H", 1 << 16), ("I", 1 << 32), ("Q", 1 << 64)) if most < limit
+    )
+    out += code.encode() + len(column).to_bytes(4, "little")
+    out += array(code, column).tobytes()
+
+
+def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
+    """The columns from the `first` on, one for each code of the numbers that they are wanted in."""
+    at = 5
+    for _ in range(first):
+        at += 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
+    found = []
+    for code in codes:
+        column = array(chr(packed[at]))
+        end = at + 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")
+        column.frombytes(packed[at + 5 : end])
+        found.append(column if column.typecode == code else array(code, column))
+        at = end
+    return found
+
+
+_SIZES = {ord(code): array(code).itemsize for code in "BHIQ"}

@@ -1,0 +1,104 @@
+"""Names that an agent may have to spell again: paths, file names, URLs, code names, ids, codes, long numbers.
+
+Plain words never count. A path is reduced to its last two components, so that its absolute and its relative
+spelling agree. No name reaches across a line break: the names of a text are those of its lines.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from scoring.history.content.words import UNSPACED, is_unspaced
+
+_URL = re.compile(r"https?://[^\s\"'`<>()\[\]{}|\\^]+")
+# It begins only where it could begin longest and gives nothing back, so that a line of a million letters costs
+# no more than its length.
+_PATH = re.compile(r"(?<![\w.@~+-])[\w.@~+-]*+(?:/[\w.@~+-]++)+")
+_FILE = re.compile(
+    r"\b[\w-]{1,200}+\.(?:py|pyi|js|jsx|ts|tsx|mjs|go|rs|c|h|cc|cpp|hpp|java|kt|rb|php|cs|swift|sh|sql|md|rst|txt|"
+    r"json|jsonl|ya?ml|toml|ini|cfg|xml|html|css|scss|csv|lock|log|proto|gradle|ipynb|env|mod|sum)\b"
+)
+_WORD = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][A-Z][a-z]")
+_UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
+_LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
+_TELLING = re.compile(r"[_\d.]")
+_LONGEST = 300  # a longer name (an address with its query) counts by its beginning
+_YEAR = re.compile(r"(?:19|20)\d\d")
+# Spelled like code, but everybody says them.
+_PRODUCTS = frozenset(
+    """
+    javascript typescript github gitlab postgresql mysql sqlite nodejs macos openai chatgpt youtube webpack
+    graphql pytest numpy linkedin readme wifi ipad iphone redacted python3 sqlite3
+    """.split()  # noqa: SIM905
+)
+
+
+def identifiers(text: str) -> set[str]:
+    """The names in a text."""
+    found: set[str] = set()
+    _take(text, found)
+    if is_unspaced(text):  # no blank parts a name from the words around it
+        found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}
+        _take(_parted(text), found)
+    return found
+
+
+def _parted(text: str) -> str:
+    """A text without what is written without blanks."""
+    return _UNSPACED.sub(" ", text)
+
+
+def _take(text: str, found: set[str]) -> None:
+    if "/" in text:
+        if "://" in text:
+            text = _URL.sub(lambda m: _whole(m.group().rstrip(".,;:!?/"), found), text)
+        text = _PATH.sub(lambda m: _path(m.group(), found), text)
+    if "." in text:
+        text = _FILE.sub(lambda m: _whole(m.group(), found), text)
+    for word in _WORD.findall(text):
+        if len(word) <= _LONGEST:  # a longer one is data, not a name
+            found.update(_names_in(word))
+
+
+def has_digit(name: str) -> bool:
+    """Whether a digit stands in a name."""
+    return _DIGIT.search(name) is not None
+
+
+def _whole(name: str, found: set[str]) -> str:
+    """Take a name; nothing of it is left to look at."""
+    found.add(name[:_LONGEST])
+    return " "
+
+
+def _path(path: str, found: set[str]) -> str:
+    """Take a path; what is left of it to look at is its last component."""
+    parts = [p for p in path.strip("./~").split("/") if p not in ("", ".", "..")]
+    whole = "/".join(parts[-2:])
+    if (len(parts) > 2 or _TELLING.search(whole)) and len(whole) >= 5 and _LETTER.search(whole):
+        found.add(whole[:_LONGEST])
+    return " " + (parts[-1] if parts else "") + " "
+
+
+@lru_cache(maxsize=1 << 16)
+def _names_in(word: str) -> tuple[str, ...]:
+    """A word that is a name, or the parts of a word with hyphens that are."""
+    if "-" not in word:
+        return (word,) if _is_name(word) else ()
+    pieces = [word] if _DIGIT.search(word) else word.split("-")
+    return tuple(piece for piece in pieces if _is_name(piece))
+
+
+def _is_name(word: str) -> bool:
+    if len(word) < 4:
+        return False
+    if word.isdigit():
+        return not _YEAR.fullmatch(word)
+    core = word.strip("_")
+    if len(core) < 5 or core.lower() in _PRODUCTS:
+        return False
+    if _DIGIT.search(core):
+        return "-" in core or any(c.isalpha() for c in core)
+    return "_" in core or word.startswith("_") or core.isupper() or bool(_CAMEL.search(core))

@@ -1,0 +1,234 @@
+"""What is known of one message by itself: found once, when it comes in, and stored with it.
+
+Nothing here looks at another message or at a clock, so a message's features change only when the lexicon or the
+tokenizer does. `lexicon` names the lexicon the keyword rating was made with: where it differs from the one in
+the settings, the caller rates the message again (`needs_rating`).
+
+The text that is looked at is what is said: text, tool results and the values of arguments. The keys of a wire
+format and of JSON arguments never count as words, and reasoning counts neither as words nor as length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scoring.history import tool_traces as tracing
+from scoring.history.content import Content, content_of
+from scoring.history.tool_traces import Traces
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from scoring.settings.lexicon import Lexicon
+
+_JSON_BLANKS = " \t\n\r"
+# `json.loads` without its search for blanks, which takes longer than the arguments of most calls.
+_read_json = json.JSONDecoder().raw_decode
+
+
+class Features(NamedTuple):
+    """Static facts of one message; a tuple, which is made in a third of the time of a frozen dataclass.
+
+    `tokens` is its cost in the context, `chars` the length of what it says in characters, `keywords` its rating
+    (0...1) by the lexicon with the digest `lexicon`; `calls` and `results` are call ids. `own_words` marks what a
+    user said (not just tool results handed back), `reasoning_only` an item that holds nothing but reasoning. `content`
+    is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
+    its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
+    reads it. `traces` is what the stages before dropping read, kept the same way; None where nobody looked for it.
+    """
+
+    role: str
+    tokens: int
+    chars: int = 0
+    keywords: float = 0.0
+    lexicon: str = ""
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    own_words: bool = False
+    reasoning_only: bool = False
+    content: Content | None = None
+    tool: str = ""
+    traces: str | None = None
+
+    @property
+    def traced(self) -> Traces:
+        """The files that each call touches, and what each output is known by; nothing where it was not looked for."""
+        return tracing.read(self.traces or "", len(self.calls), len(self.results))
+
+    @property
+    def names(self) -> tuple[list[str], list[str]]:
+        """The tool of each call, and of each result where the result says so; "" where it is not known."""
+        listed = self.tool.split("\n") if self.tool else []
+        count = len(self.calls)
+        if len(listed) != count + len(self.results):
+            return [""] * count, [""] * len(self.results)
+        return listed[:count], listed[count:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The features as JSON-ready data, those at their default left out."""
+        out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
+        for name, default in self._field_defaults.items():
+            value = getattr(self, name)
+            if name == "content":
+                if value is not None:
+                    out[name] = value.to_dict()
+            elif value != default:
+                out[name] = list(value) if isinstance(value, tuple) else value
+        return out
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Features:
+        """The features that `to_dict` wrote; fields that are not known are passed over."""
+        known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
+        for name in ("calls", "results"):
+            if name in known:
+                known[name] = tuple(known[name])
+        if "content" in known:
+            known["content"] = Content.from_dict(known["content"])
+        return cls(**known)
+
+
+def analyse(
+    message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False, traces: bool | None = None
+) -> Features:
+    """The features of a message that costs `tokens`.
+
+    Its content is looked for only where `content` asks for it, its traces where `traces` does, by default together.
+    """
+    pieces: list[str] = []
+    calls: list[str] = []
+    results: list[str] = []
+    names: list[str] = []
+    answered: list[str] = []
+    said = thought = False
+    for part in message.parts:  # one pass, by exact type: this runs for every message that comes in
+        kind = type(part)
+        if kind is Text:
+            pieces.append(part.text)  # type: ignore[union-attr]
+            said = True
+        elif kind is ToolResult:
+            pieces.append(part.text)  # type: ignore[union-attr]
+            results.append(part.call_id)  # type: ignore[union-attr]
+            answered.append(part.name)  # type: ignore[union-attr]
+        elif kind is ToolCall:
+            pieces.extend(argument_values(part.arguments))  # type: ignore[union-attr]
+            calls.append(part.id)  # type: ignore[union-attr]
+            names.append(part.name)  # type: ignore[union-attr]
+        elif kind is Reasoning:
+            thought = True
+        elif kind is Media:
+            said = True
+    words = _joined(pieces)
+    role = message.role
+    return Features(
+        role,
+        tokens,
+        len(words),
+        lexicon.rate(words),
+        lexicon.digest,
+        tuple(calls),
+        tuple(results),
+        own_words=role == "user" and (said or not results),
+        reasoning_only=thought and role == "assistant" and not said and not calls,
+        content=content_of(words, outputs_of(message)) if content else None,
+        tool=_named(names + answered) if calls or results else "",
+        traces=_traces_if(content if traces is None else traces, message, calls or results),
+    )
+
+
+def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | None:
+    """The traces of a message; those of one without tools are known to be none."""
+    if not tools:
+        return ""
+    return traces_of(message) if wanted else None
+
+
+def _named(names: list[str]) -> str:
+    """Names of tools as they are stored: one a line, nothing where none is known."""
+    return "\n".join([name.replace("\n", " ") for name in names]) if any(names) else ""
+
+
+def outputs_of(message: Message) -> list[str]:
+    """The tool outputs of a message that may be shortened: those of a message that is nothing else."""
+    if message.role != "tool" or message.media:
+        return []
+    results = [p.text for p in message.parts if isinstance(p, ToolResult)]
+    alone = len(results) == len(message.parts) == len({r.call_id for r in message.results})
+    return results if alone else []
+
+
+def needs_content(features: Features) -> bool:
+    """Whether what *Foresight* reads was never looked for, or found by another version."""
+    return features.content is None
+
+
+def with_content(features: Features, message: Message) -> Features:
+    """The same features with the content of the message, and its traces."""
+    content = content_of(text_of(message), outputs_of(message))
+    return features._replace(content=content, traces=traces_of(message))
+
+
+def traces_of(message: Message) -> str:
+    """The traces of a message as they are stored."""
+    alone = bool(outputs_of(message))
+    calls = [tracing.of_call(c.name, c.arguments, _parsed(c.arguments)) for c in message.calls]
+    return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
+
+
+def needs_rating(features: Features, lexicon: Lexicon) -> bool:
+    """Whether the keyword rating was made with another lexicon."""
+    return features.lexicon != lexicon.digest
+
+
+def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Features:
+    """The same features with the keyword rating of this lexicon."""
+    return features._replace(keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
+
+
+def text_of(message: Message) -> str:
+    """What a message says, without any key of its format: the text that signals look at."""
+    pieces: list[str] = []
+    for part in message.parts:
+        if isinstance(part, Text | ToolResult):
+            pieces.append(part.text)
+        elif isinstance(part, ToolCall):
+            pieces.extend(argument_values(part.arguments))
+    return _joined(pieces)
+
+
+def _joined(pieces: list[str]) -> str:
+    return pieces[0] if len(pieces) == 1 else "\n".join(pieces)
+
+
+def argument_values(arguments: str) -> list[str]:
+    """The values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
+    parsed = _parsed(arguments)
+    return [arguments] if parsed is None else _leaves(parsed)
+
+
+def _parsed(arguments: str) -> Any:
+    """Arguments that are a JSON object or list; None where they are cut off, free-form or nested too deeply."""
+    text = arguments.strip(_JSON_BLANKS)
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        value, end = _read_json(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if end == len(text) else None
+
+
+def _leaves(value: Any) -> list[str]:
+    """The strings and numbers of parsed JSON, in order, without recursion."""
+    out: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            out.append(one)
+        elif isinstance(one, dict):
+            waiting.extend(reversed(one.values()))
+        elif isinstance(one, list):
+            waiting.extend(reversed(one))
+        elif one is not None:
+            out.append(str(one))
+    return out

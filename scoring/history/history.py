@@ -1,0 +1,164 @@
+"""The messages of one context, in order, as columns: what a plan is made from.
+
+One list a fact instead of one object a message, because a plan over 100,000 messages reads columns in bulk.
+Positions are indices into these lists. Units are kept up to date as messages are appended; an append takes
+amortised constant time. A plan copies what it needs, so a history may grow while a plan is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from scoring.history.features import Features, analyse, needs_rating, rated_again
+from scoring.history.mentions import Marks
+from scoring.history.task_recognition import Facts, settings_for
+from scoring.messages import Message
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import FORESIGHT, Settings
+from scoring.settings.task_types import AUTO
+from scoring.tokens.counting import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
+from scoring.units import Units
+
+
+def reads_content(settings: Settings) -> bool:
+    """Whether a plan with these settings looks at the contents of messages."""
+    known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
+    return settings.strategy == "foresight" or settings.weights["relevance"] > 0 or not known
+
+
+def reads_traces(settings: Settings) -> bool:
+    """Whether a plan with these settings looks at which files are read and which outputs come again."""
+    return settings.stage_duplicates or settings.stage_superseded or settings.stage_outputs != "off"
+
+
+def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
+    """What counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
+    return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
+
+
+def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
+    """Whether a plan with these settings looks at keyword ratings: *Foresight* alone does not."""
+    return (strategy or settings.strategy) != "foresight"
+
+
+class History:
+    """Columns over the messages of one context.
+
+    `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
+    `facts` are what a task type is recognised by; whoever keeps a longer log than the context puts in those of the log.
+    `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
+    many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
+    summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).
+    """
+
+    __slots__ = (
+        "chars",
+        "drop_first",
+        "facts",
+        "features",
+        "keywords",
+        "marks",
+        "numbers",
+        "own_words",
+        "pinned",
+        "roles",
+        "summarised",
+        "summary_tokens",
+        "systems",
+        "tokens",
+        "unit_tokens",
+        "units",
+    )
+
+    def __init__(self) -> None:
+        self.features: list[Features] = []
+        self.roles: list[str] = []
+        self.tokens: list[int] = []
+        self.chars: list[int] = []
+        self.keywords: list[float] = []
+        self.systems: list[int] = []  # positions of system messages, in order
+        self.own_words: list[int] = []  # positions of messages in which a user speaks, in order
+        self.pinned: set[int] = set()
+        self.drop_first: set[int] = set()
+        self.units = Units()
+        self.marks = Marks()
+        self.facts = Facts()
+        self.unit_tokens: list[int] = []
+        self.summarised = 0
+        self.summary_tokens = 0
+        self.numbers: Sequence[int] = ()
+
+    @classmethod
+    def of(
+        cls,
+        messages: Sequence[Message],
+        counter: TokenCounter | None = None,
+        settings: Settings = FORESIGHT,
+    ) -> History:
+        """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
+        counter = counter_of(settings, counter)
+        lexicon = lexicon_of(settings.keywords)
+        content, traces = reads_content(settings), reads_traces(settings)
+        history = cls.of_features(
+            analyse(m, estimate_message_tokens(m, counter), lexicon, content=content, traces=traces)
+            for m in messages
+        )
+        history.rate(messages, settings)
+        return history
+
+    @classmethod
+    def of_features(cls, features: Iterable[Features]) -> History:
+        """The history of messages that were analysed before."""
+        history = cls()
+        history.extend(list(features))
+        return history
+
+    def __len__(self) -> int:
+        return len(self.roles)
+
+    def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
+        """Add the next message; answers its position."""
+        position = len(self.roles)
+        if pinned:
+            self.pinned.add(position)
+        if drop_first:
+            self.drop_first.add(position)
+        self.extend((features,))
+        return position
+
+    def extend(self, features: Sequence[Features]) -> None:
+        """Add the next messages, a column at a time."""
+        first = len(self.roles)
+        self.features += features
+        self.roles += [one.role for one in features]
+        self.tokens += [one.tokens for one in features]
+        self.chars += [one.chars for one in features]
+        self.keywords += [one.keywords for one in features]
+        self.unit_tokens += [one.tokens for one in features]
+        self.systems += [n for n, one in enumerate(features, first) if one.role == "system"]
+        self.own_words += [n for n, one in enumerate(features, first) if one.own_words]
+        join, note, count = self.units.append, self.marks.append, self.facts.add
+        for one in features:
+            note(one.content, one.role)
+            count(one)
+            for gone in join(one):
+                self.unit_tokens[self.units.head[gone]] += self.unit_tokens[gone]
+                self.unit_tokens[gone] = 0
+
+    def number(self, position: int) -> int:
+        """What a message is called in a reason."""
+        return self.numbers[position] if self.numbers else position + 1
+
+    def rate(self, messages: Sequence[Message], settings: Settings) -> None:
+        """Rate the keywords of its messages again where their task type has other ones, which shows at their end."""
+        if not reads_keywords(settings):
+            return
+        lexicon = lexicon_of(settings_for(settings, self.facts).keywords)
+        for position, features in enumerate(self.features):
+            if needs_rating(features, lexicon):
+                again = rated_again(features, messages[position], lexicon)
+                self.features[position], self.keywords[position] = again, again.keywords
+
+    def unit(self, position: int) -> Sequence[int]:
+        """The positions of the unit that a position belongs to."""
+        return self.units.of(position)

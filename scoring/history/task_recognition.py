@@ -1,0 +1,208 @@
+"""Which task type a session looks like, from few facts that are counted as messages come in.
+
+The facts are running sums, so that looking costs the same for ten messages as for 100,000, and a session keeps its
+looks when a prune takes its tool outputs away: the counts are those of all that was said. Tools decide where there
+are any, by the words in their names; else what is talked about: names of files, and a system prompt that reads like
+rules for serving customers. `settings_for` is the one place where a type becomes weights and keywords.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from scoring.history.content import content_of
+from scoring.history.features import Features
+from scoring.settings.settings import Settings
+from scoring.settings.task_types import ANY, AUTO
+
+FEW_MESSAGES = 4  # fewer say nothing of what a session is about
+FEW_CALLS = 0.05  # fewer calls than this share of the messages: a conversation with a tool at hand
+NAMING_FILES = 0.2  # where so many of the messages that are talk name a file, the talk is about code
+RULES = 4  # so many of the words below make a system prompt rules for serving customers
+TOOLS_KEPT = 30  # tools that are counted by name; calls of others are counted together
+NAME_CHARS = 60
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_FILE = re.compile(
+    r"(?m)/[^\n]*\.[A-Za-z]{1,5}$|\.(?:py|js|ts|go|rs|c|cpp|java|rb|sh|sql|json|toml|ya?ml|html|css)$"
+)
+_CODING = frozenset(
+    """
+    bash shell terminal exec execute command edit multiedit patch write grep glob file files dir directory folder code
+    codebase notebook lsp git lint test tests build python editor
+    """.split()  # noqa: SIM905
+)
+_RESEARCH = frozenset(
+    """
+    web websearch webfetch fetch browse browser crawl scrape url page pages site google bing duckduckgo brave tavily exa
+    serp serper perplexity wikipedia arxiv pubmed scholar paper papers article articles retrieve
+    """.split()  # noqa: SIM905
+)
+_SUPPORT = frozenset(
+    """
+    order orders refund refunds return returns exchange reservation reservations booking bookings flight flights hotel
+    ticket tickets customer customers account accounts payment payments invoice invoices subscription shipping shipment
+    delivery product products warranty loyalty baggages human
+    """.split()  # noqa: SIM905
+)
+_ALONE: Mapping[str, str] = {"read": "coding", "ls": "coding", "replace": "coding", "search": "research"}
+# As the words of a message are kept: by the hashes of their stems.
+_OF_RULES = frozenset(
+    content_of(
+        "policy customer agent cancel refund reservation order booking confirm eligible compensation transfer "
+        "complaint representative account passenger delivery exchange payment"
+    ).stems.codes
+)
+
+
+class Likeness(NamedTuple):
+    """A task type by its name ("any" where it looks like none), and why, in words."""
+
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is counted of a session; bounded in size.
+
+    `messages` without system messages; `outputs` those that bring tool outputs; `talk` those of user and agent without
+    any tool, `files` those of them that name a file. `rules` is how many of the words of rules for serving customers
+    stand in one system message. `tools` counts calls by tool, `others` those of further tools.
+    """
+
+    messages: int = 0
+    outputs: int = 0
+    talk: int = 0
+    files: int = 0
+    rules: int = 0
+    others: int = 0
+    tools: dict[str, int] = field(default_factory=dict)
+
+    def add(self, features: Features, sign: int = 1) -> None:
+        """Counts a message; with `sign` -1 it is taken back, because it will be counted anew."""
+        content = features.content
+        if features.role == "system":
+            if content is not None and sign > 0:
+                self.rules = max(self.rules, len(_OF_RULES.intersection(content.stems.codes)))
+            return
+        self.messages += sign
+        if features.results:
+            self.outputs += sign
+        if features.calls:
+            for name in features.names[0]:
+                self._call(name[:NAME_CHARS], sign)
+        elif not features.results:
+            self.talk += sign
+            if content is not None and "." in content.names and _FILE.search(content.names):
+                self.files += sign
+
+    def _call(self, name: str, sign: int) -> None:
+        if name and (name in self.tools or len(self.tools) < TOOLS_KEPT):
+            self.tools[name] = self.tools.get(name, 0) + sign
+        else:
+            self.others += sign
+
+    def copy(self) -> Facts:
+        """The same counts, to be counted on from."""
+        return replace(self, tools=dict(self.tools))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return {**{name: getattr(self, name) for name in self.__slots__}, "tools": dict(self.tools)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> Facts:
+        """What `to_dict` wrote; nothing counted where there is nothing."""
+        known = {name: value for name, value in (data or {}).items() if name in cls.__slots__}
+        return cls(**{**known, "tools": dict(known.get("tools", {}))})
+
+
+def recognise(facts: Facts) -> Likeness:
+    """The task type that a session looks like by these facts."""
+    if facts.messages < FEW_MESSAGES:
+        return Likeness(ANY, "too little was said yet to tell what it looks like")
+    calls = facts.others + sum(facts.tools.values())
+    if calls < FEW_CALLS * facts.messages:
+        return _by_talk(facts, calls)
+    return _by_tools(facts, calls)
+
+
+def settings_for(settings: Settings, facts: Facts) -> Settings:
+    """The settings as they hold for a session: with the weights and keywords of its task type, and no type left to
+    look up.
+    """
+    if settings.task_type == ANY:
+        return settings
+    own = settings.task_types.of(task_type_of(settings, facts))
+    return replace(
+        settings,
+        task_type=ANY,
+        weights=settings.weights if own.weights is None else own.weights,
+        keywords=settings.keywords if own.keywords is None else own.keywords,
+    )
+
+
+def task_type_of(settings: Settings, facts: Facts) -> str:
+    """The name of the task type in force; "any" where the common settings hold as they are."""
+    return recognise(facts).name if settings.task_type == AUTO else settings.task_type
+
+
+def _by_talk(facts: Facts, calls: int) -> Likeness:
+    tools = (
+        "no tool was used"
+        if not calls
+        else f"hardly any tool was used ({calls:,} in {facts.messages:,} messages)"
+    )
+    if facts.files >= NAMING_FILES * facts.talk > 0:
+        return Likeness(
+            "coding",
+            f"looks like coding: {_percent(facts.files, facts.talk)} of its messages name files; {tools}",
+        )
+    if facts.rules >= RULES:
+        return Likeness(
+            "support", f"looks like support: its system prompt has rules for serving customers; {tools}"
+        )
+    return Likeness("chat", f"looks like chat: {tools}")
+
+
+def _by_tools(facts: Facts, calls: int) -> Likeness:
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(facts.tools, key=lambda one: (-facts.tools[one], one)):
+        if facts.tools[name] > 0:
+            kinds.setdefault(kind_of(name), []).append(name)
+    counts = {kind: sum(facts.tools[name] for name in names) for kind, names in kinds.items() if kind != ANY}
+    best = max(counts, key=lambda kind: (counts[kind], kind), default=ANY)
+    share = f"{_percent(facts.outputs, facts.messages)} of its messages are tool outputs"
+    if best != ANY and 2 * counts[best] >= calls:
+        what = "most of them of" if counts[best] < calls else "of"
+        return Likeness(best, f"looks like {best}: {share}, {what} {_listed(kinds[best])}")
+    if facts.rules >= RULES and best != "coding":
+        return Likeness(
+            "support", f"looks like support: its system prompt has rules for serving customers; {share}"
+        )
+    named = _listed([name for names in kinds.values() for name in names]) or "tools without a name"
+    return Likeness(ANY, f"looks like none of the types: {share}, of {named}")
+
+
+@lru_cache(maxsize=1 << 12)
+def kind_of(tool: str) -> str:
+    """The task type that a tool speaks for, by the words in its name; "any" where none does."""
+    words = [word.lower() for word in _WORDS.findall(tool)]
+    for kind, known in (("coding", _CODING), ("research", _RESEARCH), ("support", _SUPPORT)):
+        if not known.isdisjoint(words):
+            return kind
+    return _ALONE.get(words[0], ANY) if len(words) == 1 else ANY
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    *first, last = [*names[: most - 1], "others"] if len(names) > most else names or [""]
+    return f"{', '.join(first)} and {last}" if first else last

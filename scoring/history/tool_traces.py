@@ -1,0 +1,243 @@
+"""What one message leaves behind for the stages before dropping: which files its calls read and write as a whole, and
+what each of its tool outputs would be known by and shortened to.
+
+Found once, without looking at another message, and stored as text: one line a call, then one a result, in their order.
+A file is known by its path as the agent wrote it, made plain and put behind the folder that a command names. Only a
+tool that is known to hand over the text of one file counts as reading it: what is not recognised supersedes nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from scoring.messages import ToolResult
+from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
+from scoring.summary.tombstones import shortened_text
+
+READ, WRITE = "r", "w"
+FAILED = "!"  # before what a failed output is known by
+# An output of fewer characters is not worth a line that stands for it.
+LEAST_CHARS = 200
+# What a reading tool gives of a file when it is not told how much: Claude Code, Gemini CLI and OpenCode agree.
+READ_LINES = 2_000
+
+# Names of tools without case, underscores and what stands before a server's "__".
+_KINDS: Mapping[str, str] = {
+    "read": READ,
+    "readfile": READ,
+    "readtextfile": READ,
+    "view": READ,
+    "viewfile": READ,
+    "openfile": READ,
+    "cat": READ,
+    "fsread": READ,
+    "notebookread": READ,
+    "write": WRITE,
+    "writefile": WRITE,
+    "writetofile": WRITE,
+    "createfile": WRITE,
+    "fswrite": WRITE,
+    "savefile": WRITE,
+}
+# Editors that are one tool for everything say in `command` what they do.
+_EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "texteditor", "fileeditor"})
+_COMMANDS: Mapping[str, str] = {"view": READ, "create": WRITE}
+_FIRST_KEYS, _COUNT_KEYS = ("offset", "start_line", "startLine"), ("limit", "max_lines")
+_LAST_KEYS = ("end_line", "endLine")
+_FOLDER_KEYS = ("workdir", "cwd")
+
+_PATH = r"""(?P<path>'[^'\n]+'|"[^"\n$`\\]+"|[^\s;|&<>()$`'"*?\\{}!#]+)"""
+_CD = re.compile(rf"\s*cd\s+{_PATH}\s*(?:&&|;)\s*")
+_SED = r"""sed\s+-n\s+["']?(?P<a>\d+),(?P<b>\d+)p["']?"""
+_CAT = r"(?:cat(?:\s+-n)?|nl\s+-ba)"
+_SHELL_READS = (
+    re.compile(rf"{_CAT}\s+{_PATH}\s*"),
+    re.compile(rf"{_SED}\s+{_PATH}\s*"),
+    re.compile(rf"{_CAT}\s+{_PATH}\s*\|\s*{_SED}\s*"),
+    re.compile(rf"head\s+(?:-n\s*|-)(?P<b>\d+)\s+{_PATH}\s*"),
+)
+_SHELL_WRITE = re.compile(rf"cat\s*>\s*{_PATH}\s*<<")
+_QUOTES = "'\""
+_LONGEST_READ = 400  # a longer command does more than read a file
+_ADDED = re.compile(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
+
+
+class Touch(NamedTuple):
+    """A file that a call reads, or writes as a whole; `first` and `last` are lines, a `last` of 0 is the end.
+
+    A `first` of 0 says that the whole was asked for by a means that may leave out its middle, as shells do.
+    """
+
+    kind: str
+    path: str
+    first: int = 1
+    last: int = 0
+
+    def covers(self, other: Touch) -> bool:
+        """Whether this says all of the file that the other says.
+
+        A part never does, not even of itself: where a file was edited in between, its lines have moved.
+        """
+        if self.kind == WRITE:
+            return True
+        return not self.last and (other.last <= READ_LINES if self.first else not other.last)
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return posixpath.basename(self.path) or self.path
+
+
+class Output(NamedTuple):
+    """One tool output: what it is known by (equal texts have equal digests), its length in characters, and what it
+    would have with only head, tail and error lines. Without a `digest` it is too short to be replaced, or part of a
+    message that says more. `failed` is what the tool says.
+    """
+
+    digest: str = ""
+    chars: int = 0
+    short: int = 0
+    failed: bool = False
+
+
+NO_OUTPUT = Output()
+
+
+class Traces(NamedTuple):
+    """The traces of one message: files by call, and outputs by result."""
+
+    touches: Sequence[tuple[Touch, ...]]
+    outputs: Sequence[Output]
+
+
+def of_call(name: str, arguments: str, parsed: object) -> str:
+    """The line of one call: the files it reads or writes; "" for most. `parsed` are its arguments as JSON."""
+    if "*** Begin Patch" in arguments:
+        return "\t".join(f"{WRITE}1:0:{_plain(p)}" for p in _ADDED.findall(arguments.replace("\\n", "\n")))
+    if type(parsed) is not dict:
+        return ""
+    plain = _plain_name(name)
+    kind = _KINDS.get(plain)
+    if plain in _EDITORS:
+        kind = _COMMANDS.get(parsed.get("command", "")) if isinstance(parsed.get("command"), str) else None
+    elif kind is None:
+        return _of_command(parsed)
+    path = next((v for k in PATH_KEYS if isinstance(v := parsed.get(k), str)), "") if kind else ""
+    if not path or not kind:
+        return ""
+    first, last = _lines(parsed) if kind is READ else (1, 0)
+    return f"{kind}{first}:{last}:{_plain(path)}"
+
+
+def of_result(result: ToolResult, alone: bool) -> str:
+    """The line of one result; `alone` says that its message is nothing but outputs, so that they may be replaced."""
+    failed = FAILED if result.is_error else ""
+    text = result.text
+    if not alone or len(text) < LEAST_CHARS:
+        return failed
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
+    return f"{failed}{digest}:{len(text)}:{len(shortened_text(text))}"
+
+
+def written(lines: Sequence[str]) -> str:
+    """Lines of calls and results as they are stored: nothing where none says anything."""
+    return "\n".join(lines) if any(lines) else ""
+
+
+def read(text: str, calls: int, results: int) -> Traces:
+    """What `written` wrote for a message with so many calls and results."""
+    lines = text.split("\n")
+    if not text or len(lines) != calls + results:
+        return Traces([()] * calls, [NO_OUTPUT] * results)
+    return Traces([_touches(line) for line in lines[:calls]], [read_output(line) for line in lines[calls:]])
+
+
+def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
+    """What the calls of a message touch; as many as it makes."""
+    return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls
+
+
+def output_lines(text: str, calls: int) -> list[str]:
+    """What its outputs are known by, unread: nothing or a mark for those that are none to replace."""
+    return text.split("\n")[calls:]
+
+
+def _touches(line: str) -> tuple[Touch, ...]:
+    if not line:
+        return ()
+    out = []
+    for one in line.split("\t"):
+        first, last, path = one[1:].split(":", 2)
+        out.append(Touch(one[0], path, int(first), int(last)))
+    return tuple(out)
+
+
+def read_output(line: str) -> Output:
+    """What one output is known by."""
+    if len(line) < 2:
+        return Output(failed=True) if line else NO_OUTPUT
+    digest, chars, short = line.lstrip(FAILED).split(":")
+    return Output(digest, int(chars), int(short), line[0] == FAILED)
+
+
+@lru_cache(maxsize=1 << 10)
+def _plain_name(name: str) -> str:
+    return name.rpartition("__")[2].lower().replace("_", "").replace("-", "")
+
+
+def _plain(path: str, folder: str = "") -> str:
+    """A path as files are compared by it."""
+    plain = posixpath.normpath(posixpath.join(folder, path.strip())).replace("\n", " ").replace("\t", " ")
+    return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
+
+
+def _lines(parsed: Mapping[str, Any]) -> tuple[int, int]:
+    """The lines that a call reads: the whole file where it does not say."""
+    view = parsed.get("view_range")
+    if isinstance(view, list) and len(view) == 2 and all(isinstance(n, int) for n in view):
+        return max(1, view[0]), max(0, view[1])
+    first, count, last = (_number(parsed, keys) for keys in (_FIRST_KEYS, _COUNT_KEYS, _LAST_KEYS))
+    if last:
+        return max(1, first), last
+    if first <= 1 and not count:
+        return 1, 0
+    first = max(1, first)
+    return first, first + (count or READ_LINES) - 1
+
+
+def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
+    return next((v for k in keys if isinstance(v := parsed.get(k), int) and v > 0), 0)
+
+
+def _of_command(parsed: Mapping[str, Any]) -> str:
+    """The file that a shell command reads or writes and does nothing else to."""
+    command = next((v for k in COMMAND_KEYS if (v := parsed.get(k))), "")
+    if isinstance(command, list):
+        said = [str(one) for one in command]
+        command = said[2] if len(said) == 3 and said[1] in ("-lc", "-c") else " ".join(said)
+    if not isinstance(command, str) or (len(command) > _LONGEST_READ and "<<" not in command[:_LONGEST_READ]):
+        return ""
+    folder = next((v for k in _FOLDER_KEYS if isinstance(v := parsed.get(k), str)), "")
+    if entered := _CD.match(command):
+        folder, command = _plain(entered["path"].strip(_QUOTES), folder), command[entered.end() :]
+    return "\t".join(_in_shell(command.strip(), folder))
+
+
+def _in_shell(command: str, folder: str) -> Iterator[str]:
+    if not command.startswith(("cat", "sed", "nl", "head")):
+        return
+    if wrote := _SHELL_WRITE.match(command):
+        yield f"{WRITE}1:0:{_plain(wrote['path'].strip(_QUOTES), folder)}"
+        return
+    for pattern in _SHELL_READS:
+        if found := pattern.fullmatch(command):
+            said = found.groupdict()
+            last = said.get("b") or 0
+            first = said.get("a") or (1 if last else 0)
+            yield f"{READ}{first}:{last}:{_plain(said['path'].strip(_QUOTES), folder)}"
+            return

@@ -1,0 +1,230 @@
+"""Pruning, summarising and measuring a plain message list, outside any store.
+
+A history is a list in any wire format; what comes back is in the same format and the same objects. `format` says which
+(openai, responses, anthropic, gemini, langchain) where the list alone does not: plain texts read the same for OpenAI
+and Anthropic, whose lists have to begin with the user; without it such a list counts as OpenAI's.
+
+By default all of these work as the preset *Blueprint* does: its windows, four characters a token, 80 %. Nothing is
+changed in place, and nothing raises because a list is too large: the result says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from scoring.budget.budget import targets
+from scoring.bulk import no_collection
+from scoring.formats import decode
+from scoring.history.history import History, counter_of
+from scoring.history.task_recognition import settings_for
+from scoring.lists.pruning import prune
+from scoring.messages import Message
+from scoring.models.lookup import find_model
+from scoring.planning.plan import OverBudget
+from scoring.planning.score import score
+from scoring.settings.settings import BLUEPRINT, Settings
+from scoring.tokens.counting import TokenCounter
+from scoring.units import units_of
+
+
+@dataclass(frozen=True, slots=True)
+class PruneResult:
+    """A pruned list. `stats` has original and final (tokens), itemsRemoved and itemsKept (messages).
+
+    `pruned` is the very list that came in where nothing had to go. `over_budget` has the numbers where what is
+    always kept takes more than the budget; `problems` says what else keeps the list from being sent as it is.
+    `summary` is the text of what stands in `pruned` for some of the removed ("" for nothing); it is none of the kept.
+    """
+
+    pruned: list[Any]
+    removed: list[Any]
+    stats: dict[str, int]
+    over_budget: OverBudget | None = None
+    problems: tuple[str, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryResult:
+    """What stays of a list once its beginning is summed up in one line of text.
+
+    `summarized` is what stays (system messages and the newest); the summary is no message and stands beside it.
+    `stats` has summarizedItems and keptItems.
+    """
+
+    summarized: list[Any]
+    summary: str
+    stats: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextStats:
+    """How full a context is. `utilizationPercent` is neither rounded nor capped."""
+
+    items: int
+    tokens: int
+    limit: int
+    utilizationPercent: float  # noqa: N815 - the name that SPEC B11 gives
+    needsPruning: bool  # noqa: N815
+
+
+@no_collection()
+def score_context_importance(
+    history: Sequence[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
+) -> list[float]:
+    """The score of each message, 0...100. The model takes no part in it; it is there for the sake of the others.
+
+    Raises:
+        UnknownFormat: nobody knows the list's format.
+        MalformedMessage: a message of it cannot be read.
+    """
+    columns = _read(history, settings, counter, format).columns
+    return score(columns, settings_for(settings, columns.facts)).scores
+
+
+@no_collection()
+def prune_context(
+    history: list[Any],
+    max_tokens: int | None = None,
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
+) -> PruneResult:
+    """Cut a list to `max_tokens` (0 means 0), or to what the settings aim at in the model's window.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+        InvalidSettings: `max_tokens` is no whole number of at least 0.
+    """
+    if max_tokens is None:
+        max_tokens = targets(find_model(model, settings=settings), settings).aim
+    read = _read(history, settings, counter, format)
+    return _prune(history, read, settings, max_tokens)
+
+
+@no_collection()
+def auto_manage_context(
+    history: list[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
+) -> PruneResult:
+    """Prune where the context is above its target, and only there; otherwise `pruned is history`.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    limits = targets(find_model(model, settings=settings), settings)
+    read = _read(history, settings, counter, format)
+    tokens = sum(read.columns.tokens)
+    if tokens <= limits.target:
+        return PruneResult(history, [], _stats(tokens, tokens, 0, len(history)))
+    return _prune(history, read, settings, limits.aim)
+
+
+@no_collection()
+def get_context_stats(
+    history: Sequence[Any],
+    model: str = "default",
+    settings: Settings = BLUEPRINT,
+    counter: TokenCounter | None = None,
+    *,
+    format: str | None = None,
+) -> ContextStats:
+    """How full the model's window is with this list, and whether it is above the target.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    limits = targets(find_model(model, settings=settings), settings)
+    tokens = sum(_read(history, settings, counter, format).columns.tokens)
+    percent = 100 * tokens / limits.limit
+    return ContextStats(len(history), tokens, limits.limit, percent, tokens > limits.target)
+
+
+def summarize_context(
+    history: Sequence[Any],
+    max_items: int = 10,
+    *,
+    format: str | None = None,
+) -> SummaryResult:
+    """Keep system messages and the newest `max_items` of the others, and count in words what went.
+
+    A tool call is never parted from its results: the unit at the edge is kept whole, so more than `max_items`
+    can stay.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the list cannot be read.
+    """
+    messages = decode(list(history), format).messages if history else ()
+    others = [i for i, m in enumerate(messages) if m.role != "system"]
+    kept = set(others[len(others) - min(max(0, max_items), len(others)) :])
+    for unit in units_of(messages):
+        if kept.intersection(unit):
+            kept.update(unit)
+    gone = [i for i in others if i not in kept]
+    stays = [item for i, item in enumerate(history) if i in kept or messages[i].role == "system"]
+    counted = {"summarizedItems": len(gone), "keptItems": len(kept)}
+    return SummaryResult(stays, _in_words([messages[i] for i in gone]), counted)
+
+
+def _in_words(messages: Sequence[Message]) -> str:
+    if not messages:
+        return ""
+    calls = sum(len(m.calls) for m in messages)
+    counts = [
+        _count(sum(m.role == "user" for m in messages), "user message"),
+        _count(sum(m.role == "assistant" for m in messages), "model response"),
+        _count(calls, "tool call"),
+    ]
+    return f"Previous {_count(len(messages), 'turn')}: {', '.join(counts)}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class _Read(NamedTuple):
+    """A list as columns and as messages, and the name of its format."""
+
+    columns: History
+    messages: Sequence[Message]
+    format: str
+    counter: TokenCounter | None = None
+
+
+def _read(
+    history: Sequence[Any], settings: Settings, counter: TokenCounter | None, name: str | None
+) -> _Read:
+    if not history:  # an empty list is in any format
+        return _Read(History(), (), "")
+    decoded = decode(list(history), name)
+    columns = History.of(decoded.messages, counter, settings)
+    return _Read(columns, decoded.messages, decoded.format, counter_of(settings, counter))
+
+
+def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int) -> PruneResult:
+    done = prune(
+        read.columns, read.messages, settings, max_tokens, wire_format=read.format, counter=read.counter
+    )
+    plan, kept = done.plan, done.settled.kept
+    removed = [history[i] for i in plan.removed]
+    pruned = done.wire(read.messages, read.format) if removed or done.settled.stand_ins else history
+    stats = _stats(plan.tokens_before, done.tokens, len(removed), len(kept))
+    summary = done.summary.summary.as_message().text if done.summary is not None else ""
+    return PruneResult(pruned, removed, stats, done.over_budget, plan.problems, summary)
+
+
+def _stats(original: int, final: int, removed: int, kept: int) -> dict[str, int]:
+    return {"original": original, "final": final, "itemsRemoved": removed, "itemsKept": kept}

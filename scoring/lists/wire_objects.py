@@ -1,0 +1,64 @@
+"""The functions of units, tokens and budget for whoever has wire objects: each also takes those.
+
+Inside `scoring` the typed originals are used; these are what the package exports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scoring import units
+from scoring.budget import budget
+from scoring.formats import decode
+from scoring.messages import Message
+from scoring.tokens import counting as tokens
+from scoring.tokens.counting import TokenCounter
+
+AnyMessage = Message | Mapping[str, Any]
+
+
+def as_messages(messages: Sequence[AnyMessage]) -> Sequence[Message]:
+    """The messages of a list that holds messages or wire objects.
+
+    Raises:
+        UnknownFormat, MalformedMessage: the wire objects cannot be read.
+    """
+    typed = [m for m in messages if isinstance(m, Message)]
+    return typed if len(typed) == len(messages) else decode(list(messages)).messages
+
+
+def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
+    """The positions at which a turn begins: the user messages. None without a user."""
+    return units.turn_starts(as_messages(messages))
+
+
+def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
+    """The position at which a list may be cut in two near `target`: what lies before it can go.
+
+    The last turn start above 0 at or before the target, else the next one after it, else 0; without any user
+    message the last unit boundary at or before the target.
+    """
+    return units.safe_boundary(as_messages(messages), target)
+
+
+def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:
+    """The units of a list, each a tuple of positions, in the order of their first messages."""
+    return units.units_of(as_messages(messages))
+
+
+def estimate_message_tokens(message: AnyMessage, counter: TokenCounter | None = None) -> int:
+    """The tokens a message takes in a context: its parts, and what is added for each message."""
+    return tokens.estimate_message_tokens(as_messages([message])[0], counter)
+
+
+def is_over_budget(
+    messages: int | Sequence[AnyMessage],
+    tools: int | Sequence[Mapping[str, Any]],
+    output_reserve: int,
+    window: int,
+    counter: TokenCounter | None = None,
+) -> bool:
+    """Whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
+    typed = messages if isinstance(messages, int) else as_messages(messages)
+    return budget.is_over_budget(typed, tools, output_reserve, window, counter)

@@ -1,0 +1,1 @@
+"""Models: names, windows, limits and prices, each with its source and date."""

@@ -1,0 +1,230 @@
+"""From a model's name to its window, limits, encoding and prices.
+
+A name is matched by the longest row whose words and whose version numbers both begin the name's, after lower
+case, without the provider's prefix and the date, dots and dashes alike: `anthropic/claude-4.5-sonnet-20250929`
+is `claude-sonnet-4-5`. The user's own rows come first. A marker `[1m]` widens the window to a million. A name
+that matches nothing gets the default row, whose `known` is False.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from scoring.errors import Fault, InvalidSettings
+from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
+from scoring.settings.ranges import Limit
+from scoring.settings.settings import FORESIGHT, Settings
+from scoring.settings.validation import number, shown
+
+WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
+# Windows as providers offer them. A known model that takes more than its row says has its wide variant.
+WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
+# What agents run with, and how their own compactions tell it (`window_of_compaction`).
+AGENT_WINDOWS = (200_000, 400_000, WIDE_WINDOW)
+COMPACTION_RESERVE, EARLY_SHARE, LATE_SHARE = 33_000, 0.75, 0.1
+WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLimits:
+    """What is known of a model. Tokens are whole numbers, prices US dollars per million tokens.
+
+    `input_limit` is None where input and output share the window; a None price is not known. `token_factor` is
+    how many tokens the model counts for one of `encoding` on agent traffic. Above `dearer_above` tokens of input
+    the provider charges more than these prices.
+    """
+
+    name: str
+    window: int
+    input_limit: int | None = None
+    output_limit: int | None = None
+    encoding: str = "o200k_base"
+    token_factor: float = 1.0
+    input_price: float | None = None
+    cached_price: float | None = None
+    cache_write_price: float | None = None
+    output_price: float | None = None
+    dearer_above: int | None = None
+    source: str = ""
+    date: str = ""
+    known: bool = True
+    own: bool = False
+
+    @property
+    def limit(self) -> int:
+        """What utilization divides by: the input limit, or the window where there is no separate one."""
+        return self.input_limit or self.window
+
+    def to_dict(self) -> dict[str, Any]:
+        """The limits as JSON-ready data, complete."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], overrides: Sequence[ModelLimits] = ()) -> ModelLimits:
+        """A row of the user's own: what `data` says, and for the rest what is known of the model already.
+
+        Only `name` is needed, and something besides. Where nothing is known and only the output limit is given,
+        the window is four times that.
+
+        Raises:
+            InvalidSettings: a field is unknown, of a wrong type or out of range; one fault a field.
+        """
+        return _own_row(data, overrides)
+
+
+def find_model(
+    name: str | None, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
+) -> ModelLimits:
+    """The limits of the model with this name: the user's row, else the table's, else the default row."""
+    spelled = (name or "").strip()
+    wide = WIDE_MARKER in spelled.lower()
+    key = _key(spelled)
+    rows, default = _table(settings.windows)
+    found = _longest([(_key(row.name), row) for row in overrides], key) or _longest(rows, key) or default
+    if wide and found.window < WIDE_WINDOW:
+        found = replace(found, window=WIDE_WINDOW, input_limit=None)
+    return found
+
+
+def get_context_limit(
+    model: str, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
+) -> int:
+    """The tokens a model takes as input: what utilization divides by."""
+    return find_model(model, overrides, settings).limit
+
+
+def window_above(tokens: int, row: ModelLimits) -> int:
+    """The window of a model that took `tokens` of input, more than its row says: the next that providers have."""
+    least = WIDE_WINDOW if row.known else 0
+    return next((w for w in WINDOWS if w >= max(tokens, least)), tokens)
+
+
+def window_of_compaction(tokens: int, limit: int) -> int | None:
+    """The window that a session ran with whose agent compacted by itself at `tokens`; None where `limit` may hold.
+
+    Claude Code compacts by itself at its window less some 33,000 tokens (167,094 of 200,000), whatever the model could
+    take: the same model runs with 200,000 and with 1,000,000. The last answer before it may go a tenth beyond; far
+    below the line (a compaction that was set to come early) nothing is implied.
+    """
+    implied = tokens + COMPACTION_RESERVE
+    near = (w for w in AGENT_WINDOWS if EARLY_SHARE * w <= implied <= (1 + LATE_SHARE) * w)
+    window = next(near, None)
+    return window if window is not None and window < limit else None
+
+
+def known_models() -> list[ModelLimits]:
+    """The table's rows, in its order."""
+    return [row for _, row in _table("current")[0]]
+
+
+Key = tuple[tuple[str, ...], tuple[str, ...]]
+Keyed = Sequence[tuple[Key, ModelLimits]]
+
+
+def _longest(rows: Keyed, key: Key) -> ModelLimits | None:
+    words, numbers = key
+    best: ModelLimits | None = None
+    length = (0, 0)
+    for (row_words, row_numbers), row in rows:
+        fits = row_words == words[: len(row_words)] and row_numbers == numbers[: len(row_numbers)]
+        if fits and (size := (len(row_words) + len(row_numbers), len(row_words))) > length:
+            best, length = row, size
+    return best
+
+
+@lru_cache(maxsize=4_096)
+def _key(name: str) -> Key:
+    """The words and the version numbers of a name, in order, without provider, date and marker."""
+    plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
+    tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]
+    begin = next((i for i, token in enumerate(tokens) if token in _first_words()), 0)
+    tokens = [t for t in tokens[begin:] if not re.fullmatch(r"(?:19|20)\d{6}", t)]
+    return tuple(t for t in tokens if not t.isdigit()), tuple(t for t in tokens if t.isdigit())
+
+
+@lru_cache(maxsize=1)
+def _first_words() -> frozenset[str]:
+    """The words that the table's names begin with; what comes before one is the provider's."""
+    return frozenset(re.split(r"[-.]", row.name)[0] for row in (*ROWS, *BLUEPRINT_ROWS))
+
+
+@lru_cache(maxsize=2)
+def _table(windows: str) -> tuple[Keyed, ModelLimits]:
+    rows, default = (BLUEPRINT_ROWS, BLUEPRINT_DEFAULT) if windows == "blueprint" else (ROWS, DEFAULT)
+    return tuple((_key(row.name), _limits(row)) for row in rows), replace(_limits(default), known=False)
+
+
+def _limits(row: Row) -> ModelLimits:
+    return ModelLimits(
+        name=row.name,
+        window=row.window,
+        input_limit=row.input,
+        output_limit=row.output,
+        encoding=row.encoding,
+        token_factor=row.factor,
+        input_price=row.input_price,
+        cached_price=row.cached_price,
+        cache_write_price=row.cache_write_price,
+        output_price=row.output_price,
+        dearer_above=row.dearer_above,
+        source=row.source,
+        date=row.date,
+    )
+
+
+_TOKENS = Limit(1_000, 100_000_000, 1_000, whole=True, optional=True)
+_PRICE = Limit(0, 10_000, 0.01, optional=True)
+_OWN_FIELDS: Mapping[str, Limit] = {
+    "window": _TOKENS,
+    "input_limit": _TOKENS,
+    "output_limit": Limit(1, 100_000_000, 1_000, whole=True, optional=True),
+    "token_factor": Limit(0.1, 10, 0.01, optional=True),
+    "input_price": _PRICE,
+    "cached_price": _PRICE,
+    "cache_write_price": _PRICE,
+    "output_price": _PRICE,
+    "dearer_above": _TOKENS,
+}
+_OWN_TEXTS = ("encoding", "source", "date")
+
+
+def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> ModelLimits:
+    faults: list[Fault] = []
+    name = data.get("name")
+    if not isinstance(name, str) or not name.strip() or len(name) > 200:
+        faults.append(Fault("name", f"expected a model's name, got {shown(name)}"))
+        raise InvalidSettings(faults)
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        if key in _OWN_FIELDS:
+            values[key] = number(key, value, _OWN_FIELDS[key], faults)
+        elif key in _OWN_TEXTS:
+            if not isinstance(value, str) or len(value) > 500:
+                faults.append(Fault(key, f"expected a short text, got {shown(value)}"))
+            values[key] = value
+        elif key not in ("name", "known", "own"):
+            faults.append(
+                Fault(str(key), f"unknown; expected one of {', '.join((*_OWN_FIELDS, *_OWN_TEXTS))}")
+            )
+    if faults:
+        raise InvalidSettings(faults)
+    base = find_model(name, overrides)
+    values = {k: v for k, v in values.items() if v is not None or k not in ("window", "token_factor")}
+    if not base.known and "window" not in values and values.get("output_limit"):
+        values["window"] = WINDOW_FOR_OUTPUT * values["output_limit"]
+    row = replace(base, **{"source": "own setting", "date": "", **values}, name=name, known=True, own=True)
+    return _within_window(row, named="input_limit" in values)
+
+
+def _within_window(row: ModelLimits, named: bool) -> ModelLimits:
+    """The row where its input limit fits its window; one that nobody `named` is left behind by a smaller window."""
+    if row.input_limit is None or row.input_limit <= row.window:
+        return row
+    if not named:
+        return replace(row, input_limit=None)
+    wanted = f"expected at most the window of {row.window:,}, got {row.input_limit:,}"
+    raise InvalidSettings([Fault("input_limit", wanted)])

@@ -1,0 +1,262 @@
+"""What is known of models: windows, limits and prices, each with where it comes from and when that was so.
+
+Tokens are whole numbers, prices are US dollars per million tokens, for prompts below `dearer_above` where a
+provider charges more for longer ones. `input` is None where input and output share the window. Where a provider
+publishes no price for writing to its cache, a write costs what input costs (None here).
+
+Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first, so a row
+for a family also stands for its later minor versions until they get a row of their own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One model. `factor` is how many tokens it counts for one of the encoding's, on agent traffic."""
+
+    name: str
+    window: int
+    input: int | None
+    output: int | None
+    input_price: float | None = None
+    cached_price: float | None = None
+    cache_write_price: float | None = None
+    output_price: float | None = None
+    source: str = ""
+    date: str = ""
+    dearer_above: int | None = None
+    encoding: str = "o200k_base"
+    factor: float = 1.0
+
+
+M = 1_000_000
+MIB = 1_048_576  # 1024 x 1024, as Google, DeepSeek and Meta spell a million
+# A maker's page alone: the figures were read there. "as in": a list that was read names that page for them. The lists
+# were read on the date of the row; what neither told is said not to be confirmed.
+GENAI, LITELLM = "genai-prices 0.2.3", "litellm 1.109.1"
+LISTS = f"{GENAI} and {LITELLM}"
+CLAUDE = "platform.claude.com, models; prices of the cache as in " + LISTS
+ANTHROPIC = f"platform.claude.com, pricing, as in {LISTS}"
+NO_OUTPUT = f"{GENAI}; output limit not confirmed"
+UNSURE = f"{GENAI}; limits not confirmed"
+OLDER_CLAUDE = f"platform.claude.com, as in {GENAI}; output limit not confirmed"
+OPENAI = f"developers.openai.com, models and pricing, as in {LISTS}"
+OPENAI_PAGE = "developers.openai.com, models"
+GOOGLE = f"ai.google.dev, pricing, as in {LISTS}"
+OLDER_GOOGLE = f"ai.google.dev, pricing, as in {GENAI}; limits not confirmed"
+ARGON = f"ai.google.dev, Gemini 4 Argon, and {LISTS}; the price doubles on 2026-12-01"
+FLASH = f"{LISTS}; introductory price until 2026-12-31"
+MISTRAL = f"docs.mistral.ai, as in {GENAI}"
+NO_WINDOW = f"docs.mistral.ai, as in {GENAI}; window not confirmed"
+CARDS = f"docs.mistral.ai, model cards, as in {LITELLM}"
+DEEPSEEK = "api-docs.deepseek.com, pricing"
+WITHDRAWN = f"{DEEPSEEK}, as in {LITELLM}; the name was withdrawn on 2026-07-24"
+XAI = f"docs.x.ai, models, and {LISTS}"
+QWEN = f"alibabacloud.com, Model Studio, international, as in {LITELLM}"
+GATEWAY = "vercel.com, AI gateway, for the window; the rest not confirmed"
+META = f"dev.meta.ai, pricing, as in {LISTS}"
+LLAMA = "huggingface.co, Llama 4 release; output limit not confirmed"
+OLDER_LLAMA = "assumed: 128,000 as Meta announced; not confirmed"
+
+# Claude up to 4.6 counts some 15 % more tokens than o200k on agent traffic, 4.7 and later some 50 %, Gemini 8 %.
+OLD_CLAUDE, NEW_CLAUDE, GEMINI, OPEN = 1.15, 1.5, 1.08, 1.1
+
+ROWS: tuple[Row, ...] = (
+    # Anthropic: input and output share the window.
+    Row("claude-fable-5", M, None, 128_000, 10, 1, 12.5, 50, ANTHROPIC, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-fable-5-1", M, None, 128_000, 10, 0.25, 12.5, 50, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-fable-5-2", M, None, 128_000, 8, 0.2, 10, 40, NO_OUTPUT, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-mythos-5", M, None, 128_000, 10, 1, 12.5, 50, ANTHROPIC, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-mythos-5-1", M, None, 128_000, 10, 0.25, 12.5, 50, ANTHROPIC, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-mythos-5-2", M, None, 128_000, 8, 0.2, 10, 40, NO_OUTPUT, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-mythos-preview", M, None, 128_000, 10, 1, 12.5, 50, LITELLM, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-opus-5-5", M, None, 128_000, 4, 0.2, 5, 20, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-opus-5", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-8", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-7", M, None, 128_000, 5, 0.5, 6.25, 25, ANTHROPIC, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-opus-4-6", M, None, 128_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-11-20", None, factor=OLD_CLAUDE),
+    Row("claude-opus-4-5", 200_000, None, 64_000, 5, 0.5, 6.25, 25, CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-opus-4-1", 200_000, None, 32_000, 15, 1.5, 18.75, 75, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-opus-4", 200_000, None, 32_000, 15, 1.5, 18.75, 75, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-sonnet-5-5", M, None, 128_000, 2, 0.1, 2.5, 10, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-sonnet-5", M, None, 128_000, 2, 0.2, 2.5, 10, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
+    Row("claude-sonnet-4-6", M, None, 128_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-11-20", None, factor=OLD_CLAUDE),
+    Row("claude-sonnet-4-5", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-sonnet-4", 200_000, None, 64_000, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-haiku-5-5", M, None, 128_000, 0.1, 0.01, 0.125, 0.5, CLAUDE, "2026-11-20", 100_000, factor=NEW_CLAUDE),
+    Row("claude-haiku-4-5", 200_000, None, 64_000, 1, 0.1, 1.25, 5, CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-7-sonnet", 200_000, None, 64_000, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-5-sonnet", 200_000, None, 8_192, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-5-haiku", 200_000, None, 8_192, 0.8, 0.08, 1, 4, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-opus", 200_000, None, 4_096, 15, 1.5, 18.75, 75, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-sonnet", 200_000, None, 4_096, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3-haiku", 200_000, None, 4_096, 0.25, 0.03, 0.3, 1.25, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-3", 200_000, None, 4_096, source="assumed: as Claude 3 Haiku", date="2026-11-20", factor=OLD_CLAUDE),
+    # OpenAI: a separate input limit, the window less the output limit.
+    Row("gpt-6-astra", 1_050_000, 922_000, 128_000, 10, 1, 12.5, 50, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-6-sol", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 10, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-6-luna", 1_050_000, 922_000, 128_000, 0.1, 0.01, 0.125, 0.5, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-6.1-sol", 1_050_000, 922_000, 128_000, 2, 0.1, 2.5, 10, LISTS, "2026-11-20", 272_000),
+    Row("gpt-6.1-terra", 1_050_000, 922_000, 128_000, 1, 0.05, 1.25, 5, LISTS, "2026-11-20", 272_000),
+    Row("gpt-6-cyber", 1_050_000, 922_000, 128_000, 20, 2, 25, 100, UNSURE, "2026-11-20"),
+    Row("gpt-6-rosalind", 1_050_000, 922_000, 128_000, 15, 1.5, 18.75, 75, LISTS, "2026-11-20"),
+    Row("gpt-6", 1_050_000, 922_000, 128_000, source="assumed: as gpt-6-sol", date="2026-11-20"),
+    Row("gpt-5.6-sol", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.6-terra", 1_050_000, 922_000, 128_000, 2, 0.2, 2.5, 12, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.6-luna", 1_050_000, 922_000, 128_000, 0.2, 0.02, 0.25, 1.2, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.6", 1_050_000, 922_000, 128_000, 4, 0.4, 5, 20, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.6-cyber", 528_000, 400_000, 128_000, 12.5, 1.25, 15.625, 75, LISTS, "2026-11-20"),
+    Row("gpt-5.5-cyber", 528_000, 400_000, 128_000, 12.5, 1.25, None, 75, UNSURE, "2026-11-20"),
+    Row("gpt-5.5-pro", 1_050_000, 922_000, 128_000, 30, None, None, 180, LISTS, "2026-11-20", 272_000),
+    Row("gpt-5.4-pro", 1_050_000, 922_000, 128_000, 30, None, None, 180, LISTS, "2026-11-20", 272_000),
+    Row("gpt-5.2-pro", 400_000, 272_000, 128_000, 21, None, None, 168, LISTS, "2026-11-20"),
+    Row("gpt-5-pro", 400_000, None, 272_000, 15, None, None, 120, OPENAI, "2026-11-20"),
+    Row("gpt-5.4-mini", 400_000, 272_000, 128_000, 0.75, 0.075, None, 4.5, LISTS, "2026-11-20"),
+    Row("gpt-5.4-nano", 400_000, 272_000, 128_000, 0.2, 0.02, None, 1.25, LISTS, "2026-11-20"),
+    Row("gpt-5.5", 1_050_000, 922_000, 128_000, 5, 0.5, None, 30, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.4", 1_050_000, 922_000, 128_000, 2.5, 0.25, None, 15, OPENAI, "2026-11-20", 272_000),
+    Row("gpt-5.3-codex", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, OPENAI, "2026-11-20"),
+    Row("gpt-5.3", 128_000, None, 16_384, 1.75, 0.175, None, 14, NO_OUTPUT, "2026-11-20"),
+    Row("gpt-5.3-chat", 128_000, None, 16_384, 1.75, 0.175, None, 14, LISTS, "2026-11-20"),
+    Row("gpt-5.2-chat", 128_000, None, 16_384, 1.75, 0.175, None, 14, LISTS, "2026-11-20"),
+    Row("gpt-5-chat", 128_000, None, 16_384, 1.25, 0.125, None, 10, LISTS, "2026-11-20"),
+    Row("gpt-chat", 400_000, None, 128_000, 5, 0.5, None, 30, LISTS, "2026-11-20"),
+    Row("gpt-5.2", 400_000, 272_000, 128_000, 1.75, 0.175, None, 14, OPENAI, "2026-11-20"),
+    Row("gpt-5.1", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, OPENAI, "2026-11-20"),
+    Row("gpt-5-mini", 400_000, 272_000, 128_000, 0.25, 0.025, None, 2, OPENAI, "2026-11-20"),
+    Row("gpt-5.1-codex-mini", 400_000, 272_000, 128_000, 0.25, 0.025, None, 2, OPENAI, "2026-11-20"),
+    Row("gpt-5-nano", 400_000, 272_000, 128_000, 0.05, 0.005, None, 0.4, OPENAI, "2026-11-20"),
+    Row("gpt-5", 400_000, 272_000, 128_000, 1.25, 0.125, None, 10, OPENAI, "2026-11-20"),
+    Row("gpt-4.1-mini", 1_047_576, None, 32_768, 0.4, 0.1, None, 1.6, OPENAI, "2026-11-20"),
+    Row("gpt-4.1-nano", 1_047_576, None, 32_768, 0.1, 0.025, None, 0.4, OPENAI, "2026-11-20"),
+    Row("gpt-4.1", 1_047_576, None, 32_768, 2, 0.5, None, 8, OPENAI, "2026-11-20"),
+    Row("gpt-4o-mini", 128_000, None, 16_384, 0.15, 0.075, None, 0.6, OPENAI, "2026-11-20"),
+    Row("gpt-4o", 128_000, None, 16_384, 2.5, 1.25, None, 10, OPENAI, "2026-11-20"),
+    Row("gpt-4o-2024-05-13", 128_000, None, 4_096, 5, None, None, 15, LISTS, "2026-11-20"),
+    Row("gpt-4-turbo", 128_000, None, 4_096, 10, None, None, 30, OPENAI, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-4.5-preview", 128_000, None, 16_384, 75, 37.5, None, 150, UNSURE, "2026-11-20"),
+    Row("gpt-4-32k", 32_768, None, 32_768, 60, None, None, 120, NO_OUTPUT, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-4-1106", 128_000, None, 4_096, 10, None, None, 30, LITELLM, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-4", 8_192, None, 8_192, 30, None, None, 60, OPENAI, "2026-11-20", encoding="cl100k_base"),
+    Row("gpt-3.5-turbo", 16_385, None, 4_096, 0.5, None, None, 1.5, OPENAI, "2026-11-20", encoding="cl100k_base"),
+    Row("o4-mini", 200_000, None, 100_000, 1.1, 0.275, None, 4.4, OPENAI, "2026-11-20"),
+    Row("codex-mini", 200_000, None, 100_000, 1.5, 0.375, None, 6, NO_OUTPUT, "2026-11-20"),
+    Row("chatgpt-4o", 128_000, None, 16_384, 5, None, None, 15, NO_OUTPUT, "2026-11-20"),
+    Row("o3-pro", 200_000, None, 100_000, 20, None, None, 80, LISTS, "2026-11-20"),
+    Row("o1-pro", 200_000, None, 100_000, 150, None, None, 600, LISTS, "2026-11-20"),
+    Row("o1-mini", 128_000, None, 65_536, 1.1, 0.55, None, 4.4, NO_OUTPUT, "2026-11-20"),
+    Row("o1-preview", 128_000, None, 32_768, 15, 7.5, None, 60, NO_OUTPUT, "2026-11-20"),
+    Row("o3-mini", 200_000, None, 100_000, 1.1, 0.55, None, 4.4, OPENAI, "2026-11-20"),
+    Row("o3", 200_000, None, 100_000, 2, 0.5, None, 8, OPENAI, "2026-11-20"),
+    Row("o1", 200_000, None, 100_000, 15, 7.5, None, 60, OPENAI, "2026-11-20"),
+    Row("gpt-oss", 131_072, None, 131_072, source=OPENAI_PAGE, date="2026-11-20"),
+    # Google: the window is for input alone, output has a limit of its own.
+    Row("gemini-4-argon", MIB, None, 65_536, 2, 0.1, None, 10, ARGON, "2026-11-20", factor=GEMINI),
+    Row("gemini-4", MIB, None, 65_536, source="assumed: as gemini-4-argon", date="2026-11-20", factor=GEMINI),
+    Row("gemini-3.8-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-3.7-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, FLASH, "2026-11-20", factor=GEMINI),
+    Row("gemini-3.6-flash", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, FLASH, "2026-11-20", factor=GEMINI),
+    Row("gemini-flash-latest", MIB, MIB, 65_536, 0.75, 0.075, None, 3.75, FLASH, "2026-11-20", factor=GEMINI),
+    Row("gemini-flash-lite-latest", MIB, MIB, 65_536, 0.3, 0.03, None, 2.5, LISTS, "2026-11-20", factor=GEMINI),
+    Row("gemini-pro-latest", MIB, MIB, 65_536, 2, 0.2, None, 12, LISTS, "2026-11-20", 200_000, factor=GEMINI),
+    Row("gemini-3.5-flash-lite", MIB, MIB, 65_536, 0.3, 0.03, None, 2.5, LISTS, "2026-11-20", factor=GEMINI),
+    Row("gemini-3.5-flash", MIB, MIB, 65_536, 1.5, 0.15, None, 9, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-3.1-pro", MIB, MIB, 65_536, 2, 0.2, None, 12, GOOGLE, "2026-11-20", 200_000, factor=GEMINI),
+    Row("gemini-3.1-flash-lite", MIB, MIB, 65_536, 0.25, 0.025, None, 1.5, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-3-pro", M, M, 64_000, 2, 0.2, None, 12, OLDER_GOOGLE, "2026-11-20", 200_000, factor=GEMINI),
+    Row("gemini-3-flash", MIB, MIB, 65_536, 0.5, 0.05, None, 3, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-2.5-pro", MIB, MIB, 65_536, 1.25, 0.125, None, 10, GOOGLE, "2026-11-20", 200_000, factor=GEMINI),
+    Row("gemini-2.5-flash-lite", MIB, MIB, 65_536, 0.1, 0.01, None, 0.4, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-2.5-flash", MIB, MIB, 65_536, 0.3, 0.03, None, 2.5, GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-2.0-flash", MIB, MIB, 8_192, 0.1, 0.025, None, 0.4, OLDER_GOOGLE, "2026-11-20", factor=GEMINI),
+    Row("gemini-2.0-flash-lite", MIB, MIB, 8_192, 0.075, None, None, 0.3, NO_OUTPUT, "2026-11-20", factor=GEMINI),
+    Row("gemini-1.5-pro", 2 * MIB, 2 * MIB, 8_192, 1.25, 0.3125, None, 5, UNSURE, "2026-11-20", 128_000, factor=GEMINI),
+    Row("gemini-1.5-flash", MIB, MIB, 8_192, 0.075, 0.01875, None, 0.3, UNSURE, "2026-11-20", 128_000, factor=GEMINI),
+    # Mistral
+    Row("mistral-large-4", MIB, None, None, 0.7, 0.07, None, 2.1, MISTRAL, "2026-11-20", factor=OPEN),
+    Row("mistral-large", 262_144, None, 262_144, 0.5, 0.05, None, 1.5, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-3-5", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-2604", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-latest", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-small-2603", 262_144, None, 262_144, 0.15, 0.015, None, 0.6, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-small-latest", 262_144, None, 262_144, 0.15, 0.015, None, 0.6, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-14b", 262_144, None, 262_144, 0.2, 0.02, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-8b", 262_144, None, 262_144, 0.15, 0.015, None, 0.15, LISTS, "2026-11-20", factor=OPEN),
+    Row("ministral-3b", 131_072, None, 131_072, 0.1, 0.01, None, 0.1, LISTS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-3", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, CARDS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, CARDS, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-3-1", 131_072, None, None, 0.4, 0.04, None, 2, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-2505", 131_072, None, None, 0.4, 0.04, None, 2, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("mistral-medium-2508", 131_072, None, None, 0.4, 0.04, None, 2, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("mistral-small", 128_000, None, None, 0.1, 0.01, None, 0.3, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("magistral-medium-latest", 262_144, None, 262_144, 1.5, 0.15, None, 7.5, CARDS, "2026-11-20", factor=OPEN),
+    Row("magistral-small-latest", 262_144, None, 262_144, 0.15, 0.015, None, 0.6, CARDS, "2026-11-20", factor=OPEN),
+    Row("magistral-small", 128_000, None, None, 0.5, None, None, 1.5, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("magistral", 128_000, None, None, 2, None, None, 5, NO_WINDOW, "2026-11-20", factor=OPEN),
+    Row("devstral", 262_144, None, 262_144, 0.4, 0.04, None, 2, LISTS, "2026-11-20", factor=OPEN),
+    Row("devstral-small", 262_144, None, 262_144, 0.1, 0.01, None, 0.3, LISTS, "2026-11-20", factor=OPEN),
+    Row("codestral", 128_000, None, 128_000, 0.3, 0.03, None, 0.9, CARDS, "2026-11-20", factor=OPEN),
+    # DeepSeek: the prices of the peak hours; off-peak they are half.
+    Row("deepseek-v4-pro", MIB, None, 384_000, 1.32, 0.044, None, 3.96, DEEPSEEK, "2026-11-20", factor=OPEN),
+    Row("deepseek-v4-flash", M, None, 384_000, 0.3, 0.006, None, 1.2, DEEPSEEK, "2026-11-20", factor=OPEN),
+    Row("deepseek-v4.1-flash", MIB, None, 384_000, 0.3, 0.006, None, 1.2, DEEPSEEK, "2026-11-20", factor=OPEN),
+    Row("deepseek-flash", M, None, 384_000, 0.3, 0.006, None, 1.2, DEEPSEEK, "2026-11-20", factor=OPEN),
+    Row("deepseek-v3.2", 131_072, None, None, 0.28, 0.028, None, 0.42, WITHDRAWN, "2026-11-20", factor=OPEN),
+    Row("deepseek-v3", 65_536, None, 8_192, 0.27, 0.07, None, 1.1, LISTS, "2026-11-20", factor=OPEN),
+    Row("deepseek-r1", 65_536, None, 8_192, 0.55, 0.14, None, 2.19, LISTS, "2026-11-20", factor=OPEN),
+    Row("deepseek-chat", 131_072, None, 8_192, 0.28, 0.028, None, 0.42, WITHDRAWN, "2026-11-20", factor=OPEN),
+    Row("deepseek-reasoner", 131_072, None, 65_536, 0.28, 0.028, None, 0.42, WITHDRAWN, "2026-11-20", factor=OPEN),
+    # xAI
+    Row("grok-4.7", 500_000, None, None, 2, 0.5, None, 6, XAI, "2026-11-20", 200_000, factor=OPEN),
+    Row("grok-4.6", 500_000, None, None, 2, 0.5, None, 6, XAI, "2026-11-20", 200_000, factor=OPEN),
+    Row("grok-4.5", 500_000, None, None, 2, 0.3, None, 6, XAI, "2026-11-20", 200_000, factor=OPEN),
+    Row("grok-4.3", M, None, None, 1.25, 0.2, None, 2.5, XAI, "2026-11-20", 200_000, factor=OPEN),
+    Row("grok-4.20", M, None, None, 1.25, 0.2, None, 2.5, XAI, "2026-11-20", 200_000, factor=OPEN),
+    Row("grok-4-1-fast", 2 * M, None, None, 0.2, 0.05, None, 0.5, GENAI, "2026-11-20", factor=OPEN),
+    Row("grok-4-fast", 2 * M, None, None, 0.2, 0.05, None, 0.5, GENAI, "2026-11-20", factor=OPEN),
+    Row("grok-4", 256_000, None, None, 3, 0.75, None, 15, GENAI, "2026-11-20", factor=OPEN),
+    Row("grok-code-fast", 256_000, None, None, 1, 0.2, None, 2, LITELLM, "2026-11-20", factor=OPEN),
+    Row("grok-code-fast-1", 256_000, None, None, 1, 0.2, None, 2, LITELLM, "2026-11-20", factor=OPEN),
+    Row("grok-build", 500_000, None, None, 2, 0.3, None, 6, LISTS, "2026-11-20", factor=OPEN),
+    Row("grok-build-0.1", 256_000, None, None, 1, 0.2, None, 2, LISTS, "2026-11-20", factor=OPEN),
+    Row("grok-3", 131_072, None, None, 3, 0.75, None, 15, LISTS, "2026-11-20", factor=OPEN),
+    Row("grok-3-mini", 131_072, None, None, 0.3, 0.075, None, 0.5, LISTS, "2026-11-20", factor=OPEN),
+    # Qwen
+    Row("qwen3.8-max", M, 991_808, 131_072, 2, 0.25, None, 6, LISTS, "2026-11-20", factor=OPEN),
+    Row("qwen3.8-flash", M, 991_808, 131_072, 0.15, 0.016, 0.2, 0.47, LISTS, "2026-11-20", factor=OPEN),
+    Row("qwen3.7-max", M, 991_808, 65_536, 2.5, 0.5, 3.125, 7.5, QWEN, "2026-11-20", factor=OPEN),
+    Row("qwen3.7-plus", M, 991_808, 65_536, 0.4, 0.08, None, 1.6, QWEN, "2026-11-20", 256_000, factor=OPEN),
+    Row("qwen3.6-plus", M, None, 65_536, 0.5, 0.05, 0.625, 3, GATEWAY, "2026-11-20", 256_000, factor=OPEN),
+    Row("qwen3.5-plus", M, 991_808, 65_536, 0.4, None, None, 2.4, QWEN, "2026-11-20", 256_000, factor=OPEN),
+    Row("qwen3-max", 262_144, 258_048, 65_536, 1.2, None, None, 6, QWEN, "2026-11-20", 32_000, factor=OPEN),
+    Row("qwen3-coder-plus", M, 997_952, 65_536, 1, 0.1, None, 5, QWEN, "2026-11-20", 32_000, factor=OPEN),
+    Row("qwen3-coder-flash", M, 997_952, 65_536, 0.3, 0.08, None, 1.5, QWEN, "2026-11-20", 32_000, factor=OPEN),
+    Row("qwen-flash", M, 997_952, 32_768, 0.05, None, None, 0.4, QWEN, "2026-11-20", 256_000, factor=OPEN),
+    Row("qwen-max", 32_768, 30_720, 8_192, 1.6, None, None, 6.4, QWEN, "2026-11-20", factor=OPEN),
+    Row("qwen-plus-latest", M, 997_952, 32_768, 0.4, None, None, 1.2, QWEN, "2026-11-20", 256_000, factor=OPEN),
+    Row("qwen-plus", 131_072, 129_024, 16_384, 0.4, None, None, 1.2, QWEN, "2026-11-20", factor=OPEN),
+    Row("qwen-turbo", 131_072, 129_024, 16_384, 0.05, None, None, 0.2, QWEN, "2026-11-20", factor=OPEN),
+    # Meta
+    Row("muse-spark", MIB, None, 131_072, 1.25, 0.15, None, 4.25, META, "2026-11-20", factor=OPEN),
+    Row("muse-spark-1.2-contributor", MIB, None, 131_072, 0.1, 0.002, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
+    Row("muse-spark-1.3-contributor", MIB, None, 131_072, 0.1, 0.002, None, 0.2, LISTS, "2026-11-20", factor=OPEN),
+    Row("muse-wonder", MIB, None, 131_072, 4, 0.2, None, 20, LISTS, "2026-11-20", factor=OPEN),
+    Row("llama-4-maverick", M, None, None, source=LLAMA, date="2026-11-20", factor=OPEN),
+    Row("llama-4-scout", 10 * M, None, None, source=LLAMA, date="2026-11-20", factor=OPEN),
+    Row("llama-3.3", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
+    Row("llama-3.1", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
+)  # fmt: skip
+
+# Where nothing is known, a window small enough to be safe with most models of the day.
+DEFAULT = Row("default", 100_000, None, 4_096, source="assumed: the model is not in the table")
+
+# The windows that the preset Blueprint has always had; they belong to it and are not looked up.
+_BLUEPRINT = "preset Blueprint"
+BLUEPRINT_ROWS: tuple[Row, ...] = (
+    Row("gemini-2.5-flash", M, None, None, source=_BLUEPRINT),
+    Row("claude-4.5", 200_000, None, None, source=_BLUEPRINT),
+    Row("gpt-5", 128_000, None, None, source=_BLUEPRINT),
+)
+BLUEPRINT_DEFAULT = Row("default", 100_000, None, None, source=_BLUEPRINT)

@@ -1,0 +1,230 @@
+"""Decides what stays: protected units, then what the strategy keeps of the rest, once the stages before dropping have
+replaced what they can.
+
+Units that are marked to go first are out as soon as anything has to go; only where all the others stay does the
+strategy choose among them too. All marks are made at heads of units and spread to their members at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from scoring.history.history import History
+from scoring.planning.protection import Protection
+from scoring.planning.score import Scores
+from scoring.planning.stages import are_wanted, run
+from scoring.planning.stages.contract import GONE, LESS, WHOLE
+from scoring.planning.strategies import Choice, Shortening, Strategy, Task, Why
+from scoring.planning.strategies.contract import Cover
+from scoring.settings.settings import Settings
+
+
+class Decision:
+    """Which messages stay (`stays`, a flag a position), and how to say why."""
+
+    __slots__ = (
+        "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
+        "problems", "protection",
+        "scores", "shortenings", "stays",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        history: History,
+        max_tokens: int,
+        protection: Protection,
+        dropped: Collection[int],
+    ) -> None:
+        self.history, self.max_tokens, self.protection = history, max_tokens, protection
+        self.scores: Scores | None = None  # as the strategy rated, where it did
+        self.cover: Cover | None = None  # what a summary is to stand for
+        self.opening_tokens = 0  # of the line that a list begins with where no message of the user can
+        self.stays = bytearray(len(history))
+        self.shortenings: dict[int, Shortening] = {}
+        self.problems: list[str] = []
+        self._dropped = dropped
+        self._first: Choice | None = None  # among what is not marked to go first
+        self._last: Choice | None = None  # among what is
+        self._mended: dict[int, Why] = {}  # what a wire format asked for afterwards
+        self._left: int | None = None  # the tokens not used, where somebody asked
+        if protection.last_user_left_out is not None:
+            tokens = history.unit_tokens[history.units.head[protection.last_user_left_out]]
+            self.problems.append(
+                f"the last user message takes {tokens:,} tokens and does not fit beside what is always kept"
+            )
+
+    def mark(self, heads: Collection[int], stay: int = 1) -> None:
+        """Let whole units stay (1) or go (0)."""
+        stays, members = self.stays, self.history.units.members
+        if not members:
+            for head in heads:
+                stays[head] = stay
+            return
+        for head in heads:
+            stays[head] = stay
+            if head in members:
+                for position in members[head]:
+                    stays[position] = stay
+
+    def take(self, choice: Choice, *, marked: bool) -> None:
+        """Follow a strategy's choice; `marked` says it was among what is marked to go first."""
+        self.mark(choice.kept)
+        if choice.shortened:
+            self.shortenings.update(choice.shortened)
+        self.scores, self.cover = choice.scores, choice.cover
+        if marked:
+            self._last = choice
+            return
+        self._first = choice
+
+    def stage(self, settings: Settings, free: Collection[int], room: int) -> History:
+        """Replace outputs before anything is dropped, where the units at these heads do not fit as they are.
+
+        Answers the history as strategies see it then: with the costs that are left.
+        """
+        if not are_wanted(settings):
+            return self.history
+        excess = sum([self.history.unit_tokens[head] for head in free]) - room
+        staged = run(self.history, settings, free, self.protection.causes, excess, self.state)
+        if staged is None:
+            return self.history
+        self.shortenings.update(staged.shortened)
+        return staged.history
+
+    def state(self, position: int) -> str:
+        """What has become of a message."""
+        if not self.stays[position]:
+            return GONE
+        return LESS if position in self.shortenings else WHOLE
+
+    def forget_gone(self) -> None:
+        """Shorten nothing that goes."""
+        stays = self.stays
+        self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
+
+    def why(self, head: int) -> Why:
+        """Why an unprotected unit stays or goes."""
+        if head in self._mended:
+            return self._mended[head]
+        if head in self._dropped:
+            return Why("dropped", "dropped: taken out in this plan")
+        first = self.history.drop_first
+        if first and any(p in first for p in self.history.unit(head)):
+            if self._last is not None and head in self._last.kept:
+                return self._last.explain(head)
+            if not self.stays[head]:
+                return Why("dropped_first", "dropped: marked to go first")
+        elif self._first is not None:
+            return self._first.explain(head)
+        if self.shortenings:
+            return Why("fits", "kept: everything fits, with outputs shortened")
+        return Why("fits", "kept: everything fits")
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything goes or is shortened."""
+        return 0 in self.stays or bool(self.shortenings)
+
+    @property
+    def summary_place(self) -> int | None:
+        """Where the summary to be written stands, if there is one; it reads as the user's."""
+        return min(self.cover.heads) if self.cover is not None else None
+
+    def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
+        """Put back the first user message among these that would go and fits; answers where it stands, None if none."""
+        history, head = self.history, self.history.units.head
+        for position in positions:
+            unit = head[position]
+            asks = history.roles[position] == "user" and not history.features[position].results
+            fits = asks and history.unit_tokens[unit] <= self.left()
+            if fits and unit == position and unit not in self._dropped and not self._covered(unit):
+                self.mark([unit])
+                self._mended[unit] = why
+                self._left = self.left() - history.unit_tokens[unit]
+                return position
+        return None
+
+    def open_with_line(self, tokens: int) -> bool:
+        """Let a line of at most so many tokens stand before what stays; answers whether it fits."""
+        if self.left() < tokens:
+            return False
+        self.opening_tokens, self._left = tokens, self.left() - tokens
+        return True
+
+    def take_out(self, heads: Collection[int], why: Why) -> None:
+        """Let units go after all."""
+        left = self.left()
+        for position in (p for head in heads for p in self.history.unit(head)):
+            short = self.shortenings.pop(position, None)
+            left += short.tokens if short is not None else self.history.tokens[position]
+        self.mark(heads, 0)
+        self._mended.update(dict.fromkeys(heads, why))
+        self._left = left
+
+    def _covered(self, head: int) -> bool:
+        return self.cover is not None and head in self.cover.heads
+
+    def left(self) -> int:
+        """The tokens of the budget that are not used."""
+        if self._left is None:
+            self._left = self.max_tokens - self._tokens()
+        return self._left
+
+    def _tokens(self) -> int:
+        tokens = self.history.tokens
+        saved = sum(tokens[p] - s.tokens for p, s in self.shortenings.items())
+        summary = self.cover.tokens - self.cover.absorbed if self.cover is not None else 0
+        return (
+            sum(tokens[p] for p, stay in enumerate(self.stays) if stay)
+            - saved
+            + summary
+            + self.opening_tokens
+        )
+
+
+def decide(
+    history: History,
+    settings: Settings,
+    max_tokens: int,
+    strategy: Strategy,
+    protection: Protection,
+    drop: Collection[int],
+) -> Decision:
+    """Decide what stays of a history within `max_tokens`."""
+    causes, head = protection.causes, history.units.head
+    dropped = {head[p] for p in drop} - causes.keys()
+    marked = {head[p] for p in history.drop_first} - causes.keys() - dropped
+    decision = Decision(history, max_tokens, protection, dropped)
+    decision.mark(causes)
+    free = _unmarked(history, causes, dropped, marked)
+    room = max(0, max_tokens - protection.tokens)
+    standing = decision.stage(settings, free, room)
+
+    def choose(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
+        costs = standing.unit_tokens
+        total = sum([costs[h] for h in candidates])
+        if total <= room:
+            decision.mark(candidates)
+            return None, room - total
+        choice = strategy(Task(standing, settings, candidates, room, staying))
+        return choice, room - choice.tokens
+
+    choice, left = choose(free, room, causes)
+    if choice is not None:
+        decision.take(choice, marked=False)
+    elif marked:
+        choice, left = choose(sorted(marked), left, causes.keys() | free)
+        if choice is not None:
+            decision.take(choice, marked=True)
+    if decision.shortenings:
+        decision.forget_gone()
+    return decision
+
+
+def _unmarked(history: History, *but: Collection[int]) -> list[int]:
+    """The heads that are in none of the collections, in order."""
+    out = history.units.heads()
+    for heads in but:
+        if heads:
+            out = [h for h in out if h not in heads]
+    return out

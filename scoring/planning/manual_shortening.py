@@ -1,0 +1,43 @@
+"""What a user shortens by hand, on top of a plan: outputs that stay with their head, their tail and every error line.
+
+The plan is made first and is told nothing of it, so that what it keeps does not depend on what is shortened besides.
+What it takes out or shortens itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scoring.messages import Message
+from scoring.planning.plan import PrunePlan
+from scoring.planning.strategies import Shortening, Why
+from scoring.summary.tombstones import shortened
+from scoring.tokens.counting import TokenCounter, estimate_message_tokens
+
+WHY = Why("shortened_by_hand", "shortened: by you, to its beginning, its end and every line of an error")
+
+
+def shortening(message: Message, counter: TokenCounter | None = None) -> Shortening | None:
+    """How a message is shortened by hand; None where none of its outputs gets shorter by it."""
+    short = shortened(message)
+    if short is message:
+        return None
+    return Shortening(estimate_message_tokens(short, counter), shortened, why=lambda: WHY)
+
+
+def with_shortened(
+    plan: PrunePlan, shortenings: Mapping[int, Shortening], tokens: Sequence[int]
+) -> PrunePlan:
+    """The plan with those messages shortened that it keeps whole; `tokens` is what each position takes."""
+    kept = frozenset(plan.kept)
+    more = {p: s for p, s in shortenings.items() if p in kept and s.tokens < tokens[p]}
+    if not more:
+        return plan
+    return replace(
+        plan,
+        kept=tuple(p for p in plan.kept if p not in more),
+        shortened=tuple(sorted((*plan.shortened, *more))),
+        shortenings={**plan.shortenings, **more},
+        tokens_after=plan.tokens_after - sum(tokens[p] - s.tokens for p, s in more.items()),
+    )

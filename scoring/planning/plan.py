@@ -1,0 +1,249 @@
+"""The plan of a prune: what would go, what stays, and why. It decides and never does.
+
+The law: kept + shortened + removed are all positions, each once and in order; units are whole; what is protected
+stays; what stays costs at most `max_tokens` unless `over_budget` says so with the numbers. What a summary is to stand
+for is among the removed, and the most that the summary may take among what stays. A plan is made from columns and is
+columnar itself; fates and reasons are worded when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+
+from scoring.errors import Fault, InvalidList, InvalidSettings
+from scoring.history.history import History
+from scoring.history.task_recognition import settings_for
+from scoring.messages import Message
+from scoring.planning.decision import Decision, decide
+from scoring.planning.protection import REASONS, protect
+from scoring.planning.role_order import mend
+from scoring.planning.score import Scores, score
+from scoring.planning.strategies import RATES, STRATEGIES, Shortening, Why
+from scoring.settings.settings import Settings
+from scoring.settings.validation import shown
+
+KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
+_INVERTED = bytes([1, 0]) + bytes(254)
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """What is always kept costs more than the budget: it is kept, and this says so."""
+
+    protected_tokens: int
+    max_tokens: int
+
+    def __str__(self) -> str:
+        return (
+            f"what is always kept takes {self.protected_tokens:,} tokens, "
+            f"{self.protected_tokens - self.max_tokens:,} more than the budget of {self.max_tokens:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSummary:
+    """A summary that is still to be written: for the messages at `covers`, in at most `tokens`.
+
+    It takes in the summaries that stand already, whose `absorbed` tokens are then free; they are in no other number of
+    the plan but `freed`. `covered_tokens` is what the messages take that it stands for.
+    """
+
+    covers: tuple[int, ...]
+    tokens: int
+    covered_tokens: int
+    absorbed: int = 0
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PrunePlan:
+    """A prune as it would be.
+
+    `kept`, `removed` and `shortened` are positions in order; `scores` (0...100) and `parts` (0...1 a signal) are
+    columns over all positions. `shortenings` says how each shortened message is made, `summary` what is to stand for
+    some of the removed, None for nothing. `opening_tokens` is the most that the line takes which the list has to begin
+    with (`scoring.formats.opening`), 0 where it needs none. `problems` names what keeps the list from being valid for
+    every model, mostly nothing.
+    """
+
+    max_tokens: int
+    strategy: str
+    tokens_before: int
+    tokens_after: int
+    kept: tuple[int, ...]
+    removed: tuple[int, ...]
+    shortened: tuple[int, ...]
+    over_budget: OverBudget | None
+    scores: list[float]
+    parts: Mapping[str, Sequence[float]]
+    shortenings: Mapping[int, Shortening]
+    summary: PlannedSummary | None
+    opening_tokens: int
+    problems: tuple[str, ...]
+    _head: list[int]
+    _stays: bytes
+    _causes: Mapping[int, str]
+    _why: Callable[[int], Why]
+
+    @property
+    def freed(self) -> int:
+        """The tokens that the prune would gain, at least where a summary is still to be written."""
+        return self.tokens_before - self.tokens_after + self.absorbed
+
+    @property
+    def absorbed(self) -> int:
+        """The tokens of the summaries that go into a new one."""
+        return self.summary.absorbed if self.summary is not None else 0
+
+    def fate(self, position: int) -> str:
+        """What becomes of a message: "protected", "kept", "shortened" or "goes"."""
+        if not self._stays[position]:
+            return GOES
+        if position in self.shortenings:
+            return SHORTENED
+        return PROTECTED if self._head[position] in self._causes else KEPT
+
+    def cause(self, position: int) -> str:
+        """A short stable code for why, to group by."""
+        return self._explain(position).cause
+
+    def reason(self, position: int) -> str:
+        """Why, in words."""
+        return self._explain(position).reason
+
+    def check(self, history: History) -> None:
+        """The final check: whatever a strategy did, the promises of this module hold for this history.
+
+        Raises:
+            InvalidList: they do not; a bug, never a matter of input.
+        """
+        stays, problems = self._stays, []
+        for head, positions in history.units.members.items():
+            if any(stays[p] != stays[head] for p in positions):
+                problems.append(f"the unit at {head} would be torn apart")
+        if not all(stays[head] for head in self._causes):
+            problems.append("a protected message would go")
+        if any(not stays[p] for p in self.shortenings):
+            problems.append("a message would be shortened and go")
+        allowed = self.over_budget.protected_tokens if self.over_budget else self.max_tokens
+        if self.tokens_after > allowed + self.absorbed:
+            problems.append(f"{self.tokens_after:,} tokens would stay, {allowed:,} are allowed")
+        if problems:
+            raise InvalidList(problems)
+
+    def _explain(self, position: int) -> Why:
+        head = self._head[position]
+        cause = self._causes.get(head)
+        shortening = self.shortenings.get(position)
+        if shortening is not None and shortening.why is not None and not cause:
+            return shortening.why()
+        return Why(cause, REASONS[cause]) if cause else self._why(head)
+
+
+def plan_prune(
+    history: History | Sequence[Message],
+    settings: Settings,
+    max_tokens: int,
+    *,
+    strategy: str | None = None,
+    spare: Collection[int] = frozenset(),
+    drop: Collection[int] = frozenset(),
+    wire_format: str = "",
+) -> PrunePlan:
+    """Plan a prune of `history` to at most `max_tokens` (a budget for these messages alone; 0 means 0).
+
+    Bare messages are counted and analysed first; who plans more than once keeps a `History`. Weights and keywords are
+    those of the task type in force.
+
+    `strategy` overrides the settings'. `spare` and `drop` are positions that the user keeps or takes out in this
+    plan, units whole; where both name a unit it is spared. `wire_format` is the format that what stays is
+    to be sent in, where one is known: some ask for more of who speaks when (`scoring.planning.role_order`).
+
+    Raises:
+        InvalidSettings: the budget is no whole number of at least 0, nobody knows the strategy, or `spare` or `drop`
+            hold what is no position of the history.
+        InvalidList: the plan would tear a unit apart (a bug, never input).
+    """
+    name = strategy or settings.strategy
+    if not isinstance(history, History):
+        history = History.of(history, settings=settings)
+    _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
+    settings = settings_for(settings, history.facts)
+    protection = protect(history, settings, max_tokens, spare, drop)
+    decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
+    if decision.changes:  # a plan answers for what it lets go, not for what came in
+        mend(decision, wire_format)
+    if (scores := decision.scores) is None:
+        rate = RATES.get(name)
+        scores = rate(history, settings, protection.causes) if rate else score(history, settings)
+    return _plan(decision, scores, name)
+
+
+def _check_arguments(max_tokens: object, strategy: str, messages: int, **positions: Collection[int]) -> None:
+    faults = []
+    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
+        faults.append(
+            Fault("max_tokens", f"expected a whole number of tokens, 0 or more, got {shown(max_tokens)}")
+        )
+    if strategy not in STRATEGIES:
+        faults.append(Fault("strategy", f"expected one of {', '.join(STRATEGIES)}, got {shown(strategy)}"))
+    for name, given in positions.items():
+        if strange := [p for p in given if not _is_position(p, messages)]:
+            wanted = f"expected positions in a list of {messages:,} messages, counted from 0"
+            faults.append(Fault(name, f"{wanted}, got {shown(strange[0])}"))
+    if faults:
+        raise InvalidSettings(faults)
+
+
+def _is_position(value: object, messages: int) -> bool:
+    """Whether it is the place of a message, counted from 0; from the end nobody counts here."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < messages
+
+
+def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
+    """Write down what was decided, and check it."""
+    history, stays, shortenings = decision.history, bytes(decision.stays), decision.shortenings
+    positions = range(len(stays))
+    whole = stays
+    if shortenings:
+        flags = bytearray(stays)
+        for position in shortenings:
+            flags[position] = 0
+        whole = bytes(flags)
+    saved = sum(history.tokens[p] - s.tokens for p, s in shortenings.items())
+    always, max_tokens = decision.protection.always_tokens, decision.max_tokens
+    summary = _summary(decision)
+    added = decision.opening_tokens + (summary.tokens if summary else 0)
+    plan = PrunePlan(
+        max_tokens=max_tokens,
+        strategy=strategy,
+        tokens_before=sum(history.tokens),
+        tokens_after=sum(compress(history.tokens, stays)) - saved + added,
+        kept=tuple(compress(positions, whole)),
+        removed=tuple(compress(positions, stays.translate(_INVERTED))),
+        shortened=tuple(sorted(shortenings)),
+        over_budget=OverBudget(always, max_tokens) if always > max_tokens else None,
+        scores=scores.scores,
+        parts=scores.parts,
+        shortenings=shortenings,
+        summary=summary,
+        opening_tokens=decision.opening_tokens,
+        problems=tuple(decision.problems),
+        _head=history.units.head[:],
+        _stays=stays,
+        _causes=decision.protection.causes,
+        _why=decision.why,
+    )
+    plan.check(history)
+    return plan
+
+
+def _summary(decision: Decision) -> PlannedSummary | None:
+    """What a summary is to stand for, in positions."""
+    if (cover := decision.cover) is None:
+        return None
+    history = decision.history
+    covers = tuple(sorted(p for head in cover.heads if not decision.stays[head] for p in history.unit(head)))
+    covered = sum([history.tokens[p] for p in covers])
+    return PlannedSummary(covers, cover.tokens, covered, cover.absorbed) if covers else None

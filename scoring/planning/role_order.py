@@ -1,0 +1,114 @@
+"""What wire formats demand of who speaks when: some begin with the user, in some the model never speaks twice in a row.
+
+A plan is mended for such a format after a strategy chose. A user's message that would go is put back where one is
+missing, if it fits; failing that, a line begins the list, and what may not stand where it stands goes. One pass over
+what stays, so it costs no more than the list is long.
+"""
+
+from __future__ import annotations
+
+from scoring.planning.decision import Decision
+from scoring.planning.strategies import Why
+
+OPENS_WITH_USER = frozenset({"anthropic", "gemini"})
+TAKES_TURNS = frozenset({"gemini"})
+# The most that `repairs.OPENING` takes as a message, however tokens are counted.
+OPENING_TOKENS = 40
+
+_OPENS = Why("opening", "kept: the list has to begin with a user message")
+_BEFORE_USER = Why("opening", "dropped: the list has to begin with a user message")
+_BETWEEN = Why("turns", "kept: without it the model would speak twice in a row")
+_PROTECTED_FIRST = "a protected message stands before the first user message that stays"
+_NO_USER = "no user message stays, so the list cannot begin with one"
+_TOGETHER = Why(
+    "turns", "dropped: it would follow another message of the model, and nothing between them fits"
+)
+
+
+def mend(decision: Decision, wire_format: str) -> None:
+    """Mend what was decided as a wire format demands; nothing for one that demands nothing, or is not known."""
+    if wire_format in OPENS_WITH_USER:
+        open_with_user(decision)
+    if wire_format in TAKES_TURNS:
+        take_turns(decision)
+
+
+def open_with_user(decision: Decision) -> None:
+    """See to it that the first message after the system's is a user's own.
+
+    The latest user message before it that fits is put back; failing that, a line stands before what stays and says that
+    something is missing. Where there is no room even for that, what stands first goes with its unit, unless it is
+    protected, and so on.
+    """
+    history, stays, causes = decision.history, decision.stays, decision.protection.causes
+    summary = decision.summary_place
+    nobody = False
+    cheapest = None  # of the user messages passed over so far: below that a search is in vain
+    for position, role in enumerate(history.roles):
+        if not stays[position]:
+            if role == "user":
+                cost = history.unit_tokens[history.units.head[position]]
+                cheapest = cost if cheapest is None else min(cost, cheapest)
+            continue
+        if role == "system":
+            continue
+        asks = role == "user" and not history.features[position].results
+        if asks or (summary is not None and summary < position):
+            return
+        fits = cheapest is not None and cheapest <= decision.left()
+        if fits and decision.put_back_user(range(position - 1, -1, -1), _OPENS) is not None:
+            return
+        if decision.open_with_line(OPENING_TOKENS):
+            return
+        head = history.units.head[position]
+        if head in causes:
+            asked = any(stays[p] for p in history.own_words)
+            decision.problems.append(_PROTECTED_FIRST if asked else _NO_USER)
+            return
+        decision.take_out({head}, _BEFORE_USER)
+        nobody = True
+    if nobody:
+        decision.problems.append(_NO_USER)
+
+
+def take_turns(decision: Decision) -> None:
+    """See to it that two messages of the model stand together only where they did before.
+
+    Of two that would, the older goes with its unit, the newer where the older is protected.
+    """
+    stays, roles, summary = decision.stays, decision.history.roles, decision.summary_place
+    before: list[int] = []
+    for position, role in enumerate(roles):
+        if role == "system":
+            continue
+        while stays[position] and before and _together(decision, before[-1], position):
+            if summary is not None and before[-1] < summary < position:
+                break
+            between = decision.put_back_user(range(position - 1, before[-1], -1), _BETWEEN)
+            if between is not None:
+                before.append(between)
+                continue
+            gone = _to_go(decision, before[-1], position)
+            if gone is None:
+                decision.problems.append(
+                    "protected messages of the model stand together, and nothing between fits"
+                )
+                break
+            decision.take_out({gone}, _TOGETHER)
+            while before and not stays[before[-1]]:
+                before.pop()
+        if stays[position]:
+            before.append(position)
+
+
+def _together(decision: Decision, before: int, position: int) -> bool:
+    """Whether two that stay are the model's, of different units, and something between them goes."""
+    head, roles = decision.history.units.head, decision.history.roles
+    both = roles[before] == roles[position] == "assistant" and head[before] != head[position]
+    return both and position - before > 1
+
+
+def _to_go(decision: Decision, *positions: int) -> int | None:
+    """The head of the first that is not protected."""
+    heads = (decision.history.units.head[p] for p in positions)
+    return next((h for h in heads if h not in decision.protection.causes), None)

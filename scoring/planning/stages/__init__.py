@@ -1,0 +1,143 @@
+"""What is tried before anything is dropped: one file a stage, one line in the table, in their order.
+
+Stages go on only while something still has to go. What they leave is what strategies choose from: a replaced output
+costs what stands in its place, and a strategy may drop it all the same. A reason names the message for whose sake an
+output was replaced; it is worded when the plan is made, and says so where that message goes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from scoring.bulk import no_collection
+from scoring.history.history import History
+from scoring.planning.old_outputs import exempt_outputs
+from scoring.planning.stages import duplicates, outputs, superseded
+from scoring.planning.stages.contract import WHOLE, Cut, Ground, Stage
+from scoring.planning.stages.replacement import as_it_stands, cost, made
+from scoring.planning.strategies.contract import Shortening, Why
+from scoring.settings.settings import Settings
+
+STAGES: Mapping[str, Stage] = {
+    "duplicates": Stage(duplicates.wanted, duplicates.find, duplicates.why, duplicates.told),
+    "superseded": Stage(superseded.wanted, superseded.find, superseded.why, superseded.told),
+    "outputs": Stage(outputs.wanted, outputs.find, outputs.why, outputs.told, sparing=True),
+}
+
+# The causes of their reasons, to group by.
+CAUSES = frozenset({duplicates.CAUSE, superseded.CAUSE, outputs.SHORTENED_CAUSE, outputs.CLEARED_CAUSE})
+
+# What has become of a message: whole, with less of it left, or gone.
+State = Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What the stages leave: the history to choose from, and how each replaced message stands."""
+
+    history: History
+    shortened: Mapping[int, Shortening]
+
+
+def are_wanted(settings: Settings) -> bool:
+    """Whether the settings ask for any stage."""
+    return any(stage.wanted(settings) for stage in STAGES.values())
+
+
+def run(
+    history: History,
+    settings: Settings,
+    free: Collection[int],
+    kept: Collection[int],
+    excess: int,
+    state: State,
+) -> Staged | None:
+    """Make room for `excess` tokens without dropping anything, as far as the settings allow; None where nothing is to
+    be replaced.
+
+    `free` are the heads of units that may go, `kept` those of units that stay anyway. `state` says what has become of
+    a message in the end.
+    """
+    stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
+    if not stages or excess <= 0:
+        return None
+    with no_collection():
+        work = _Work(history, state)
+        work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
+        return work.staged()
+
+
+def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:
+    found: dict[int, list[Cut]] = {}
+    for cut in cuts:
+        found.setdefault(cut.position, []).append(cut)
+    yield from found.items()
+
+
+class _Work:
+    """What is replaced so far, message by message."""
+
+    def __init__(self, history: History, state: State) -> None:
+        self._history, self._state = history, state
+        self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
+        self._costs: dict[int, int] = {}
+
+    def through(self, stages: Sequence[Stage], ground: Ground, excess: int) -> None:
+        """One stage after the other, while there is an excess."""
+        exempt = exempt_outputs(self._history, ground.settings.tool_outputs_exempt)
+        for stage in stages:
+            for position, cuts in _by_message(stage.find(ground)):
+                if position not in exempt:
+                    excess -= self.take(stage, position, cuts)
+                    if stage.sparing and excess <= 0:
+                        return
+            if excess <= 0:
+                return
+
+    def take(self, stage: Stage, position: int, cuts: list[Cut]) -> int:
+        """Replace outputs of a message that are still whole; answers the tokens gained, 0 where that gains none."""
+        known = self._cuts.get(position, {})
+        new = {cut.result: (stage, cut) for cut in cuts if cut.result not in known}
+        together = {**known, **new}
+        before = self._costs.get(position, self._history.tokens[position])
+        after = cost(self._history, position, [cut for _, cut in together.values()]) if new else before
+        if after >= before:
+            return 0
+        self._cuts[position], self._costs[position] = together, after
+        return before - after
+
+    def staged(self) -> Staged | None:
+        """All of it."""
+        if not self._cuts:
+            return None
+        shortened = {position: self._shortening(position) for position in self._cuts}
+        emptied = [position for position, cuts in self._cuts.items() if self._is_emptied(position, cuts)]
+        return Staged(as_it_stands(self._history, shortened, emptied), shortened)
+
+    def _is_emptied(self, position: int, cuts: Mapping[int, tuple[Stage, Cut]]) -> bool:
+        cleared = sum(not cut.shorten for _, cut in cuts.values())
+        return cleared == len(self._history.features[position].results)
+
+    def _shortening(self, position: int) -> Shortening:
+        cuts = self._cuts[position]
+        apply = partial(
+            made,
+            history=self._history,
+            cuts={index: cut for index, (_, cut) in cuts.items()},
+            told={index: stage.told(cut) for index, (stage, cut) in cuts.items()},
+        )
+        return Shortening(self._costs[position], apply, why=partial(self._why, position), lasting=True)
+
+    def _why(self, position: int) -> Why:
+        cuts = self._cuts[position]
+        stage, cut = next(iter(cuts.values()))
+        state = WHOLE if cut.other is None else self._state(cut.other)
+        number = 0 if cut.other is None else self._history.number(cut.other)
+        why = stage.why(cut, state, number)
+        more = len(cuts) - 1
+        if not more:
+            return why
+        others = "1 other output of it is" if more == 1 else f"{more:,} other outputs of it are"
+        return Why(why.cause, f"{why.reason}, and {others} replaced too")

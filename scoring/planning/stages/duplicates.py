@@ -1,0 +1,46 @@
+"""Exact duplicates: of equal tool outputs the newest stays, older ones are cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
+from scoring.planning.strategies.contract import Why
+from scoring.settings.settings import Settings
+
+CAUSE = "duplicate"
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings ask for this stage."""
+    return settings.stage_duplicates
+
+
+def find(ground: Ground) -> Iterator[Cut]:
+    """The outputs that come again, word for word, in a later message."""
+    seen: dict[str, list[tuple[int, int]]] = {}
+    for position, index, known_by in ground.outputs():
+        seen.setdefault(known_by, []).append((position, index))
+    found: list[Cut] = []
+    for places in seen.values():
+        staying = [place for place in places if ground.may_stay(place[0])] if len(places) > 1 else []
+        found += [
+            Cut(position, index, staying[-1][0])
+            for position, index in staying
+            if position != staying[-1][0] and ground.may_change(position)
+        ]
+    yield from sorted(found)
+
+
+def why(cut: Cut, state: str, number: int) -> Why:
+    """Which message holds the same, and what has become of that."""
+    said = {
+        GONE: f"message {number:,} had the same output, and goes as well",
+        LESS: f"message {number:,} had the same output, and is shortened too",
+    }.get(state, f"message {number:,} holds the same output")
+    return Why(CAUSE, f"cleared: {said}")
+
+
+def told(_: Cut) -> str:
+    """What the line in its place says."""
+    return "the same came again later"

@@ -1,0 +1,44 @@
+"""Old tool outputs: shortened to head, tail and the lines that name an error, or cleared, the oldest first.
+
+What is old the settings of *tool outputs first* say: not the outputs of the last turns, nor the newest ones up to so
+many tokens. No more of them are replaced than has to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.planning.old_outputs import old_outputs
+from scoring.planning.stages.contract import Cut, Ground
+from scoring.planning.strategies.contract import Why
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import Settings
+
+SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings ask for this stage."""
+    return settings.stage_outputs != "off"
+
+
+def find(ground: Ground) -> Iterator[Cut]:
+    """The outputs of old messages, the oldest first."""
+    shorten = ground.settings.stage_outputs == "shorten"
+    for position in reversed(old_outputs(ground.history, ContextSettings.of(ground.settings))):
+        if ground.may_change(position):
+            for index, output in enumerate(ground.history.features[position].traced.outputs):
+                if output.digest and (output.short < output.chars or not shorten):
+                    yield Cut(position, index, shorten=shorten)
+
+
+def why(cut: Cut, _state: str, _number: int) -> Why:
+    """What is left of it."""
+    if cut.shorten:
+        return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")
+    return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
+
+
+def told(_: Cut) -> str:
+    """What the line in its place says besides that it was cleared."""
+    return ""

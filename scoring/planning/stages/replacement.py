@@ -1,0 +1,96 @@
+"""How a message stands once some of its outputs are replaced: what it then costs, how it is made, and the history that
+strategies choose from.
+
+Costs are reckoned from what is known of the outputs, rather too high than too low. Nothing gets longer.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+
+from scoring.history.history import History
+from scoring.history.mentions import Marks
+from scoring.messages import Message, ToolResult
+from scoring.planning.stages.contract import Cut
+from scoring.planning.strategies.contract import Shortening
+from scoring.summary.tombstones import cleared_result, shortened_text
+
+# What a cleared output costs: its frame and the line in its place, and its id by the length.
+CLEARED_TOKENS, ID_CHARS_PER_TOKEN = 30, 2
+# A head and a tail may be denser than the whole, and the line between them is added.
+SHORT_SHARE, SHORT_TOKENS = 1.1, 16
+
+
+def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
+    """The tokens of a message with these of its outputs replaced."""
+    features = history.features[position]
+    outputs = features.traced.outputs
+    left, fixed = features.chars, 0
+    for cut in cuts:
+        output = outputs[cut.result]
+        if cut.shorten:
+            left -= output.chars - ceil(output.short * SHORT_SHARE)
+            fixed += SHORT_TOKENS
+        else:
+            left -= output.chars
+            fixed += CLEARED_TOKENS + len(features.results[cut.result]) // ID_CHARS_PER_TOKEN
+    return fixed + ceil(history.tokens[position] * max(0, left) / max(1, features.chars))
+
+
+def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapping[int, str]) -> Message:
+    """The message with outputs replaced, by the number of the result; `told` is what the line in its place says."""
+    names: dict[str, str] = {}
+    parts, index = list(message.parts), -1
+    for place, part in enumerate(parts):
+        if not isinstance(part, ToolResult):
+            continue
+        index += 1
+        if index not in cuts:
+            continue
+        if cuts[index].shorten:
+            parts[place] = replace(part, text=shortened_text(part.text))
+        else:
+            names = names or _tools(history, cuts[index].position)
+            tool = part.name or names.get(part.call_id, "")
+            parts[place] = cleared_result(part, tool, why=told[index])
+    return replace(message, parts=tuple(parts))
+
+
+def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
+    """The same history as it stands after the stages: with other costs, and without what the `emptied` messages say.
+
+    What stands in place of an output is not cut any further, so it has no content.
+    """
+    out = History()
+    for name in History.__slots__:
+        setattr(out, name, getattr(history, name))
+    out.tokens, out.unit_tokens, out.features = history.tokens[:], history.unit_tokens[:], history.features[:]
+    for position, short in shortened.items():
+        out.unit_tokens[history.units.head[position]] -= out.tokens[position] - short.tokens
+        out.tokens[position] = short.tokens
+        out.features[position] = history.features[position]._replace(tokens=short.tokens, content=None)
+    out.marks = _without(history.marks, emptied)
+    return out
+
+
+def _without(marks: Marks, emptied: Sequence[int]) -> Marks:
+    """The same marks, held by other messages alone."""
+    out = Marks()
+    for name in Marks.__slots__:
+        setattr(out, name, getattr(marks, name))
+    out.held = marks.held[:]
+    for position in emptied:
+        out.held[position] = array("I")
+    return out
+
+
+def _tools(history: History, position: int) -> dict[str, str]:
+    """Which tool each call of a unit asked, by the call's id."""
+    found: dict[str, str] = {}
+    for member in history.unit(position):
+        features = history.features[member]
+        found.update(zip(features.calls, features.names[0], strict=True))
+    return found

@@ -1,0 +1,113 @@
+"""Reads that a later read or write of the same file supersedes: the output of the earlier one is cleared.
+
+A later read counts where it shows the whole file, so that every line of the earlier one is in it, a write where it
+wrote the whole. Those that failed count for nothing, and so do edits: what an agent knows of the rest of a file it
+knows from reading it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scoring.history.features import Features
+from scoring.history.history import History
+from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
+from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
+from scoring.planning.strategies.contract import Why
+from scoring.settings.settings import Settings
+
+CAUSE = "superseded"
+# A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.
+LEAST_SHARE = 0.75
+
+
+class Seen(NamedTuple):
+    """A file that was read or written: the message that says what was in it, the output of a read, and its length."""
+
+    touch: Touch
+    position: int
+    result: int
+    chars: int
+
+    def supersedes(self, other: Seen) -> bool:
+        """Whether nothing of the other is said here no more, but for what has changed."""
+        if not self.touch.covers(other.touch):
+            return False
+        return self.touch.kind == WRITE or self.chars >= LEAST_SHARE * other.chars
+
+
+def wanted(settings: Settings) -> bool:
+    """Whether the settings ask for this stage."""
+    return settings.stage_superseded
+
+
+def find(ground: Ground) -> Iterator[Cut]:
+    """The reads that are superseded, each with the latest message that does so."""
+    later: dict[str, list[Seen]] = {}
+    found: list[Cut] = []
+    for seen in reversed(_seen(ground.history)):
+        if not ground.may_stay(seen.position):
+            continue
+        after = later.setdefault(seen.touch.path, [])
+        by = next((one for one in after if one.supersedes(seen)), None)
+        if by is None:
+            after.append(seen)
+        elif seen.touch.kind == READ and ground.may_change(seen.position):
+            wrote = by.touch.kind == WRITE
+            found.append(Cut(seen.position, seen.result, by.position, seen.touch.name, written=wrote))
+    yield from reversed(found)
+
+
+def why(cut: Cut, state: str, number: int) -> Why:
+    """Which message reads or writes the file again, and what has become of that."""
+    done = "written anew" if cut.written else "read again"
+    said = {
+        GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
+        LESS: f"{cut.name} was {done} in message {number:,}, which is shortened too",
+    }.get(state, f"{cut.name} is {done} in message {number:,}")
+    return Why(CAUSE, f"cleared: {said}")
+
+
+def told(cut: Cut) -> str:
+    """What the line in its place says."""
+    return f"the file was {'written anew' if cut.written else 'read again'} later"
+
+
+def _seen(history: History) -> list[Seen]:
+    """What was read and written, in the order in which it was answered."""
+    asked: dict[str, tuple[int, tuple[Touch, ...]]] = {}
+    out: list[Seen] = []
+    for position, features in enumerate(history.features):
+        if features.calls:
+            _ask(asked, position, features)
+        if asked and not asked.keys().isdisjoint(features.results):
+            lines = output_lines(features.traces, len(features.calls)) if features.traces else ()
+            for result, call_id in enumerate(features.results):
+                if call_id in asked:
+                    caller, touched = asked.pop(call_id)
+                    line = lines[result] if lines else ""
+                    if not line.startswith(FAILED):
+                        out += _answered(touched, caller, position, result, line)
+    return out
+
+
+def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, features: Features) -> None:
+    """Note the calls of a message that touch a file; an id that comes again stands for its latest call."""
+    touches = touches_of(features.traces or "", len(features.calls))
+    for call_id, touched in zip(features.calls, touches, strict=False):
+        if touched:
+            asked[call_id] = position, touched
+        else:
+            asked.pop(call_id, None)
+
+
+def _answered(
+    touched: tuple[Touch, ...], caller: int, position: int, result: int, line: str
+) -> Iterator[Seen]:
+    """What a call that did not fail has shown: a write what it was asked with, a read its output, if that is whole."""
+    for touch in touched:
+        if touch.kind == WRITE:
+            yield Seen(touch, caller, result, 0)
+        elif line:
+            yield Seen(touch, position, result, read_output(line).chars)

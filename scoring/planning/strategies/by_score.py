@@ -1,0 +1,59 @@
+"""By score: the highest first, passing over what does not fit.
+
+Among equal scores the newer goes first. One huge message never stops smaller ones from being kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from scoring.planning.strategies.contract import Choice, Task, Why
+
+
+def choose(task: Task) -> Choice:
+    """Keep the units with the highest scores that fit."""
+    scores, costs, left = task.unit_scores, task.history.unit_tokens, task.room
+    kept: list[int] = []
+    keep = kept.append
+    order = list(reversed(task.candidates))
+    order.sort(key=scores.__getitem__, reverse=True)  # stable: among equals the newer stays first
+    for head in order:
+        cost = costs[head]
+        if cost <= left:
+            left -= cost
+            keep(head)
+    return Choice(kept, task.room - left, _Reasons(task, kept), scores=task.scores)
+
+
+class _Reasons:
+    """Words the reasons of one choice; the cut is the lowest score that was kept."""
+
+    __slots__ = ("_cut", "_kept", "_scores")
+
+    def __init__(self, task: Task, kept: list[int]) -> None:
+        self._scores = task.unit_scores
+        self._kept: Collection[int] = kept
+        self._cut = self._scores[kept[-1]] if kept else None
+
+    def __call__(self, head: int) -> Why:
+        score = self._scores[head]
+        if self._cut is None:
+            return Why("no_room", "dropped: does not fit beside the protected")
+        if isinstance(self._kept, list):
+            self._kept = frozenset(self._kept)  # made when the first reason is asked for, not in the plan
+        if head in self._kept:
+            return Why(
+                "score", f"kept: score {_shown(score, self._cut)}, the cut is at {_shown(self._cut, score)}"
+            )
+        if score < self._cut:
+            shown, cut = _shown(score, self._cut), _shown(self._cut, score)
+            return Why("below_cut", f"dropped: score {shown} below the cut at {cut}")
+        return Why("too_large", f"dropped: score {score:.0f}, but it did not fit beside higher scores")
+
+
+def _shown(score: float, other: float) -> str:
+    """A score as people read it: whole, with as many decimals as it takes to tell it from the other."""
+    for digits in (0, 1, 2):
+        if f"{score:.{digits}f}" != f"{other:.{digits}f}":
+            return f"{score:.{digits}f}"
+    return f"{score:.3f}" if score != other else f"{score:.0f}"

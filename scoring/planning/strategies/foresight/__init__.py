@@ -1,0 +1,85 @@
+"""*Foresight*: keep what the agent is likely to name again.
+
+Nothing is scored by itself. Every name and text line of the history weighs what three signals say of it; a unit is
+worth the weight of what nothing that stays has yet, plus its relevance to a short last question, per token. Units are
+taken by that worth until the room is used up, large tool outputs cut to the rows that carry it.
+See docs/retention.md for what that keeps, measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import partial
+
+from scoring.bulk import no_collection
+from scoring.history.history import History
+from scoring.planning.score import Scores
+from scoring.planning.signals import length
+from scoring.planning.signals.relevance import relevance
+from scoring.planning.strategies.contract import Choice, Shortening, Task, cut
+from scoring.planning.strategies.foresight.greedy import take_best
+from scoring.planning.strategies.foresight.offers import Offers
+from scoring.planning.strategies.foresight.points import Points
+from scoring.planning.strategies.foresight.reasons import Reasons
+from scoring.planning.strategies.foresight.worth import Ledger
+from scoring.settings.settings import Settings
+
+# What one unit of raw relevance adds to a rate, by point of its weight.
+RELEVANCE_WORTH = 0.0006 / 15
+
+
+def choose(task: Task) -> Choice:
+    """Keep the units that add most to what stays, per token."""
+    with no_collection():
+        return _choose(task)
+
+
+def _choose(task: Task) -> Choice:
+    history, weights = task.history, task.settings.weights
+    ledger, offers = _prepared(history, task.settings)
+    rates = _cover(ledger, offers, history, task.protected)
+    taken = take_best(offers, task.candidates, task.room, history.tokens)
+    rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
+    points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
+    whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
+    reasons = Reasons(history.marks, ledger, offers, points, taken, whole)
+    explain = reasons.shortened
+    shortened = {
+        position: Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
+        for position, (tokens, rows) in taken.shortened.items()
+    }
+    return Choice(taken.order, task.room - taken.left, reasons, shortened, points.scores())
+
+
+def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
+    """The scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
+    with no_collection():
+        ledger, offers = _prepared(history, settings)
+        rates = _cover(ledger, offers, history, protected)
+        for head in history.units.heads():
+            if head not in rates:
+                rates[head] = offers.whole(head).rate
+        heads, costs = history.units.head[:], history.unit_tokens[:]
+        return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
+
+
+def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
+    weights = settings.weights
+    found = relevance(history) if weights["relevance"] else None
+    relevant = [RELEVANCE_WORTH * weights["relevance"] * one for one in found] if found else None
+    ledger = Ledger(history, weights)
+    return ledger, Offers(history, ledger, relevant, length.power(weights["length"]))
+
+
+def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:
+    """Take what stays anyway; answers the rates that it would have stood at."""
+    rates = {}
+    for head in sorted(heads, reverse=True):
+        rates[head] = offers.whole(head).rate
+        for position in history.unit(head):
+            ledger.cover(ledger.held[position], position)
+    return rates
+
+
+def _whole(history: History, heads: Collection[int], shortened: Collection[int]) -> list[int]:
+    return [p for head in heads for p in history.unit(head) if p not in shortened]

@@ -1,0 +1,96 @@
+"""Takes units by their rate until the room is used up; a unit that does not fit is passed over.
+
+Lazy: what a unit adds only falls as others are taken, so the heap holds rates of before, and only the unit on top is
+looked at again. Among equal rates the newer unit goes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+
+from scoring.history.content.rows import Row
+from scoring.planning.strategies.foresight.offers import Offer, Offers
+
+SLACK = 0.02  # how far an offer may have fallen below the next and still be taken: speed, not taste
+CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # the share of the room, and the tokens, not worth a search
+
+
+class Taken:
+    """What a greedy choice took.
+
+    `order` are heads as they were taken, `shortened` the messages that stay with some of their rows (and what they
+    then cost), `rates` by head what each unit stood at when it was last looked at, `left` the room not used.
+    """
+
+    __slots__ = ("left", "order", "passed_over", "rates", "shortened")
+
+    def __init__(self, room: int) -> None:
+        self.left = room
+        self.order: list[int] = []
+        self.shortened: dict[int, tuple[int, tuple[Row, ...]]] = {}
+        self.rates: dict[int, float] = {}
+        self.passed_over: set[int] = set()
+
+
+def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[int]) -> Taken:
+    """Choose among units, named by their heads, within a room; `tokens` is what each message costs whole."""
+    taken = Taken(room)
+    offered: dict[int, Offer] = {head: offers.best(head, room) for head in heads}
+    heap = [(-offered[head].rate, -head) for head in heads]
+    heapify(heap)
+    known = dict.fromkeys(heads, 0)
+    enough = max(LEAST_CRUMBS, room * CRUMBS)
+    waiting = sum([offers.cost(head) for head in heads])
+    while heap and taken.left > enough:
+        if waiting <= taken.left:
+            for _rate, negative in sorted(heap):
+                _take(taken, offers, -negative, offers.whole(-negative))
+            break
+        rate, negative = heappop(heap)
+        head = -negative
+        offer = offered[head]
+        if rate < 0.0 and known[head] != len(taken.order):
+            known[head] = len(taken.order)
+            offer = offered[head] = offers.again(head, offer, taken.left)
+            if heap and offer.rate < -heap[0][0] * (1 - SLACK):
+                heappush(heap, (-offer.rate, negative))
+                continue
+            offer = offered[head] = offers.final(head, offer, taken.left)
+        if offer.cost > taken.left:
+            cuttable = offer.rows is None and offers.is_cuttable(head)
+            smaller = offers.best(head, taken.left) if cuttable else offer
+            if smaller.cost > taken.left:
+                taken.passed_over.add(head)
+                waiting -= offers.cost(head)
+                continue
+            offered[head] = smaller
+            heappush(heap, (-smaller.rate, negative))
+            continue
+        _take(taken, offers, head, offer)
+        waiting -= offers.cost(head)
+    for head in heads:
+        taken.rates.setdefault(head, offered[head].rate)
+    if taken.left > enough:
+        _grow(taken, offers, tokens)
+    return taken
+
+
+def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
+    """Use what room is left: rows that were cut off come back, those that carry most first, then whole outputs, the
+    newest first.
+    """
+    offers.restore(taken.shortened, taken)
+    for position in sorted(taken.shortened, reverse=True):
+        more = tokens[position] - taken.shortened[position][0]
+        if more <= taken.left:
+            taken.left -= more
+            del taken.shortened[position]
+            offers.grow(position)
+
+
+def _take(taken: Taken, offers: Offers, head: int, offer: Offer) -> None:
+    taken.left -= offer.cost
+    taken.rates[head] = offer.rate
+    taken.order.append(head)
+    taken.shortened.update(offers.take(head, offer))

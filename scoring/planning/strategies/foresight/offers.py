@@ -1,0 +1,242 @@
+"""The forms in which a unit may stay: whole, or with its tool outputs cut to the rows that carry most.
+
+An offer is what a unit adds, by what it costs, as it stood when it was last looked at. Its rate is its gain per token
+to the power that the length signal sets, plus its relevance. What a unit adds only falls while others are taken, so
+an offer that was looked at once is never too low but in its form.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Protocol
+
+from scoring.history.content.rows import Row
+from scoring.history.history import History
+from scoring.planning.strategies.foresight.outputs import NOTHING, Output
+from scoring.planning.strategies.foresight.outputs import Adding as _Row
+from scoring.planning.strategies.foresight.worth import Ledger
+
+STUB_FROM = 60  # an output of fewer tokens is never shortened
+LEAST_SAVING = 0.9  # a shortened unit costs at most this share of the whole one
+REFORM = 0.6  # an offer's form is chosen anew once it has lost more than the rest of its gain
+# In longer histories a shortened offer that lost much is thinned out before it is cut anew.
+EXACT_UNITS = 4_000
+
+Cost = tuple[int, tuple[Row, ...]]  # what a shortened message costs, and its rows
+Cut = tuple[int, int]  # a message and the number of one of its rows
+
+
+@dataclass(slots=True)
+class Offer:
+    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its marks, and the rows that its outputs are
+    cut to (None: it stays whole). A stale one may have a better form by now.
+    """
+
+    rate: float
+    gain: float
+    cost: int
+    rows: list[Cut] | None
+    held: Iterable[int]
+    stale: bool = False
+
+
+class _Room(Protocol):
+    left: int
+
+
+class Offers:
+    """Makes the offers of units, named by their heads."""
+
+    def __init__(
+        self, history: History, ledger: Ledger, relevant: Sequence[float] | None, power: float
+    ) -> None:
+        self._history, self._ledger, self._power = history, ledger, power
+        self._tokens, self._costs = history.tokens, history.unit_tokens
+        self._members = history.units.members
+        self._rough = len(history) > 2 * EXACT_UNITS
+        self._marks: dict[int, Iterable[int]] = {}
+        self._outputs: dict[int, Output] = {}
+        self._plain: set[int] = set()  # messages that are looked at and have no output to shorten
+        self._bonus = self._bonuses(relevant)
+
+    def _bonuses(self, relevant: Sequence[float] | None) -> list[float]:
+        if relevant is None:
+            return [0.0] * len(self._tokens)
+        bonus = list(relevant)
+        for head, members in self._members.items():
+            bonus[head] = max([relevant[p] for p in members])
+        return bonus
+
+    def bonus(self, head: int) -> float:
+        """What relevance adds to a unit's rate: that of its most relevant message."""
+        return self._bonus[head]
+
+    def cost(self, head: int) -> int:
+        """The tokens of a whole unit."""
+        return self._costs[head]
+
+    def is_cuttable(self, head: int) -> bool:
+        """Whether a unit may have outputs to shorten."""
+        return head in self._members
+
+    def held(self, head: int) -> Iterable[int]:
+        """The marks of a unit, each once."""
+        members = self._members.get(head)
+        if members is None:
+            return self._ledger.held[head]
+        known = self._marks.get(head)
+        if known is None:
+            held = self._ledger.held
+            known = self._marks[head] = array("I", set().union(*[held[p] for p in members]))
+        return known
+
+    def whole(self, head: int) -> Offer:
+        """A unit as it is."""
+        held, cost = self.held(head), self._costs[head]
+        gain = self._ledger.gain(held)
+        return Offer(gain / max(1, cost) ** self._power + self._bonus[head], gain, cost, None, held)
+
+    def best(self, head: int, room: float) -> Offer:
+        """The best form of a unit that fits into the room; the whole one if none does."""
+        whole = self.whole(head)
+        if whole.cost <= STUB_FROM or whole.gain <= 0.0 or head not in self._members:
+            return whole
+        fits = whole.cost <= room
+        cut = self._shortened(head, float("inf") if fits else room)
+        if cut is None:
+            return whole
+        if fits:
+            return cut if cut.cost < LEAST_SAVING * whole.cost and cut.rate > whole.rate else whole
+        return cut if cut.cost <= room else whole
+
+    def again(self, head: int, offer: Offer, room: float) -> Offer:
+        """The offer as it stands by now: in its form while most of its gain is left, else in the best one.
+
+        In longer histories a whole unit is looked at anew only when it is to be taken (`final`).
+        """
+        gain = self._ledger.gain(offer.held)
+        if gain < REFORM * offer.gain:
+            if not self._rough:
+                return self.best(head, room)
+            if offer.rows is not None:
+                return self._thinned(head, offer)
+            offer.stale = True
+        offer.rate = gain / max(1, offer.cost) ** self._power + self._bonus[head]
+        return offer
+
+    def final(self, head: int, offer: Offer, room: float) -> Offer:
+        """The offer to take."""
+        return self.best(head, room) if offer.stale else offer
+
+    def _shortened(self, head: int, room: float) -> Offer | None:
+        """A unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
+        cost, outputs = 0.0, 0
+        seen: set[int] = set()
+        rows: list[_Row] = []
+        for position in self._members[head]:
+            output = self.output(position)
+            if output is None:
+                cost += self._tokens[position]
+                seen.update(self._ledger.held[position])
+                continue
+            outputs += 1
+            cost += output.frame
+            rows += output.adding(position, self._ledger.left)
+        if not rows:
+            return None
+        rows.sort()
+        return self._densest(head, rows, seen, cost, outputs, room)
+
+    def _densest(
+        self, head: int, rows: list[_Row], seen: set[int], cost: float, outputs: int, room: float
+    ) -> Offer:
+        """Take rows while they raise the rate; `seen` is what stays of the unit anyway."""
+        left, power, known = self._ledger.left, self._power, self._outputs
+        gain = sum([left[number] for number in seen])
+        rate = gain / max(1.0, cost) ** power
+        chosen: list[Cut] = []
+        for _, position, row in rows:
+            output = known[position]
+            new = {n for n in output.marks_of(row) if n not in seen}
+            add = sum([left[number] for number in new])
+            price = output.prices[row]
+            if add <= 0.0 or cost + price + outputs > room:
+                continue
+            raised = (gain + add) / (cost + price) ** power
+            if chosen and raised < rate:
+                break
+            rate, gain, cost = raised, gain + add, cost + price
+            seen |= new
+            chosen.append((position, row))
+        whole = ceil(cost) + outputs  # each output is rounded up by itself
+        return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, array("I", sorted(seen)))
+
+    def _thinned(self, head: int, offer: Offer) -> Offer:
+        """A shortened offer without the rows that have nothing left to add."""
+        left, rows, saved = self._ledger.left, [], 0.0
+        for position, row in offer.rows or ():
+            output = self._outputs[position]
+            if any(left[number] for number in output.marks_of(row)):
+                rows.append((position, row))
+            else:
+                saved += output.prices[row]
+        held = array("I", [number for number in offer.held if left[number]])
+        gain, cost = self._ledger.gain(held), max(1, offer.cost - int(saved))
+        return Offer(gain / cost**self._power + self._bonus[head], gain, cost, rows, held)
+
+    def restore(self, shortened: dict[int, Cost], room: _Room) -> None:
+        """Give shortened messages rows back that still add something, the densest first, while there is room."""
+        rows: list[_Row] = []
+        for position in shortened:
+            rows += self._outputs[position].adding(position, self._ledger.left)
+        for _, position, row in sorted(rows):
+            output = self._outputs[position]
+            cost = ceil(output.prices[row])
+            tokens, kept = shortened[position]
+            if cost > room.left or tokens + cost >= self._tokens[position]:
+                continue
+            marks = output.marks_of(row)
+            if self._ledger.gain(marks) > NOTHING:
+                shortened[position] = tokens + cost, (*kept, output.row(row))
+                room.left -= cost
+                self._ledger.cover(marks, position)
+
+    def grow(self, position: int) -> None:
+        """Note that a shortened message stays whole after all."""
+        self._ledger.cover(self._ledger.held[position], position)
+
+    def take(self, head: int, offer: Offer) -> dict[int, Cost]:
+        """Cover what a unit says in this form.
+
+        Answers what its shortened messages cost, and their rows, those that carry most first.
+        """
+        cut: dict[int, list[int]] = {}
+        for position, row in offer.rows or ():
+            cut.setdefault(position, []).append(row)
+        short: dict[int, Cost] = {}
+        for position in self._members.get(head, (head,)):
+            output = self.output(position) if offer.rows is not None else None
+            rows = cut.get(position, [])
+            cost = ceil(output.frame + sum([output.prices[row] for row in rows])) if output is not None else 0
+            if output is None or cost >= self._tokens[position]:
+                self._ledger.cover(self._ledger.held[position], position)
+                continue
+            for row in rows:
+                self._ledger.cover(output.marks_of(row), position)
+            short[position] = cost, tuple([output.row(row) for row in rows])
+        return short
+
+    def output(self, position: int) -> Output | None:
+        """The output of a message that may be shortened, or None."""
+        known = self._outputs.get(position)
+        if known is None and position not in self._plain:
+            content, tokens = self._history.features[position].content, self._tokens[position]
+            if content is None or not content.rows.ends or tokens < STUB_FROM:
+                self._plain.add(position)
+                return None
+            per_char = tokens / (self._history.chars[position] + 1)
+            known = self._outputs[position] = Output(content.rows, self._ledger.held[position], per_char)
+        return known

@@ -1,0 +1,139 @@
+"""The reasons of *Foresight* in words: which name a unit brings, or why what it has is not worth its tokens.
+
+Worked out for the messages that somebody looks at, from what the plan recorded. No reason points to a message by
+number: what it would point to may go in the next plan.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+
+from scoring.history.mentions import AGENT, IS_LINE, TASK, USER, Marks
+from scoring.planning.strategies.contract import Why
+from scoring.planning.strategies.foresight.greedy import Taken
+from scoring.planning.strategies.foresight.offers import Offers
+from scoring.planning.strategies.foresight.points import Points
+from scoring.planning.strategies.foresight.worth import Ledger
+
+NAMES_SHOWN, NAME_CHARS = 3, 60
+
+
+class Reasons:
+    """Words the reasons of one choice, unit by unit."""
+
+    __slots__ = (
+        "_copies",
+        "_kept",
+        "_ledger",
+        "_offers",
+        "_points",
+        "_spelled",
+        "_taken",
+        "_whole",
+    )
+
+    def __init__(
+        self, marks: Marks, ledger: Ledger, offers: Offers, points: Points, taken: Taken, whole: list[int],
+    ) -> None:  # fmt: skip
+        self._spelled, self._ledger, self._offers, self._points = marks.spelled, ledger, offers, points
+        self._taken, self._whole = taken, whole
+        self._kept: frozenset[int] | None = None
+        self._copies: array[int] | None = None
+
+    def __call__(self, head: int) -> Why:
+        """Why the unit with this head stays or goes."""
+        if self._kept is None:
+            self._kept = frozenset(self._taken.order)
+        return self._stays(head) if head in self._kept else self._goes(head)
+
+    def shortened(self, position: int) -> Why:
+        """Why a message stays with some of its rows."""
+        rows = self._taken.shortened[position][1]
+        lines = len({row.line for row in rows})
+        if not lines:
+            return Why("shortened", "shortened: the call stays, nothing in its output is worth its tokens")
+        names = self._names(n for n in self._ledger.held[position] if self._ledger.holder[n] == position)
+        which = f", naming {_listed(names)}" if names else ""
+        size = "1 line" if lines == 1 else f"{lines:,} lines"
+        return Why("shortened", f"shortened to {size} of its output{which}")
+
+    def _stays(self, head: int) -> Why:
+        if self._by_relevance(head):
+            return Why("relevant", "kept: relevant to the last question")
+        own = [n for n in self._points.own(head) if self._ledger.holder[n] >= 0 and self._ledger.worth[n] > 0]
+        if not own:
+            return Why("room", "kept: it adds nothing that others lack, but there is room for it")
+        best = max(own, key=lambda n: (self._ledger.worth[n], -n))
+        if not self._ledger.said[best] & IS_LINE:
+            named = _listed(self._names([best])) + self._by_whom(self._ledger.said[best])
+            return Why("names", f"kept: {self._alone(best)}names {named}")
+        names = self._names(own)
+        if names:
+            return Why("says", f"kept: {self._alone(best)}names {_listed(names)}")
+        again = self._ledger.count[best] > 1
+        return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
+
+    def _alone(self, number: int) -> str:
+        """How alone the kept message is with a mark: what stands before "names"."""
+        if self._ledger.count[number] == 1:
+            return "the only message that "
+        return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
+
+    def _goes(self, head: int) -> Why:
+        ledger = self._ledger
+        if self._by_relevance(head):
+            return Why("less_relevant", "dropped: less relevant to the last question than what stays")
+        held = list(self._offers.held(head))
+        if not held:
+            return Why("empty", "dropped: it names nothing that could be needed again")
+        missing = [n for n in held if ledger.holder[n] < 0]
+        if not missing:
+            return Why("covered", "dropped: all that it names is named in messages that stay")
+        if head in self._taken.passed_over:
+            return Why("too_large", "dropped: does not fit beside what matters more")
+        best = max(missing, key=lambda n: (ledger.worth[n], -n))
+        if ledger.count[best] == 1:
+            all_of_it = "in it" if len(missing) == len(held) else "that only it says"
+            return Why("not_named_again", f"dropped: nothing {all_of_it} was named again")
+        ago = ledger.size - 1 - ledger.last[best]
+        when = "in the last message" if not ago else f"{ago:,} {'message' if ago == 1 else 'messages'} ago"
+        names = self._names(missing)
+        what = f"{names[0]} was last named" if names else "what it says was last said"
+        return Why("too_little", f"dropped: {what} {when}, too little for its size")
+
+    def _by_relevance(self, head: int) -> bool:
+        """Whether relevance gave most of a unit's rate."""
+        return self._offers.bonus(head) * 2 > self._taken.rates[head] > 0
+
+    def _copies_that_stay(self, number: int) -> int:
+        """In how many messages that stay whole a mark stands; all are counted at the first question."""
+        if self._copies is None:
+            self._copies = array("I", bytes(4 * len(self._ledger.worth)))
+            for position in self._whole:
+                for held in self._ledger.held[position]:
+                    self._copies[held] += 1
+        return self._copies[number]
+
+    def _names(self, numbers: Iterable[int]) -> list[str]:
+        """The names among marks, those of most worth first, as reasons show them."""
+        ledger = self._ledger
+        found = sorted(
+            (n for n in numbers if not ledger.said[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)
+        )
+        return [_clipped(str(self._spelled[n])) for n in found[:NAMES_SHOWN]]
+
+    def _by_whom(self, said: int) -> str:
+        if said & TASK:
+            return ", which the task mentions"
+        if said & AGENT:
+            return ", which the agent itself named"
+        return ", which the user named" if said & USER else ""
+
+
+def _clipped(name: str) -> str:
+    return f"`{name if len(name) <= NAME_CHARS else name[: NAME_CHARS - 1] + '…'}`"
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,27 @@
+"""Newest first: fill from the end backwards and stop at the first unit that does not fit."""
+
+from __future__ import annotations
+
+from scoring.planning.strategies.contract import Choice, Task, Why
+
+
+def choose(task: Task) -> Choice:
+    """Keep the newest units up to the first that does not fit."""
+    costs, left = task.history.unit_tokens, task.room
+    kept: list[int] = []
+    for head in reversed(task.candidates):
+        if costs[head] > left:
+            break
+        left -= costs[head]
+        kept.append(head)
+    oldest_kept = kept[-1] if kept else None
+    stopped_at = task.candidates[-len(kept) - 1] if len(kept) < len(task.candidates) else None
+
+    def explain(head: int) -> Why:
+        if oldest_kept is not None and head >= oldest_kept:
+            return Why("newest", "kept: among the newest that fit")
+        if head == stopped_at:
+            return Why("too_large", "dropped: does not fit beside newer ones")
+        return Why("older", "dropped: older than the first that did not fit")
+
+    return Choice(kept, task.room - left, explain)

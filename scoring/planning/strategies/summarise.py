@@ -1,0 +1,102 @@
+"""Summarise: one summary stands for the oldest units, for as many as it takes; what is newer stays as it is.
+
+The recent messages, calls without a result and what is protected are never covered. Summaries that stand already go
+into the new one. What a summary will take is not known before it is written, so the most that it may take is set
+aside, and whoever writes it keeps to that. Where a summary alone does not suffice, or there is too little to cover,
+the rest goes by score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from scoring.budget.budget import share_of
+from scoring.budget.triggers import LEAST_TO_COVER
+from scoring.planning.strategies import by_score as score
+from scoring.planning.strategies.contract import Choice, Cover, Task, Why
+from scoring.settings.context import ContextSettings
+from scoring.units import waiting
+
+# Summaries of real sessions took 2.2 to 4.4 tokens a word, paths and values being dear, and never more than 3.3 a
+# word of what they might have used: a summary is cut to what is set aside only where it is denser than any of those.
+TOKENS_A_WORD = 4
+# Below this the five headings alone would fill it.
+LEAST_SUMMARY = 120
+# A summary that takes more than this share of what it covers gains too little.
+MOST_OF_COVERED = 0.5
+
+
+def choose(task: Task) -> Choice:
+    """Let a summary cover the oldest units, and keep of the others what fits."""
+    cover = _cover(task)
+    if cover is None:
+        return _by_score(task, "there is too little to summarise")
+    costs = task.history.unit_tokens
+    rest = [head for head in task.candidates if head not in cover.heads]
+    room = task.room + cover.absorbed - cover.tokens
+    total = sum([costs[head] for head in rest])
+    if total <= room:
+        kept = Choice(rest, total, lambda _: Why("newer", "kept: newer than what the summary covers"))
+    else:
+        beside = Task(task.history, task.settings, rest, room, task.protected)
+        kept = _by_score(beside, "the summary alone did not suffice")
+    why = _words(task, cover)
+    return Choice(
+        kept.kept,
+        kept.tokens + cover.tokens - cover.absorbed,
+        lambda head: why if head in cover.heads else kept.explain(head),
+        scores=kept.scores,
+        cover=cover,
+    )
+
+
+def _cover(task: Task) -> Cover | None:
+    """The oldest units, up to where what is left fits beside their summary; None where that is not worth it."""
+    rules = ContextSettings.of(task.settings)
+    history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
+    whole = room + sum([costs[head] for head in task.protected])
+    most = min(
+        rules.summary_words * TOKENS_A_WORD, share_of(whole, rules.summary_percent), room
+    )  # what a summary may take at all
+    left = sum([costs[head] for head in task.candidates])
+    heads: list[int] = []
+    covered = messages = tokens = 0
+    for head in _before_the_recent(task, rules.min_recent_messages):
+        heads.append(head)
+        covered += costs[head]
+        messages += len(history.unit(head))
+        tokens = min(most, int(covered * MOST_OF_COVERED))
+        if messages >= LEAST_TO_COVER and left - covered + tokens <= room:
+            break
+    if messages < LEAST_TO_COVER or tokens < LEAST_SUMMARY:
+        return None
+    return Cover(frozenset(heads), tokens, history.summary_tokens)
+
+
+def _before_the_recent(task: Task, least: int) -> Sequence[int]:
+    """The units that may go, wait for no result and hold none of the recent messages, in order."""
+    history = task.history
+    spoken = [n for n, role in enumerate(history.roles) if role != "system"]
+    stay = {*spoken[max(0, len(spoken) - max(1, least)) :], *waiting(history.features)}
+    heads = {history.units.head[n] for n in stay}
+    return [head for head in task.candidates if head not in heads]
+
+
+def _by_score(task: Task, because: str) -> Choice:
+    """The highest scores that fit; what goes says why a summary did not spare it."""
+    choice = score.choose(task)
+    explain: Callable[[int], Why] = choice.explain
+
+    def why(head: int) -> Why:
+        cause, reason = explain(head)
+        return Why(cause, f"{reason}; {because}" if reason.startswith("dropped") else reason)
+
+    return Choice(choice.kept, choice.tokens, why, scores=choice.scores)
+
+
+def _words(task: Task, cover: Cover) -> Why:
+    """What is said of each message that the summary covers."""
+    history = task.history
+    covered = [p for head in cover.heads for p in history.unit(head)]
+    first, last = history.number(min(covered)), history.number(max(covered))
+    return Why("summarised", f"summarised: covered by the summary of messages {first}-{last}")

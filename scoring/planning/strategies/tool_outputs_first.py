@@ -1,0 +1,72 @@
+"""Tool outputs first: old outputs are cleared to a line before any message goes.
+
+Kept are the last user turns and the newest tokens of output; older outputs are cleared only where that gains enough;
+outputs of exempt tools, and those before a summary, stay. Calls and their arguments are never touched. What is still
+too much goes, oldest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scoring.messages import Message
+from scoring.planning.old_outputs import old_outputs
+from scoring.planning.strategies.contract import Choice, Shortening, Task, Why
+from scoring.settings.context import ContextSettings
+from scoring.summary.tombstones import cleared
+
+# What a message of one cleared output costs: its frame, the call's id, and the line that stands there.
+CLEARED_TOKENS = 36
+
+
+def choose(task: Task) -> Choice:
+    """Clear old tool outputs, then keep the newest units that fit."""
+    shortened = _cleared(task)
+    costs = _costs(task, shortened)
+    left = task.room
+    kept: list[int] = []
+    for head in reversed(task.candidates):
+        if costs[head] > left:
+            break
+        left -= costs[head]
+        kept.append(head)
+    staying = frozenset(kept)
+    members = task.history.unit
+    stand = {p: s for head in kept for p in members(head) if (s := shortened.get(p)) is not None}
+
+    def explain(head: int) -> Why:
+        if head not in staying:
+            return Why("older", "dropped: older than the first that did not fit")
+        if any(p in stand for p in members(head)):
+            return Why("cleared", "kept: its old tool output is cleared to a line")
+        return Why("newest", "kept: among the newest that fit")
+
+    return Choice(staying, task.room - left, explain, stand)
+
+
+def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
+    """What each candidate costs once its outputs are cleared."""
+    costs = {head: task.history.unit_tokens[head] for head in task.candidates}
+    for position, short in shortened.items():
+        head = task.history.units.head[position]
+        costs[head] -= task.history.tokens[position] - short.tokens
+    return costs
+
+
+def _cleared(task: Task) -> dict[int, Shortening]:
+    """Which outputs to clear: none where the gain is below the least that the settings ask for."""
+    rules = ContextSettings.of(task.settings)
+    history, gain = task.history, 0
+    out: dict[int, Shortening] = {}
+    for position in old_outputs(history, rules):
+        tokens = history.tokens[position]
+        least = CLEARED_TOKENS * max(1, len(history.features[position].results))
+        if tokens <= least or history.units.head[position] in task.protected:
+            continue
+        gain += tokens - least
+        out[position] = Shortening(least, _clear, lasting=True)
+    return out if gain > rules.tool_outputs_minimum_gain else {}
+
+
+def _clear(message: Message) -> Message:
+    return cleared(message)

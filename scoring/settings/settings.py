@@ -1,0 +1,162 @@
+"""Settings: every threshold and weight that a person may change, as one frozen value.
+
+A preset is a complete `Settings`; a session's own settings are a dict of overrides on top of one. What comes
+from outside goes through `Settings.from_dict`, which checks it as a whole and names every wrong field at once.
+
+Units: weights are points of a score (0...100), shares and ratings are 0...1, percents are 0...100, tokens and
+messages are whole numbers. `0` switches a cap or a tail off; `None` for a cap means there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+from scoring.errors import InvalidSettings
+from scoring.settings.context import CONTEXT_PRESETS, ContextSettings
+from scoring.settings.frozen_table import Table
+from scoring.settings.lexicon import KeywordGroup
+from scoring.settings.task_types import ANY, AUTO, DEFAULT_TASK_TYPES, TaskTypes
+from scoring.settings.validation import check_settings
+
+Windows = Literal["current", "blueprint"]
+Counting = Literal["tokenizer", "four_characters"]
+StageOutputs = Literal["off", "shorten", "clear"]
+
+# The names of the selection strategies; `scoring.planning.strategies` holds one file for each.
+STRATEGY_NAMES: tuple[str, ...] = (
+    "foresight",
+    "score",
+    "newest_first",
+    "half_of_turns",
+    "tool_outputs_first",
+    "summarise",
+)
+
+# The signals of the score add up to 100 points.
+SIGNAL_WEIGHTS = Table(recency=35.0, role=25.0, keywords=20.0, length=5.0, relevance=15.0)
+BLUEPRINT_WEIGHTS = Table(recency=40.0, role=30.0, keywords=25.0, length=5.0, relevance=0.0)
+ROLE_RATINGS = Table(system=1.0, user=2 / 3, assistant=1 / 3, tool=1 / 3)
+# Shares are parts of the 25 points that keywords are worth by default.
+KEYWORDS: tuple[KeywordGroup, ...] = (
+    KeywordGroup.of(
+        "errors",
+        15 / 25,
+        "error errors failed failure failures fails exception exceptions traceback panic fatal crash crashed",
+    ),
+    KeywordGroup.of(
+        "outcomes",
+        10 / 25,
+        "success successful successfully succeeded complete completed done finished passed resolved fixed",
+    ),
+    KeywordGroup.of(
+        "tool use", 10 / 25, "tool tools command executed executing invoked invoking called calling"
+    ),
+    KeywordGroup.of(
+        "changes",
+        20 / 25,
+        "create: update: delete: modify: add: remove: rename: created updated deleted modified renamed",
+    ),
+)
+LENGTH_STEPS: tuple[tuple[int, float], ...] = ((1_000, 0.5), (5_000, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(ContextSettings):
+    """One complete set of settings; the fields' defaults are the preset *Foresight*.
+
+    `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
+    `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
+    `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
+    `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
+    prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
+    weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
+    before anything is dropped (`scoring.planning.stages`). `windows` picks the model table, `counting` how tokens are counted.
+    Those of the assembled context come from `ContextSettings`.
+    """
+
+    weights: Table = SIGNAL_WEIGHTS
+    roles: Table = ROLE_RATINGS
+    keywords: tuple[KeywordGroup, ...] = KEYWORDS
+    length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
+    task_type: str = AUTO
+    task_types: TaskTypes = DEFAULT_TASK_TYPES
+    strategy: str = "foresight"
+    target_percent: float = 80.0
+    aim_percent: float = 60.0
+    cap_tokens: int | None = None
+    fresh_tail: int = 0
+    user_words_tokens: int = 20_000
+    user_words_percent: float = 30.0
+    user_words_messages_percent: float = 20.0
+    automatic: bool = False
+    minimum_gain_percent: float = 5.0
+    stage_duplicates: bool = True
+    stage_superseded: bool = True
+    stage_outputs: StageOutputs = "off"
+    compaction_buffer_tokens: int = 20_000
+    compaction_buffer_percent: float = 10.0
+    windows: Windows = "current"
+    counting: Counting = "tokenizer"
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
+        """The settings that `data` describes on top of `base` (the defaults if None).
+
+        `weights` and `roles` may name some of their keys only, `task_types` some types and of these some of what they
+        have; every other field is replaced as a whole.
+
+        Raises:
+            InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.
+        """
+        base = base or cls()
+        values, faults = check_settings(
+            data, {f.name: getattr(base, f.name) for f in fields(base)}, STRATEGY_NAMES
+        )
+        if faults:
+            raise InvalidSettings(faults)
+        return replace(base, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """These settings as JSON-ready data, complete; `from_dict` reads it back to an equal value."""
+        out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        out["weights"] = dict(self.weights)
+        out["roles"] = dict(self.roles)
+        out["task_types"] = self.task_types.to_dict()
+        out["keywords"] = [group.to_dict() for group in self.keywords]
+        out["length_steps"] = [list(step) for step in self.length_steps]
+        out["tool_outputs_exempt"] = list(self.tool_outputs_exempt)
+        return out
+
+
+FORESIGHT = Settings()
+BLUEPRINT = Settings(
+    weights=BLUEPRINT_WEIGHTS,
+    task_type=ANY,
+    strategy="score",
+    aim_percent=80.0,
+    fresh_tail=0,
+    user_words_tokens=0,
+    user_words_percent=0.0,
+    user_words_messages_percent=100.0,
+    minimum_gain_percent=0.0,
+    stage_duplicates=False,
+    stage_superseded=False,
+    windows="blueprint",
+    counting="four_characters",
+)
+PRESETS: Mapping[str, Settings] = MappingProxyType(
+    {
+        "Foresight": FORESIGHT,
+        "Blueprint": BLUEPRINT,
+        **{name: replace(FORESIGHT, **changes) for name, changes in CONTEXT_PRESETS.items()},
+    }
+)
+DEFAULT_PRESET = "Foresight"
+
+
+def preset_of(settings: Settings) -> str:
+    """The name of the preset that equals these settings, or "custom"."""
+    return next((name for name, preset in PRESETS.items() if preset == settings), "custom")

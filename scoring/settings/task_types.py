@@ -1,0 +1,141 @@
+"""Task types: what kinds of sessions there are, and what each has of its own where the common settings do not fit.
+
+A type either follows the common weights and keywords (None) or has its own. Its own weights have to be worth it: they
+differ from the common ones only where that kept at least one point more in sessions that were not used to choose
+them, which so far no type's do (docs/retention.md). Which type a session looks like says `scoring.history.task_recognition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+from scoring.settings.frozen_table import Table
+from scoring.settings.lexicon import KeywordGroup
+
+# All sessions alike, by the common settings; and each session by what it looks like.
+ANY, AUTO = "any", "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What a type has of its own; None follows the common settings, whatever they are."""
+
+    weights: Table | None = None
+    keywords: tuple[KeywordGroup, ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return {
+            "weights": None if self.weights is None else dict(self.weights),
+            "keywords": None if self.keywords is None else [group.to_dict() for group in self.keywords],
+        }
+
+
+# Shares are parts of the 25 points that keywords are worth in *Blueprint*, as in the common list.
+SUPPORT = (
+    KeywordGroup.of(
+        "dealings",
+        20 / 25,
+        "order orders refund refunds refunded reservation booking booked return returned exchange exchanged payment "
+        "paid invoice account subscription delivery shipment ticket",
+    ),
+    KeywordGroup.of(
+        "problems",
+        15 / 25,
+        "error failed failure wrong missing damaged broken late delayed cancel cancelled canceled cancellation "
+        "declined refused denied complaint",
+    ),
+    KeywordGroup.of(
+        "outcomes",
+        10 / 25,
+        "confirm confirmed confirmation approved resolved completed done success successful issued processed escalated",
+    ),
+    KeywordGroup.of(
+        "rules", 10 / 25, "policy allowed eligible entitled require required requires insurance warranty"
+    ),
+)
+RESEARCH = (
+    KeywordGroup.of(
+        "findings",
+        20 / 25,
+        "found finding findings shows showed suggests result results evidence conclude concluded conclusion estimated",
+    ),
+    KeywordGroup.of(
+        "sources",
+        15 / 25,
+        "source sources according cited citation reference references paper study report survey dataset author authors "
+        "published doi",
+    ),
+    KeywordGroup.of(
+        "figures",
+        10 / 25,
+        "figure figures table percent percentage million billion average median total rate increase decrease",
+    ),
+    KeywordGroup.of(
+        "doubts",
+        10 / 25,
+        "however contradicts contradicted unclear uncertain disputed retracted outdated unavailable failed error",
+    ),
+)
+CHAT = (
+    KeywordGroup.of(
+        "decisions",
+        20 / 25,
+        "decided decide decision decisions agreed agree choose chose chosen settled conclude concluded",
+    ),
+    KeywordGroup.of(
+        "wishes",
+        15 / 25,
+        "prefer prefers preferred rather want wants wanted need needs favourite favorite always never",
+    ),
+    KeywordGroup.of(
+        "to remember",
+        10 / 25,
+        "remember remind important promise promised deadline birthday appointment meeting",
+    ),
+    KeywordGroup.of(
+        "corrections", 10 / 25, "actually instead wrong mistake correction corrected meant changed"
+    ),
+)
+
+
+# A long message counts for more here, and what comes again for less: an order's details are said once, and at length.
+SUPPORT_WEIGHTS = Table(recency=35.0, role=25.0, keywords=10.0, length=1.0, relevance=15.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTypes:
+    """What each type has of its own; the fields' defaults are what we ship."""
+
+    coding: Own = Own()
+    support: Own = Own(SUPPORT_WEIGHTS, SUPPORT)
+    research: Own = Own(None, RESEARCH)
+    chat: Own = Own(None, CHAT)
+
+    def __iter__(self) -> Iterator[str]:
+        return (field.name for field in fields(self))
+
+    def of(self, name: str) -> Own:
+        """What a type has of its own; nothing where there is no such type, as for "any"."""
+        return getattr(self, name) if name in TASK_TYPES else NOTHING
+
+    def to_dict(self) -> dict[str, Any]:
+        """All types as JSON-ready data."""
+        return {name: self.of(name).to_dict() for name in self}
+
+
+NOTHING = Own()
+# The types, and what distinguishes each.
+TASK_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "coding": "works on files: edits, reads and runs them",
+        "support": "serves customers by rules: orders, accounts, refunds",
+        "research": "looks things up: searches and reads the web",
+        "chat": "talks, and uses hardly any tool",
+    }
+)
+TASK_TYPE_CHOICES: tuple[str, ...] = (ANY, AUTO, *TASK_TYPES)
+DEFAULT_TASK_TYPES = TaskTypes()

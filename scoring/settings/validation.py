@@ -1,0 +1,226 @@
+"""Checks settings that come from outside, as a whole: every wrong field is named, none is guessed at.
+
+A number is an int or a float that is finite; a bool or a numeral in a string is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+from scoring.errors import Fault
+from scoring.settings.frozen_table import Table
+from scoring.settings.lexicon import KeywordGroup
+from scoring.settings.ranges import LIMITS, Limit
+from scoring.settings.task_types import TASK_TYPE_CHOICES, Own, TaskTypes
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "windows": ("current", "blueprint"),
+    "counting": ("tokenizer", "four_characters"),
+    "stage_outputs": ("off", "shorten", "clear"),
+    "task_type": TASK_TYPE_CHOICES,
+}
+# More than this is a mistake or an attack, not a list that somebody edits.
+_MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20
+
+
+def check_settings(
+    data: object, base: Mapping[str, Any], strategies: Sequence[str] = ()
+) -> tuple[dict[str, Any], list[Fault]]:
+    """The fields to replace in `base` (all fields by name), and what is wrong with `data`.
+
+    With faults the fields are worth nothing. `strategies` are the names that `strategy` may take.
+    """
+    if not isinstance(data, Mapping):
+        return {}, [Fault("settings", f"expected an object, got {shown(data)}")]
+    faults: list[Fault] = []
+    values: dict[str, Any] = {}
+    choices = {**_CHOICES, "strategy": tuple(strategies)}
+    for name, value in data.items():
+        if name not in base:
+            faults.append(Fault(str(name), f"unknown setting; expected one of {', '.join(base)}"))
+        elif name == "task_types":
+            continue  # at the end, because what a type does not say of its weights the common ones say
+        elif name in choices:
+            values[name] = _choice(name, value, choices[name], faults)
+        else:
+            values[name] = _check_field(name, value, base[name], faults)
+    if "task_types" in data:
+        common = values.get("weights", base["weights"])
+        values["task_types"] = _task_types(data["task_types"], base["task_types"], common, faults)
+    if not faults and "target_percent" in base:
+        _check_together(values, base, faults)
+    return values, faults
+
+
+def _check_field(name: str, value: object, before: Any, faults: list[Fault]) -> Any:
+    if isinstance(before, Table):
+        return _table(name, value, before, faults)
+    if name == "keywords":
+        return _keywords(name, value, faults)
+    if name == "length_steps":
+        return _steps(value, faults)
+    if isinstance(before, tuple):
+        return tool_names(name, value, faults)
+    if isinstance(before, bool):
+        return _boolean(name, value, faults)
+    return number(name, value, LIMITS[name], faults)
+
+
+def _check_together(values: dict[str, Any], base: Mapping[str, Any], faults: list[Fault]) -> None:
+    target = values.get("target_percent", base["target_percent"])
+    aim = values.get("aim_percent", base["aim_percent"])
+    if aim <= target:
+        return
+    if "aim_percent" in values:
+        faults.append(Fault("aim_percent", f"expected at most the target of {target:g} %, got {aim:g}"))
+    else:
+        values["aim_percent"] = target  # whoever lowers only the target wants the aim to follow
+
+
+def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float | int | None:
+    """The number if it is one and within its limit; a fault otherwise."""
+    if value is None and limit.optional:
+        return None
+    kind = "a whole number" if limit.whole else "a number"
+    wanted = f"expected {kind} from {limit.minimum:,g} to {limit.maximum:,.0f}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        faults.append(Fault(name, f"{wanted}, got {shown(value)}"))
+        return None
+    within = isinstance(value, int) or isfinite(value)
+    if not within or not limit.minimum <= value <= limit.maximum or (limit.whole and value != int(value)):
+        faults.append(Fault(name, f"{wanted}, got {shown(value)}"))
+        return None
+    return int(value) if limit.whole else float(value)
+
+
+def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]:
+    """A list of names of tools; a fault otherwise."""
+    listed = value if isinstance(value, list | tuple) and len(value) <= _MOST_WORDS else [None]
+    if all(isinstance(one, str) and one.strip() and len(one) <= _LONGEST_WORD for one in listed):
+        return tuple(listed)
+    faults.append(Fault(name, f"expected a list of at most {_MOST_WORDS} names of tools, got {shown(value)}"))
+    return ()
+
+
+def shown(value: object) -> str:
+    """A value as an error may show it: its JSON-like spelling, cut short."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of more than 60 digits"
+    text = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _table(name: str, value: object, base: Table, faults: list[Fault]) -> Table:
+    if not isinstance(value, Mapping):
+        faults.append(Fault(name, f"expected an object of numbers, got {shown(value)}"))
+        return base
+    out = dict(base)
+    for key, one in value.items():
+        if key not in base:
+            faults.append(Fault(f"{name}.{key}", f"unknown; expected one of {', '.join(base)}"))
+            continue
+        checked = number(f"{name}.{key}", one, LIMITS[name.rpartition(".")[2]], faults)
+        out[key] = out[key] if checked is None else checked
+    return Table(out)
+
+
+def _keywords(name: str, value: object, faults: list[Fault]) -> tuple[KeywordGroup, ...]:
+    if not isinstance(value, list | tuple) or len(value) > _MOST_GROUPS:
+        faults.append(Fault(name, f"expected a list of at most {_MOST_GROUPS} groups, got {_size(value)}"))
+        return ()
+    return tuple(g for i, one in enumerate(value) if (g := _group(f"{name}.{i}", one, faults)) is not None)
+
+
+def _task_types(value: object, base: TaskTypes, common: Table, faults: list[Fault]) -> TaskTypes:
+    if not isinstance(value, Mapping):
+        faults.append(Fault("task_types", f"expected an object of task types, got {shown(value)}"))
+        return base
+    out: dict[str, Own] = {}
+    for name, own in value.items():
+        if name not in tuple(base):
+            faults.append(Fault(f"task_types.{name}", f"unknown; expected one of {', '.join(base)}"))
+        else:
+            out[name] = _own(f"task_types.{name}", own, base.of(name), common, faults)
+    return replace(base, **out)
+
+
+def _own(name: str, value: object, base: Own, common: Table, faults: list[Fault]) -> Own:
+    if not isinstance(value, Mapping):
+        faults.append(Fault(name, f"expected an object with weights and keywords, got {shown(value)}"))
+        return base
+    out: dict[str, Any] = {}
+    for key, one in value.items():
+        path = f"{name}.{key}"
+        if key not in ("weights", "keywords"):
+            faults.append(Fault(path, "unknown; expected one of weights, keywords"))
+        elif one is None:  # it follows the common settings
+            out[key] = None
+        elif key == "weights":
+            out[key] = _table(path, one, common if base.weights is None else base.weights, faults)
+        else:
+            out[key] = _keywords(path, one, faults)
+    return replace(base, **out)
+
+
+def _group(name: str, value: object, faults: list[Fault]) -> KeywordGroup | None:
+    if not isinstance(value, Mapping) or set(value) != {"name", "share", "words"}:
+        faults.append(Fault(name, f"expected an object with name, share and words, got {shown(value)}"))
+        return None
+    before = len(faults)
+    title, words = value["name"], value["words"]
+    if not isinstance(title, str) or not title.strip() or len(title) > _LONGEST_WORD:
+        faults.append(Fault(f"{name}.name", f"expected a short text, got {shown(title)}"))
+    share = number(f"{name}.share", value["share"], LIMITS["keywords.share"], faults)
+    if not isinstance(words, list | tuple) or len(words) > _MOST_WORDS:
+        faults.append(
+            Fault(f"{name}.words", f"expected a list of at most {_MOST_WORDS} words, got {_size(words)}")
+        )
+        return None
+    for i, word in enumerate(words):
+        if not isinstance(word, str) or not word.strip() or len(word) > _LONGEST_WORD:
+            faults.append(Fault(f"{name}.words.{i}", f"expected a short text, got {shown(word)}"))
+    if len(faults) > before or share is None:
+        return None
+    return KeywordGroup(title, share, tuple(words))
+
+
+def _steps(value: object, faults: list[Fault]) -> tuple[tuple[int, float], ...]:
+    if not isinstance(value, list | tuple) or len(value) > _MOST_STEPS:
+        faults.append(
+            Fault("length_steps", f"expected a list of at most {_MOST_STEPS} steps, got {_size(value)}")
+        )
+        return ()
+    out: list[tuple[int, float]] = []
+    for i, step in enumerate(value):
+        if not isinstance(step, list | tuple) or len(step) != 2:
+            faults.append(Fault(f"length_steps.{i}", f"expected [characters, rating], got {_size(step)}"))
+            continue
+        characters = number(f"length_steps.{i}.0", step[0], LIMITS["length_steps.characters"], faults)
+        rating = number(f"length_steps.{i}.1", step[1], LIMITS["length_steps.rating"], faults)
+        if characters is not None and rating is not None:
+            out.append((int(characters), float(rating)))
+    if any(a[0] >= b[0] for a, b in pairwise(out)):
+        faults.append(Fault("length_steps", "expected steps of rising length"))
+    return tuple(out)
+
+
+def _boolean(name: str, value: object, faults: list[Fault]) -> bool:
+    if not isinstance(value, bool):
+        faults.append(Fault(name, f"expected true or false, got {shown(value)}"))
+        return False
+    return value
+
+
+def _choice(name: str, value: object, choices: tuple[str, ...], faults: list[Fault]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        faults.append(Fault(name, f"expected one of {', '.join(choices)}, got {shown(value)}"))
+        return choices[0]
+    return value
+
+
+def _size(value: object) -> str:
+    return f"{len(value)} entries" if isinstance(value, list | tuple) else shown(value)

@@ -1,0 +1,203 @@
+"""What stands where something was cleared or shortened, and what it costs.
+
+A tool output is cleared to one line that names the tool and the time (the call and its arguments stay), or shortened
+to its head, its tail and every line that speaks of an error. Nothing here ever makes a text longer. The arguments
+of a call are never touched: a model that sees a placeholder there copies it into the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from scoring.messages import Media, Message, Part, Text, ToolResult
+from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+
+CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
+HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5
+LONGEST_LINE = 300
+# One of these stands in every such line; looked for first, because it is many times as fast.
+_STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
+_CODE = re.compile(r"E\d{3,4}\b")
+_ERROR = re.compile(
+    r"\b(?:error|failed|failure|failing|exception|traceback|panic|fatal|denied|refused|assert\w*)\b|\bE\d{3,4}\b|(?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+
+
+def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
+    """The line that stands for an output: the tool's name, when it was cleared, and why or what it took."""
+    facts = [f"output of {tool or 'a tool'} cleared"]
+    if at:
+        facts.append(f"at {at}")
+    size = f"; it took {tokens:,} tokens" if tokens else ""
+    return f"[{' '.join(facts)}{f': {why}' if why else size}]"
+
+
+def cleared(
+    message: Message,
+    at: str = "",
+    names: Mapping[str, str] | None = None,
+    counter: TokenCounter = ESTIMATOR,
+) -> Message:
+    """The message with each of its tool outputs cleared, media of outputs included.
+
+    `names` gives the tool of a call id where the result does not repeat it. An output that is no longer than its
+    tombstone stays as it is.
+    """
+
+    def clear(part: ToolResult) -> ToolResult:
+        return cleared_result(part, part.name or (names or {}).get(part.call_id, ""), at, counter)
+
+    return replace(message, parts=tuple(clear(p) if isinstance(p, ToolResult) else p for p in message.parts))
+
+
+def cleared_result(
+    part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
+) -> ToolResult:
+    """One output with a line in its place, unless the line would be no shorter."""
+    text = cleared_text(tool, at, counter.count(part.text), why)
+    if len(text) >= len(part.text) and not part.media:
+        return part
+    return replace(part, text=text, media=())
+
+
+def shortened_text(
+    text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, error_lines: int | None = None
+) -> str:
+    """The first `head` and last `tail` characters, and between them every line that speaks of an error.
+
+    `error_lines` are the most of these, None for all; the same line stands once, a long one is cut. The mark says how
+    many characters are gone. The text itself where that would not be shorter.
+    """
+    if len(text) <= head + tail:
+        return text
+    middle = text[head : len(text) - tail]
+    kept = [] if error_lines == 0 else _error_lines(middle)[:error_lines]
+    gone = len(middle) - sum(map(len, kept))
+    mark = f"\n[{gone:,} of {len(text):,} characters left out]\n"
+    short = text[:head] + mark + "".join(f"{line}\n" for line in kept) + text[len(text) - tail :]
+    return short if len(short) < len(text) else text
+
+
+def _error_lines(text: str) -> list[str]:
+    """The lines that speak of an error, the same line once, long ones cut."""
+    found: dict[str, None] = {}
+    for start in sorted(_suspicious(text)):
+        end = text.find("\n", start)
+        for line in text[start : len(text) if end < 0 else end].splitlines():
+            if _ERROR.search(line[:2_000]):
+                found[line.strip()[:LONGEST_LINE]] = None
+    return list(found)
+
+
+def _suspicious(text: str) -> set[int]:
+    """Where the lines begin that may speak of an error."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # a letter that has two in lower case: what is found would stand elsewhere
+        lowered = text
+    starts: set[int] = set()
+    for find in (partial(_code, text), *(partial(lowered.find, stem) for stem in _STEMS)):
+        at = find(0)
+        while at >= 0:  # once a line: back to its beginning from each place would be quadratic in its length
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            at = find(end) if end >= 0 else -1
+    return starts
+
+
+def _code(text: str, start: int) -> int:
+    """Where the next code of an error stands, -1 where none does."""
+    found = _CODE.search(text, start)
+    return found.start() if found else -1
+
+
+def shortened(
+    message: Message,
+    head: int = HEAD_CHARS,
+    tail: int = TAIL_CHARS,
+    error_lines: int | None = None,
+    results_only: bool = True,
+) -> Message:
+    """The message with its tool outputs shortened; its own texts too where not `results_only`."""
+
+    def shorten(part: Part) -> Part:
+        if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
+            text = shortened_text(part.text, head, tail, error_lines)
+            return part if text == part.text else replace(part, text=text)
+        return part
+
+    parts = tuple(map(shorten, message.parts))
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def without_media(message: Message) -> Message:
+    """The message with a word in place of each image, sound or document."""
+    if not message.media:
+        return message
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, Media):
+            parts.append(Text(_media_mark(part)))
+        elif isinstance(part, ToolResult) and part.media:
+            marks = " ".join(map(_media_mark, part.media))
+            parts.append(replace(part, text=f"{part.text}\n{marks}" if part.text else marks, media=()))
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts))
+
+
+def _media_mark(media: Media) -> str:
+    return f"[{media.kind} left out]"
+
+
+def cost(message: Message, counter: TokenCounter | None = None) -> int:
+    """What a message costs in the context with what stands in it now."""
+    return estimate_message_tokens(message, counter)
+
+
+def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
+    """The text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
+
+    A few counts of ever shorter texts, never one a character.
+    """
+    size = counter.count(text)
+    if size <= tokens:
+        return text
+    chars = int(len(text) * max(0, tokens) / max(1, size))
+    while chars > 0:
+        head = chars * 2 // 3
+        tail = chars - head
+        mark = f"\n[{len(text) - chars:,} of {len(text):,} characters left out]\n"
+        short = text[:head] + mark + (text[len(text) - tail :] if tail else "")
+        if len(short) < len(text) and counter.count(short) <= tokens:
+            return short
+        chars = min(chars - 1, chars * 4 // 5)
+    return ""
+
+
+def cut_message(message: Message, tokens: int, counter: TokenCounter = ESTIMATOR) -> Message:
+    """The message with its texts and tool outputs cut so that it takes at most `tokens`, as far as cutting can.
+
+    Small texts stay whole, the large ones share what is left; at the least a mark stays. What is no text stays.
+    """
+    size = estimate_message_tokens(message, counter)
+    if size <= tokens:
+        return message
+    costs = [counter.count(p.text) if isinstance(p, Text | ToolResult) else 0 for p in message.parts]
+    left = tokens - (size - sum(costs))
+    waiting = sorted((n for n, c in enumerate(costs) if c), key=costs.__getitem__)
+    parts: list[Part | None] = list(message.parts)
+    for done, n in enumerate(waiting):
+        share = max(0, left) // (len(waiting) - done)
+        part = message.parts[n]
+        if costs[n] > share and isinstance(part, Text | ToolResult):
+            text = fitted(part.text, share, counter)
+            parts[n] = replace(part, text=text) if text or isinstance(part, ToolResult) else None
+            left -= counter.count(text)
+        else:
+            left -= costs[n]
+    kept = tuple(p for p in parts if p is not None)
+    return replace(message, parts=kept or (Text(CUT),))

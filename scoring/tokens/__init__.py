@@ -1,0 +1,1 @@
+"""Tokens: counting, estimating, and calibrating estimates against real usage."""

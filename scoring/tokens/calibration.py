@@ -1,0 +1,254 @@
+"""From estimated tokens to what the provider counts: what one session has learned from its own real usage.
+
+A context's real size is `unseen + factor x estimate`: the estimate covers the messages we see, `unseen` what every
+call carries besides (system prompt, tool definitions). An anchor is a call whose real size was reported: right behind
+it the total is exact; what came after is added as `factor x estimate + waiting + extra`, `waiting` being what the
+agent's own rules say it slips in, `extra` what was left over in the calls before. The answer of a call counts as
+reported, unless that is less than its own text can be: writers often keep a first, partial figure.
+
+Learning is by medians over the last calls, so that a turn with an image, a hidden page or a resumed call moves
+nothing. All functions are pure; the state is bounded and JSON-able. A compaction takes the anchor away, what was
+learned stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any, Literal
+
+Certainty = Literal["exact", "calibrated", "estimated"]
+Sample = tuple[
+    int, int
+]  # between two calls: estimated tokens that came in, tokens the context really grew by
+
+# The figures below were chosen on the real sessions of docs/tokens.md; the results differ little between half and
+# double of each.
+SAMPLES = 24
+PRIOR_TOKENS = 3_000  # weight of "the estimate is right", in tokens
+PRIOR_CALLS = 6  # weight of "nothing is hidden", in calls
+LEAST_SAMPLE = 50  # smaller samples say nothing about the factor
+LEAST_FACTOR, GREATEST_FACTOR = 0.5, 2.5
+MOST_EXTRA = 1_000
+# Reported output below this share of its own text's estimate is not believed.
+BELIEVED_OUTPUT_SHARE = 0.6
+SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
+# A call with less than this share of what was expected is another conversation's (a title, a check), unless the
+# next one is as small.
+ASIDE_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a session knows. Tokens throughout; "here" is the stretch since the last compaction.
+
+    `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
+    `second` and `restored`: what the agent puts besides the messages we see into the session's second call, and into
+    the first after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
+    `anchor_estimate` those of the context right behind its answer, all None or 0 before the first call here.
+    `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`: input of a
+    call that was not believed to be one of this conversation. `waiting`: what is known to come with the next call
+    besides the messages, by the agent's own rules (`expecting`).
+    """
+
+    factor: float = 1.0
+    extra: int = 0
+    unseen: int = 0
+    second: int = 0
+    restored: int = 0
+    known: bool = False
+    calls: int = 0
+    compactions: int = 0
+    compacted: bool = False
+    call: str = ""
+    model: str = ""
+    input_real: int | None = None
+    input_estimate: int = 0
+    anchor_real: int | None = None
+    anchor_estimate: int = 0
+    believed: bool = False
+    broken: bool = False
+    aside: int | None = None
+    waiting: int = 0
+    samples: tuple[Sample, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return {**asdict(self), "samples": [list(sample) for sample in self.samples]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:
+        """What `to_dict` wrote; unknown keys are ignored."""
+        fields = {k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__}
+        fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
+        return cls(**fields)
+
+
+def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
+    """What is assumed before the first call: overheads learned from other sessions (`scoring.tokens.overheads`)."""
+    return Calibration(unseen=unseen, second=second, restored=restored)
+
+
+def observe(
+    known: Calibration,
+    real_input: int,
+    output: int,
+    estimate_before: int,
+    estimate_own: int,
+    *,
+    call: str = "",
+    model: str = "",
+) -> Calibration:
+    """A call was reported: `real_input` tokens in, `output` out.
+
+    `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer as far
+    as it is there. The same `call` may be reported again, with more of its answer; it is counted once.
+    """
+    if call and call == known.call and known.anchor_real is not None:
+        return _anchored(known, output, estimate_own)
+    if _is_aside(known, real_input, estimate_before):
+        return replace(known, aside=real_input, call=call)
+    learned = _learned(known, real_input, estimate_before, model)
+    here = replace(
+        learned,
+        known=True,
+        calls=known.calls + 1,
+        compacted=False,
+        call=call,
+        model=model or known.model,
+        input_real=real_input,
+        input_estimate=estimate_before,
+        broken=False,
+        aside=None,
+        waiting=0,
+    )
+    return _anchored(here, output, estimate_own)
+
+
+def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
+    """The anchor moved behind the answer of the last call."""
+    believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
+    own = output if believed else round(known.factor * estimate_own)
+    return replace(
+        known,
+        anchor_real=(known.input_real or 0) + own,
+        anchor_estimate=known.input_estimate + estimate_own,
+        believed=believed,
+    )
+
+
+def _is_aside(known: Calibration, real_input: int, estimate_before: int) -> bool:
+    if known.anchor_real is None or known.broken or estimate_before < known.input_estimate:
+        return False
+    small = real_input < ASIDE_SHARE * known.anchor_real
+    return small and (known.aside is None or real_input < ASIDE_SHARE * known.aside)
+
+
+def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
+    """What a new call's input teaches: of the first call the overheads, of any other the growth since the last."""
+    if not known.known:
+        return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
+    if known.input_real is None or known.anchor_real is None:
+        expected = known.unseen + known.factor * estimate_before
+        if not known.compacted:
+            return known
+        restored = max(0, round(real_input - expected))
+        return replace(known, restored=restored, compactions=known.compactions + 1)
+    if known.broken or (model and known.model and model != known.model):
+        return known
+    if known.believed:
+        sample = (estimate_before - known.anchor_estimate, real_input - known.anchor_real - known.waiting)
+    else:
+        sample = (estimate_before - known.input_estimate, real_input - known.input_real - known.waiting)
+    if sample[0] < 0 or sample[1] < 0:
+        return known
+    if known.calls == 1:  # what the agent begins with is not a matter of the factor
+        return replace(known, second=max(0, round(sample[1] - known.factor * sample[0])))
+    samples = (*known.samples, sample)[-SAMPLES:]
+    factor = _factor(samples)
+    rest = [y - factor * x for x, y in samples] + [0.0] * PRIOR_CALLS
+    extra = min(MOST_EXTRA, max(0, round(median(rest))))
+    return replace(known, factor=factor, extra=extra, samples=samples)
+
+
+def _factor(samples: tuple[Sample, ...]) -> float:
+    """The weighted median of real by estimated growth; a sample weighs as much as was estimated."""
+    ratios = [(y / x, float(x)) for x, y in samples if x >= LEAST_SAMPLE]
+    ratios.append((1.0, float(PRIOR_TOKENS)))
+    ratios.sort()
+    half, passed = sum(weight for _, weight in ratios) / 2, 0.0
+    for ratio, weight in ratios:
+        passed += weight
+        if passed >= half:
+            return round(min(GREATEST_FACTOR, max(LEAST_FACTOR, ratio)), 4)
+    raise AssertionError("the weights add up to more than half of their sum")
+
+
+def absorbed(known: Calibration, tokens: int) -> Calibration:
+    """More of the answer of the last reported call came in (or went): its reported output covers it already."""
+    if known.anchor_real is None:
+        return known
+    return replace(known, anchor_estimate=known.anchor_estimate + tokens)
+
+
+def after_compaction(known: Calibration) -> Calibration:
+    """The context was replaced: nothing is anchored any more; what was learned is still true."""
+    return replace(
+        known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
+        anchor_estimate=0, believed=False, broken=False, aside=None, waiting=0,
+    )  # fmt: skip
+
+
+def after_rewind(known: Calibration) -> Calibration:
+    """Messages left the context or came back: the anchor holds, but the next call teaches nothing about growth."""
+    return replace(known, broken=True, call="")
+
+
+def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
+    """The size of a context of which we estimate `estimate` tokens, and how sure that is."""
+    if known.anchor_real is not None:
+        grown = estimate - known.anchor_estimate
+        hidden = (known.second if known.calls == 1 else known.extra) + known.waiting
+        more = known.factor * grown + (hidden if grown > 0 else 0)
+        certain = grown == 0 and known.believed and not known.broken
+        return max(0, round(known.anchor_real + more)), "exact" if certain else "calibrated"
+    back = known.restored if known.compacted and known.known else 0
+    tokens = known.unseen + known.factor * estimate + back + known.waiting
+    return max(0, round(tokens)), "calibrated" if known.known else "estimated"
+
+
+def expecting(known: Calibration, tokens: int) -> Calibration:
+    """`tokens` that are in no message come with the next call (less than 0: stand in one and do not come)."""
+    return known if known.waiting == tokens else replace(known, waiting=tokens)
+
+
+def slipped(known: Calibration, tokens: int) -> Calibration:
+    """`tokens` that are in no message came with a call whose usage nobody reports: they are in the context now."""
+    if known.anchor_real is not None:
+        return replace(known, anchor_real=known.anchor_real + tokens, waiting=0)
+    return known if known.known else replace(known, unseen=known.unseen + tokens, waiting=0)
+
+
+def split(known: Calibration, regions: Mapping[str, int], tokens: int) -> dict[str, int]:
+    """`tokens` divided among the regions, of which we have estimates; what is left over is `unseen`.
+
+    The parts are whole numbers and add up to `tokens`, always.
+    """
+    estimate = sum(regions.values())
+    visible = min(tokens, round(known.factor * estimate))
+    parts = _shares(regions, visible) if estimate else dict.fromkeys(regions, 0)
+    left = tokens - sum(parts.values())
+    if left:
+        parts["unseen"] = parts.get("unseen", 0) + left
+    return parts
+
+
+def _shares(regions: Mapping[str, int], tokens: int) -> dict[str, int]:
+    """Whole shares of `tokens` in proportion; the largest remainders get what rounding down left."""
+    estimate = sum(regions.values())
+    parts = {name: tokens * value // estimate for name, value in regions.items()}
+    by_remainder = sorted(regions, key=lambda name: (-(tokens * regions[name] % estimate), name))
+    for name in by_remainder[: tokens - sum(parts.values())]:
+        parts[name] += 1
+    return parts

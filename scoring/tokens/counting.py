@@ -1,0 +1,202 @@
+"""What texts, messages and tool definitions cost in tokens.
+
+Whoever has a tokenizer hands it in as a `TokenCounter`; without one the script-aware estimator counts. Content
+is counted by characters, never by bytes or by its JSON spelling. What a provider adds around the content stands
+in one table below. All results are whole tokens, 0 or more, and depend on the content alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any, Protocol
+
+from scoring.messages import FileReference, Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.tokens.estimator import estimate
+from scoring.tokens.families import Family
+
+MESSAGE_OVERHEAD = 4  # role and delimiters: OpenAI's chat format takes 3, and 1 for the role
+CALL_OVERHEAD = 6  # the call's type and the frame around its id, name and arguments
+RESULT_OVERHEAD = 4  # the frame around a result and its state
+TOOL_OVERHEAD = 8  # the frame around a tool's name, description and schema
+# Signatures and encrypted reasoning: base64 of what the provider turns back into some tokens of its own.
+OPAQUE_CHARS_PER_TOKEN = 8
+# A flat cost an item. Anthropic bills at most about 1,600 for an image, OpenAI up to 1,445, Gemini 258 a tile;
+# sound is 25-32 tokens a second, a page of a document about an image and its text. A counter that knows its model
+# takes the family's figures for images, by their size (`scoring.tokens.families`).
+MEDIA_TOKENS: Mapping[str, int] = {
+    "image": 1_600,
+    "audio": 2_000,
+    "video": 5_000,
+    "document": 3_000,
+    "definition": 500,
+}
+# The kind of a "medium" that is a tool's definition: a result of tool search names it, the provider puts it in.
+DEFINITION = "definition"
+OTHER_MEDIA_TOKENS = 1_600
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of plain text."""
+
+    def count(self, text: str) -> int:
+        """The number of tokens in `text`, 0 for the empty text."""
+        ...
+
+
+class Estimator:
+    """Counts without a tokenizer, within some 15 % of o200k on prose, code, and scripts of all kinds."""
+
+    def count(self, text: str) -> int:
+        """The estimated number of tokens in `text`."""
+        return estimate(text)
+
+
+class FourCharacters:
+    """Counts four characters a token and adds nothing for a message: the preset *Blueprint*."""
+
+    message_overhead = 0
+    call_overhead = 0
+    result_overhead = 0
+
+    def count(self, text: str) -> int:
+        """A quarter of the characters, rounded up."""
+        return -(-len(text) // 4)
+
+
+class ModelCounter:
+    """Counts as a model does: a tokenizer's tokens times the model's factor, with what its family adds.
+
+    Good for one model; `factor` is the model's `token_factor`.
+    """
+
+    def __init__(self, counter: TokenCounter, family: Family, factor: float = 1.0) -> None:
+        self._counter, self._factor, self.family = counter, factor, family
+        self.message_overhead = round(factor * family.message)
+        self.calls_overhead = round(factor * family.calls)
+        self.call_overhead = round(factor * CALL_OVERHEAD)
+        self.counts_ids = family.ids
+        self.argument_overhead = round(factor * family.argument)
+        self.result_overhead = round(factor * RESULT_OVERHEAD)
+
+    def count(self, text: str) -> int:
+        """The number of tokens the model makes of `text`."""
+        return round(self._factor * self._counter.count(text))
+
+    def media(self, media: Media) -> int:
+        """The tokens of one item of media, by the provider's rule where it has one for the size."""
+        if media.kind == DEFINITION:
+            return round(self._factor * self.family.definition)
+        if media.kind != "image":
+            return media_tokens(media)
+        known = media.width > 0 and media.height > 0
+        return self.family.image(media.width, media.height) if known else self.family.image_unknown
+
+    def sealed(self, chars: int) -> int:
+        """The tokens of reasoning of which an encrypted copy of so many characters is there."""
+        return round(self._factor * self.family.sealed(chars))
+
+
+ESTIMATOR = Estimator()
+FOUR_CHARACTERS = FourCharacters()
+
+
+def estimate_tokens(text: str, counter: TokenCounter | None = None) -> int:
+    """The tokens of a plain text."""
+    return (counter or ESTIMATOR).count(text)
+
+
+def estimate_message_tokens(message: Message, counter: TokenCounter | None = None) -> int:
+    """The tokens a message takes in a context: its parts, and what is added for each message.
+
+    A counter may set its own `message_overhead`, `call_overhead` and `result_overhead`.
+    """
+    counter = counter or ESTIMATOR
+    total: int = getattr(counter, "message_overhead", MESSAGE_OVERHEAD)
+    with_calls: int | None = getattr(counter, "calls_overhead", None)
+    if with_calls is not None and message.calls:
+        total = with_calls
+    if message.name:
+        total += counter.count(message.name)
+    for part in message.parts:
+        total += part_tokens(part, counter)
+    return total
+
+
+def part_tokens(part: Part, counter: TokenCounter) -> int:
+    """The tokens of one part."""
+    if isinstance(part, Text):
+        return counter.count(part.text)
+    if isinstance(part, ToolResult):
+        overhead: int = getattr(counter, "result_overhead", RESULT_OVERHEAD)
+        names = _id(part.call_id, counter) + counter.count(part.name)
+        return overhead + names + counter.count(part.text) + sum([_media(m, counter) for m in part.media])
+    if isinstance(part, ToolCall):
+        overhead = getattr(counter, "call_overhead", CALL_OVERHEAD)
+        said = _id(part.id, counter) + counter.count(part.name) + counter.count(part.arguments)
+        return overhead + _arguments(part, counter) + said
+    if isinstance(part, Reasoning):
+        return _reasoning(part, counter)
+    if isinstance(part, FileReference):
+        return counter.count(part.block)  # what stands there, not the file
+    return _media(part, counter)
+
+
+def _id(text: str, counter: TokenCounter) -> int:
+    """The id of a call; some families are not shown it."""
+    return counter.count(text) if getattr(counter, "counts_ids", True) else 0
+
+
+def _arguments(call: ToolCall, counter: TokenCounter) -> int:
+    """What is added for each argument of a call."""
+    each: int = getattr(counter, "argument_overhead", 0)
+    if not each:
+        return 0
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return each
+    return each * len(arguments) if isinstance(arguments, dict | list) else each
+
+
+def _reasoning(part: Reasoning, counter: TokenCounter) -> int:
+    """The tokens of reasoning.
+
+    What is readable is often a mere summary, or nothing; a counter that knows its model takes the longer of that and
+    of what the encrypted copy must hold.
+    """
+    if isinstance(counter, ModelCounter):
+        return max(counter.count(part.text), counter.sealed(part.opaque_chars))
+    return counter.count(part.text) + ceil(part.opaque_chars / OPAQUE_CHARS_PER_TOKEN)
+
+
+def _media(media: Media, counter: TokenCounter) -> int:
+    return counter.media(media) if isinstance(counter, ModelCounter) else media_tokens(media)
+
+
+def media_tokens(media: Media) -> int:
+    """The flat cost of one image, sound or document."""
+    return MEDIA_TOKENS.get(media.kind, OTHER_MEDIA_TOKENS)
+
+
+def estimate_tool_tokens(tools: Sequence[Mapping[str, Any]], counter: TokenCounter | None = None) -> int:
+    """The tokens of tool definitions in any wire format: name, description and schema of each."""
+    counter = counter or ESTIMATOR
+    return sum(TOOL_OVERHEAD + counter.count(text) for tool in tools for text in _definitions(tool))
+
+
+def _definitions(tool: Mapping[str, Any]) -> list[str]:
+    """What a definition says, one text a tool; Gemini lists several in one."""
+    declared = tool.get("functionDeclarations") or tool.get("function_declarations")
+    if isinstance(declared, Sequence) and not isinstance(declared, str):
+        return [text for one in declared if isinstance(one, Mapping) for text in _definitions(one)]
+    inner = tool.get("function")
+    body = inner if isinstance(inner, Mapping) else tool
+    schema = next(
+        (body[k] for k in ("parameters", "input_schema", "parametersJsonSchema") if k in body), None
+    )
+    spelled = (
+        "" if schema is None else json.dumps(schema, ensure_ascii=False, separators=(",", ":"), default=str)
+    )
+    return [f"{body.get('name', '')}\n{body.get('description') or ''}\n{spelled}"]

@@ -1,0 +1,378 @@
+"""What the model is sent: examples of the assembly, conformance examples by number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from scoring.assembly.assembly import build
+from scoring.assembly.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
+from scoring.budget.budget import TokenBudget
+from scoring.errors import UnknownFormat
+from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import Settings
+from scoring.summary.summary import Summary
+from tests.scoring.builders import BALANCED, calls, model, results, system, user
+
+
+class Words:
+    """Counts one token a word and nothing for a message, so that budgets can be written down exactly."""
+
+    message_overhead = call_overhead = result_overhead = 0
+
+    def count(self, text: str) -> int:
+        """The words of a text."""
+        return len(text.split())
+
+
+def words(count: int, word: str = "w") -> str:
+    """A text of so many tokens."""
+    return " ".join([word] * count)
+
+
+def cleared_ids(messages: Sequence[Message]) -> set[str]:
+    """The calls of which the output is cleared."""
+    return {r.call_id for m in messages for r in m.results if "cleared" in r.text}
+
+
+def by(budget: TokenBudget) -> AssemblyConfig:
+    """The rules of a bare budget, counted in words."""
+    return AssemblyConfig(BY_BUDGET, budget=budget, counter=Words())
+
+
+def bare(total: int, tail: int = 0) -> AssemblyConfig:
+    """A budget without reserves and shares."""
+    return by(TokenBudget(total, 0, 0, 0, 0, tail))
+
+
+def numbered(count: int, each: int = 10) -> list[Item | Summary]:
+    """A conversation of so many messages, numbered from 1, each of so many tokens."""
+    made = (user(words(each)) if n % 2 else model(words(each)) for n in range(1, count + 1))
+    return [Item(str(n), m) for n, m in enumerate(made, start=1)]
+
+
+class TestTheBudget:
+    """Who gets how much."""
+
+    def test_is_shared_out(self) -> None:  # M1
+        """30,000 less two reserves, 15 % and 5 %, the rest is history."""
+        budget = TokenBudget(30_000, 2_000, 2_000, 0.15, 0.05, 16)
+        assert (budget.memory, budget.learnings, budget.history) == (3_900, 1_300, 20_800)
+
+    @pytest.mark.parametrize(("old", "stay"), [(99, 2), (100, 1)])
+    def test_counts_the_new_message_first(self, old: int, stay: int) -> None:  # M1
+        """Conformance example 7: beside one token 99 fit into 100, and 100 do not."""
+        snapshot = Snapshot((Item("1", user(words(old))),), new_message=user("hi"))
+        assert len(build(snapshot, config=bare(100)).messages) == stay
+
+    def test_of_reserves_alone_leaves_only_the_new_message(self) -> None:  # M1, M2
+        """Conformance example 7: reserves equal to the total are accepted."""
+        snapshot = Snapshot(tuple(numbered(5)), new_message=user("hi"))
+        made = build(snapshot, config=by(TokenBudget(100, 50, 50, 0, 0, 0)))
+        assert made.messages == (user("hi"),)
+        assert made.over_budget is not None
+
+    def test_gives_history_what_memory_does_not_use(self) -> None:  # M1
+        """Nothing was found, so history may take all."""
+        made = build(numbered(10), config=by(TokenBudget(100, 0, 0, 0.15, 0.05, 0)))
+        assert made.token_estimate == 100
+
+    def test_counts_the_real_prompt(self) -> None:  # M3
+        """A prompt above its reserve takes the room of history."""
+        made = build(numbered(10), "default", words(50), by(TokenBudget(100, 20, 0, 0, 0, 0)))
+        assert made.raw_message_tokens == 50
+        assert made.token_estimate == 100
+
+    def test_comes_from_the_window_otherwise(self) -> None:  # C5
+        """Window less the output reserve and the buffer."""
+        made = build([user()], "claude-3-opus")
+        assert made.budget.total == 200_000 - 4_096 - 20_000
+
+    def test_of_a_window_without_anything_usable_is_zero_and_said(self) -> None:  # C5
+        """The result says so; it does not fail."""
+        made = build([user()], config=AssemblyConfig(replace(BALANCED, response_reserve=10_000_000)))
+        assert made.budget.total == 0
+        assert made.over_budget is not None
+        assert "nothing of the window is usable" in made.notes[0]
+
+    def test_gives_the_room_of_memories_to_what_is_always_kept(self) -> None:  # M1, C5
+        """Nothing is above the budget for the sake of what would be good to know."""
+        said = [Item(str(n), user(words(10))) for n in range(4)]
+        memories = ["m"]
+        config = AssemblyConfig(replace(BALANCED, fresh_tail=4), usable=46, counter=Words())
+        with_room = build(Snapshot(said, memories), "default", "Be brief.", replace(config, usable=400))
+        without = build(Snapshot(said, memories), "default", "Be brief.", config)
+        assert (with_room.memories, without.memories) == (1, 0)
+        assert without.over_budget is None
+        assert "memories and learnings are left out" in without.notes[-1]
+
+
+class TestTheOrder:
+    """Summaries and messages as they happened."""
+
+    def test_is_kept(self) -> None:  # M7
+        """Enriched system, summaries at their place, messages, the new one."""
+        items = [Summary("s", words(3)), *numbered(4)]
+        snapshot = Snapshot(items, memories=["remember this"], new_message=user("new"))
+        made = build(snapshot, "default", "You are.", by(TokenBudget(1_000, 100, 0)))
+        assert made.system_prompt.startswith("You are.\n\n## Relevant Memory")
+        assert [m.text.split()[0] for m in made.messages] == ["[Summary:", "w", "w", "w", "w", "new"]
+
+    def test_has_a_summary_at_the_place_of_what_it_covers(self) -> None:  # C2, M7
+        """Between the messages before and behind it."""
+        first, *rest = numbered(3)
+        made = build([first, Summary("s", "short"), *rest], config=bare(1_000))
+        assert made.messages[1].text == "[Summary: depth 1, 0 messages]\nshort"
+
+    def test_heads_a_summary_with_what_it_covers(self) -> None:  # M6
+        """Depth, messages and days."""
+        summary = Summary("s", "text", 2, 45, "2024-01-15T08:00:00Z", "2024-01-16T09:00:00Z")
+        assert summary.heading == "[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]"
+
+
+class TestTheFreshTail:
+    """The most recent messages."""
+
+    def test_is_filled_up_with_the_newest_first(self) -> None:  # M4, M5
+        """Conformance example 21: of 40, 25 to 40 are the tail, 12 to 24 fill it, 1 to 11 go."""
+        made = build(numbered(40), config=bare(290, tail=16))
+        assert made.oldest_included_message_id == "12"
+        assert len(made.messages) == 29
+        assert made.left_out == tuple(str(n) for n in range(1, 12))
+
+    def test_over_a_budget_of_zero_stays_and_is_flagged(self) -> None:  # M4, B7
+        """Conformance example 8: all three and the new message."""
+        snapshot = Snapshot(tuple(numbered(6)), new_message=user("hi"))
+        made = build(snapshot, config=bare(0, tail=3))
+        assert len(made.messages) == 4
+        assert made.over_budget is not None
+        assert made.over_budget.protected_tokens == 31
+
+    def test_never_begins_with_an_orphan_result(self) -> None:  # M4, P4
+        """The unit a result belongs to is protected whole."""
+        items = [
+            *numbered(6),
+            Item("c", calls("1", "2")),
+            Item("r", results("1")),
+            Item("q", results("2")),
+            Item("u", user()),
+        ]
+        made = build(items, config=bare(12, tail=2))
+        assert [m.role for m in made.messages][-4:] == ["assistant", "tool", "tool", "user"]
+        assert made.messages[-4].calls
+
+    def test_holds_at_least_the_recent_messages_of_the_settings(self) -> None:  # S2
+        """A fresh tail below `min_recent_messages` is widened."""
+        config = AssemblyConfig(replace(BALANCED, fresh_tail=2), ContextSettings(min_recent_messages=8))
+        assert config.tail == 8
+
+
+class TestSummaries:
+    """What stands for older messages."""
+
+    def test_too_large_does_not_starve_the_others(self) -> None:  # M6
+        """Conformance example 9: one huge early summary, two small later ones."""
+        items = [Summary("a", words(500)), Summary("b", words(5)), Summary("c", words(5)), *numbered(4)]
+        made = build(items, config=bare(70))
+        assert made.summaries_left_out == ("a",)
+        assert [m.text.split("\n")[-1] for m in made.messages[:2]] == [words(5), words(5)]
+        assert "summary a does not fit and is left out" in made.notes
+
+    def test_come_before_older_messages(self) -> None:  # M6
+        """With room for one, the summary stays."""
+        made = build([Summary("s", words(5)), *numbered(4)], config=bare(30, tail=1))
+        assert made.has_summary
+        assert made.raw_message_tokens <= 20
+
+    def test_of_a_hundred_thousand_tokens_never_break_the_budget(self) -> None:  # C5, S2
+        """Conformance example 13: a usable 36,000."""
+        items = [Summary("s", words(100_000)), *numbered(20)]
+        made = build(items, config=AssemblyConfig(BY_BUDGET, usable=36_000, counter=Words()))
+        assert made.token_estimate <= 36_000
+        assert not made.has_summary
+
+    def test_above_their_share_are_left_out_and_said_to_be(self) -> None:  # S2
+        """30 % of what is available."""
+        config = AssemblyConfig(BY_BUDGET, usable=1_000, counter=Words())
+        assert build([Summary("s", words(290)), *numbered(2)], config=config).has_summary
+        made = build([Summary("s", words(300)), *numbered(2)], config=config)
+        assert made.summaries_left_out == ("s",)
+
+    def test_are_made_for_the_list_where_the_strategy_summarises(self) -> None:  # C2, C5
+        """At the place of the first message covered; the same list gives the same bytes."""
+        said = [Item(str(n), user(f"{n} " + "use src/parser.py for it " * 60)) for n in range(40)]
+        rules = replace(BALANCED, fresh_tail=2, user_words_tokens=0)
+        config = AssemblyConfig(rules, usable=6_000, strategy="summarise")
+        made = build(said, config=config)
+        assert made.has_summary
+        assert made.token_estimate <= 6_000
+        assert made.messages[0].text.startswith(f"[Summary: depth 1, {len(made.left_out)} messages]")
+        assert f"a summary made for this list stands for {len(made.left_out)} messages" in made.notes
+        assert build(said, config=config) == made
+
+
+class TestOutputs:
+    """Tool outputs in what the model is sent."""
+
+    def test_that_come_again_are_cleared_before_anything_is_left_out(self) -> None:  # X7, C2
+        """In a bare list too; without the stage what is oldest goes."""
+        said = [m for n in "123" for m in (calls(n), results(n, text=words(500)))]
+        said += [user("on") for _ in range(9)]
+        rules = replace(BALANCED, strategy="newest_first", fresh_tail=2, user_words_tokens=0)
+        made = build(said, config=AssemblyConfig(rules, usable=1_000, counter=Words()))
+        assert cleared_ids(made.messages) == {"1", "2"}
+        assert len(made.messages) == len(said)
+        off = replace(rules, stage_duplicates=False, stage_superseded=False)
+        gone = build(said, config=AssemblyConfig(off, usable=1_000, counter=Words()))
+        assert cleared_ids(gone.messages) == set()
+        assert len(gone.messages) < len(said)
+
+
+class TestTheNewestMessage:
+    """The only one that is ever cut here."""
+
+    def test_above_the_usable_budget_is_sent_cut_and_said_to_be(self) -> None:  # C2, C5
+        """Conformance example 13."""
+        made = build(
+            [*numbered(3), Item("new", user(words(50_000)))],
+            config=AssemblyConfig(usable=36_000, counter=Words()),
+        )
+        assert made.newest_cut
+        assert made.over_budget is None
+        assert made.token_estimate <= 36_000
+        assert "the newest message is cut from 50,000 to" in made.notes[0]
+        assert len(made.messages) == 4
+
+    def test_is_whole_where_it_fits(self) -> None:  # C2
+        """Even where nothing else does."""
+        made = build([*numbered(20), Item("new", user(words(95)))], config=bare(100))
+        assert made.messages == (user(words(95)),)
+        assert not made.newest_cut
+
+
+class TestToolOutputs:
+    """Outputs that were cleared, and files by reference."""
+
+    def test_that_are_compacted_give_way_to_a_tombstone(self) -> None:  # C3
+        """Conformance example 12: absent from the context; the call keeps its arguments."""
+        output = message("tool", "", ToolResult("1", words(300, "secret"), "read"))
+        items = [
+            Item("u", user()),
+            Item("c", calls("1")),
+            Item("r", output, compacted_at="2024-01-15T12:00:00Z"),
+        ]
+        made = build(items, config=bare(1_000))
+        assert "secret" not in "".join(m.text for m in made.messages)
+        assert "output of read cleared at 2024-01-15T12:00:00Z" in made.messages[2].text
+        assert made.messages[1].calls == (ToolCall("1", "read", '{"path": "a.py"}'),)
+
+    def test_before_a_summary_are_not_cleared(self) -> None:  # C8
+        """Clearing stops at it."""
+
+        def turn(n: int) -> list[Item | Summary]:
+            output = message("tool", "", ToolResult(f"c{n}", words(900), "read"))
+            said = (user(f"q{n}"), message("assistant", "", ToolCall(f"c{n}", "read", "{}")), output)
+            return [Item(f"{n}.{i}", one) for i, one in enumerate(said)]
+
+        rules = {"tool_outputs_keep_turns": 1, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
+        settings = Settings.from_dict({**rules, "strategy": "tool_outputs_first", "user_words_tokens": 0})
+        context = replace(ContextSettings.of(settings), min_recent_messages=1)
+        config = AssemblyConfig(settings, context, usable=3_000)
+        late, early = (
+            build([*turn(0), *turn(1), *turn(2), *turn(3)], config=config),
+            build([*turn(0), *turn(1), Summary("s", "text"), *turn(2), *turn(3)], config=config),
+        )
+        assert cleared_ids(late.messages) == {"c0", "c1", "c2"}
+        assert cleared_ids(early.messages) == {"c2"}
+
+    def test_are_counted(self) -> None:  # C1
+        """Among the tokens of messages."""
+        made = build([user("a b"), calls("1"), results("1", text=words(7))], config=bare(1_000))
+        assert made.tool_output_tokens == 8
+        assert made.raw_message_tokens == 2 + 5 + 8 - 1
+
+    def test_files_stand_in_whole_blocks(self) -> None:  # C4
+        """Conformance example 12: opened and closed."""
+        said = message("user", "look", FileReference("src/a.py", "sha1:7", "text/x-python", 120, "a parser"))
+        made = build(Snapshot((Item("1", said),), format="openai"))
+        text = str(made.messages[0]["content"])
+        assert "[FILE: src/a.py]" in text
+        assert "[/FILE]" in text
+
+
+class TestWhatComesBack:
+    """The result as a value."""
+
+    def test_is_in_the_format_that_came_in(self) -> None:  # C1
+        """The same objects where nothing changed."""
+        given = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+        made = build(given, "gpt-5", "You are.")
+        assert all(a is b for a, b in zip(made.messages, given, strict=True))
+        assert made.oldest_included_message_id == "0"
+
+    def test_takes_a_request_body_with_its_tools(self) -> None:  # P1
+        """Tool definitions count, and are a region of their own."""
+        body = {
+            "messages": [{"role": "user", "content": "hi"}],
+            "tools": [{"name": "read", "input_schema": {"a": 1}}],
+        }
+        made = build(body, "claude-3-opus")
+        assert made.tool_tokens > 0
+        assert made.token_estimate == made.tool_tokens + made.raw_message_tokens
+
+    def test_of_the_same_state_is_the_same(self) -> None:  # P9
+        """Equal in every field."""
+        snapshot = Snapshot([Summary("s", "text"), *numbered(40)], memories=["one"], learnings=["two"])
+        assert build(snapshot, config=bare(200, 4)) == build(snapshot, config=bare(200, 4))
+
+    def test_of_nothing_is_nothing(self) -> None:
+        """An empty session has a prompt, and no message."""
+        made = build([], "gpt-5", "You are.")
+        assert made.messages == ()
+        assert made.oldest_included_message_id is None
+
+    def test_of_nonsense_is_refused(self) -> None:
+        """A list of what are no messages."""
+        with pytest.raises(UnknownFormat):
+            build([1, 2, 3])
+
+
+class TestRepairs:
+    """Broken lists go out mended."""
+
+    def test_are_reported_and_leave_the_input_alone(self) -> None:  # P4, X6
+        """Conformance example 18: an orphan, an open call, a second result."""
+        given = (
+            user(),
+            results("gone"),
+            calls("1"),
+            results("1"),
+            results("1", text="again"),
+            calls("2"),
+            user(),
+        )
+        before = tuple(given)
+        made = build(given)
+        assert given == before
+        assert len(made.notes) == 3
+        assert [m.role for m in made.messages] == ["user", "assistant", "tool", "assistant", "tool", "user"]
+
+    def test_begin_a_list_with_the_user_where_the_format_asks(self) -> None:  # X6
+        """A context may have lost its beginning."""
+        made = build([model(), user()], config=AssemblyConfig(format="anthropic"))
+        assert made.messages[0].role == "user"
+        assert len(made.messages) == 3
+
+    def test_put_a_user_into_a_list_without_one(self) -> None:  # X6, P2
+        """Somebody has to have asked something; a system message is not assumed."""
+        made = build([system(), model()])
+        assert [m.role for m in made.messages] == ["system", "user", "assistant"]
+
+
+def test_messages_can_be_typed() -> None:
+    """A list of our own messages comes back as such."""
+    made = build([user("hi")])
+    assert isinstance(made.messages[0], Message)

@@ -1,0 +1,74 @@
+"""What a plan sees of a list that is being assembled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scoring.assembly.slots import Slot, before_the_last_summary, history_of
+from scoring.assembly.snapshot import Item
+from scoring.history.features import analyse
+from scoring.history.history import History
+from scoring.messages import Message
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.settings.task_types import Own
+from scoring.tokens.counting import estimate_message_tokens
+from tests.scoring.builders import calls, model, results, user
+
+SAID = [
+    user("fix src/app.py"),
+    calls("1"),
+    results("1", text="value=12 in src/app.py"),
+    model("done"),
+    user("on"),
+]
+
+
+def slots_of(messages: list[Message]) -> list[Slot]:
+    """Messages of which nothing is known yet."""
+    return [Slot(str(n), m, estimate_message_tokens(m)) for n, m in enumerate(messages)]
+
+
+class TestWhatAPlanSees:
+    """Of slots, as of bare messages."""
+
+    def test_is_what_it_sees_of_bare_messages(self) -> None:  # C2
+        """Contents and traces where the settings read them, and nothing that they do not."""
+        for settings in (FORESIGHT, BLUEPRINT, replace(FORESIGHT, strategy="score")):
+            history = history_of(slots_of(SAID), settings)
+            wanted = History.of(SAID, settings=replace(settings, counting="tokenizer"))
+            assert history.features == wanted.features
+        assert history_of(slots_of(SAID), FORESIGHT).features[2].content is not None
+        assert history_of(slots_of(SAID), BLUEPRINT).features[2].content is None
+
+    def test_rates_keywords_by_the_task_type(self) -> None:  # B18
+        """As a plan over the bare messages does."""
+        support = replace(FORESIGHT.task_types, support=Own(keywords=BLUEPRINT.keywords[:1]))
+        settings = replace(FORESIGHT, strategy="score", task_type="support", task_types=support)
+        said = [user("completed"), user("failed")]
+        assert history_of(slots_of(said), settings).keywords == History.of(said, settings=settings).keywords
+        assert history_of(slots_of(said), settings).keywords[0] == 0 < BLUEPRINT.keywords[0].share
+
+    def test_is_taken_from_the_item_where_that_is_known(self) -> None:
+        """Without looking at the message."""
+        features = analyse(user("something else"), 5, lexicon_of(BLUEPRINT.keywords))
+        item = Item("a", user(), features)
+        assert history_of([Slot("a", item.message, 5, item)], BLUEPRINT).features == [features]
+
+    def test_is_found_once(self) -> None:
+        """A list that is planned again is not read again."""
+        slots = slots_of(SAID)
+        first = history_of(slots, FORESIGHT).features
+        assert all(
+            one is other for one, other in zip(first, history_of(slots, FORESIGHT).features, strict=True)
+        )
+
+
+class TestBeforeTheLastSummary:
+    """How many messages a summary has behind it."""
+
+    def test_counts_no_summaries(self) -> None:
+        """Of two, the last one is meant; without one there are none."""
+        message, summary = (Slot("", user(), 1, summary=is_one) for is_one in (False, True))
+        assert before_the_last_summary([message, summary, message, summary, message]) == 2
+        assert before_the_last_summary([message, message]) == 0

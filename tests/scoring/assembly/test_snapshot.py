@@ -1,0 +1,91 @@
+"""What an assembly starts from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
+from scoring.budget.budget import TokenBudget
+from scoring.messages import Media, ToolResult, message
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS
+from scoring.summary.summary import Summary
+from scoring.tokens.counting import ESTIMATOR, FOUR_CHARACTERS
+from tests.scoring.builders import BALANCED, history_of, model, user
+
+
+class TestSnapshot:
+    """Whatever a session is given as."""
+
+    def test_stays_as_it_is(self) -> None:
+        """A snapshot is one already."""
+        one = Snapshot()
+        assert Snapshot.of(one) is one
+
+    def test_numbers_bare_messages(self) -> None:
+        """Their positions are their ids; summaries and items stay."""
+        summary, item = Summary("s", "text"), Item("x", user())
+        made = Snapshot.of([model(), summary, item])
+        assert made.items == (Item("0", model()), summary, item)
+        assert made.format == ""
+
+    def test_reads_wire_objects_and_bodies(self) -> None:
+        """A list or a request body; the format is remembered, the tools count."""
+        listed = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+        body = {
+            "messages": listed,
+            "system": "You are.",
+            "tools": [{"name": "t", "input_schema": {}}],
+            "model": "claude",
+        }
+        assert Snapshot.of(listed).format in ("openai", "anthropic")
+        assert Snapshot.of(body).format == "anthropic"
+        assert Snapshot.of(body).tools == ({"name": "t", "input_schema": {}},)
+
+    def test_an_item_knows_its_tokens_from_its_features(self) -> None:
+        """Found when the message came in."""
+        said = message("user", "some words")
+        features = history_of([said]).features[0]
+        assert Item("1", said, features).tokens == features.tokens
+        assert Item("1", said).tokens is None
+
+
+class TestTheRules:
+    """What a config may be."""
+
+    def test_come_from_settings_or_a_budget_alone(self) -> None:  # C1
+        """A bare budget means the newest first."""
+        budget = TokenBudget(1_000, 0, 0, fresh_tail_count=3)
+        assert AssemblyConfig.of(budget).settings.strategy == "newest_first"
+        assert AssemblyConfig.of(budget).tail == 3
+        assert AssemblyConfig.of(BLUEPRINT).settings is BLUEPRINT
+        assert AssemblyConfig.of(None) == AssemblyConfig()
+
+    def test_count_as_the_settings_say(self) -> None:
+        """Four characters in *Blueprint*, unless a counter is handed in."""
+        assert AssemblyConfig(BLUEPRINT).counts is FOUR_CHARACTERS
+        assert AssemblyConfig(BLUEPRINT, counter=ESTIMATOR).counts is ESTIMATOR
+
+    def test_protect_at_least_the_recent_messages(self) -> None:  # S2, C2
+        """Also where a prune has no fresh tail; a bare budget has the tail it names."""
+        assert AssemblyConfig(BLUEPRINT).tail == 6
+        assert AssemblyConfig(replace(BALANCED, fresh_tail=16)).tail == 16
+        assert AssemblyConfig(budget=TokenBudget(10, 0, 0, fresh_tail_count=0)).tail == 0
+
+    def test_are_those_of_the_default_preset_where_nothing_is_said(self) -> None:  # C5
+        """One default for the library and the application: no rules, and rules that name no settings."""
+        for config in (AssemblyConfig(), AssemblyConfig.of(None)):
+            assert config.settings == PRESETS[DEFAULT_PRESET]
+            assert config.context == ContextSettings.of(PRESETS[DEFAULT_PRESET])
+
+
+class TestAUserMessage:
+    """What every format writes of it."""
+
+    def test_says_something_by_words_or_media(self) -> None:  # X6
+        """Blanks and results of tools are nothing a list could begin with."""
+        assert user_says_something(user("hi"))
+        assert user_says_something(message("user", "", Media("image")))
+        assert not user_says_something(user("  "))
+        assert not user_says_something(message("user", "", ToolResult("1", "out")))
+        assert not user_says_something(model("hi"))

@@ -1,0 +1,159 @@
+"""Targets, usable windows and shared totals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scoring.budget.budget import (
+    Targets,
+    TokenBudget,
+    is_over_budget,
+    share_of,
+    targets,
+    usable_tokens,
+    utilization,
+)
+from scoring.errors import InvalidSettings
+from scoring.models.lookup import ModelLimits, find_model
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import BALANCED, user
+
+
+def window(tokens: int, input_limit: int | None = None) -> ModelLimits:
+    """A model of which only the window matters."""
+    return ModelLimits("made-up", tokens, input_limit)
+
+
+class TestTargets:
+    """How far a context may fill its window."""
+
+    @pytest.mark.parametrize(
+        ("name", "limit", "target"),
+        [
+            ("gemini-2.5-flash", 1_000_000, 800_000),
+            ("claude-sonnet-4-5", 200_000, 160_000),
+            ("gpt-5", 128_000, 102_400),
+            ("default", 100_000, 80_000),
+        ],
+    )
+    def test_of_blueprint_are_eighty_percent(self, name: str, limit: int, target: int) -> None:  # B13
+        """Target and aim are one in this preset."""
+        model = find_model(name, settings=BLUEPRINT)
+        assert targets(model, BLUEPRINT) == Targets(limit, target, target, "percent")
+
+    def test_are_the_least_of_three(self) -> None:  # X10
+        """80 % of the input limit, the window less the reserve, the user's cap; it says which."""
+        reserve = replace(BALANCED, response_reserve=60_000)
+        cap = replace(BALANCED, cap_tokens=50_000)
+        assert targets(window(200_000), BALANCED) == Targets(200_000, 160_000, 120_000, "percent")
+        assert targets(window(400_000, 272_000), BALANCED).target == 217_600
+        assert targets(window(200_000), reserve) == Targets(200_000, 140_000, 120_000, "reserve")
+        assert targets(window(200_000), cap) == Targets(200_000, 50_000, 37_500, "cap")
+
+    def test_never_aim_above_themselves(self) -> None:  # X9
+        """Whatever the settings, a prune cuts to the target at most."""
+        tight = replace(BLUEPRINT, cap_tokens=1_000)
+        assert targets(window(200_000), tight) == Targets(200_000, 1_000, 1_000, "cap")
+
+
+class TestUtilization:
+    """Tokens of the limit."""
+
+    @pytest.mark.parametrize(
+        ("tokens", "limit", "percent"),
+        [(57_450, 200_000, 28.7), (0, 100, 0.0), (300, 200, 150.0), (5, 0, 0.0)],
+    )
+    def test_has_one_decimal_and_no_cap(self, tokens: int, limit: int, percent: float) -> None:  # X10
+        """150 % is shown as such."""
+        assert utilization(tokens, limit) == percent
+
+
+class TestUsable:
+    """What an assembled context may take."""
+
+    @pytest.mark.parametrize(
+        ("tokens", "usable"),
+        [(200_000, 200_000 - 4_096 - 20_000), (8_192, 8_192 - 4_096 - 819), (1_000_000, 1_000_000 - 24_096)],
+    )
+    def test_is_the_window_less_reserve_and_buffer(self, tokens: int, usable: int) -> None:  # C5
+        """At least 4,096 for the answer; a buffer of 20,000, on small windows a tenth."""
+        assert usable_tokens(window(tokens), BALANCED) == usable
+        assert usable_tokens(window(tokens), replace(BALANCED, response_reserve=0)) == usable
+
+    def test_refuses_a_window_with_nothing_usable(self) -> None:  # C5
+        """With the numbers."""
+        with pytest.raises(InvalidSettings, match="window: expected more than 4,496 tokens, got 4,000"):
+            usable_tokens(window(4_000), BALANCED)
+
+
+class TestOverBudget:
+    """The check before a call."""
+
+    def test_adds_messages_tools_and_reserve(self) -> None:  # P5
+        """Exactly full is not over."""
+        assert not is_over_budget(90, 5, 5, 100)
+        assert is_over_budget(90, 5, 6, 100)
+
+    def test_counts_what_is_not_counted_yet(self) -> None:  # P5
+        """Messages and tool definitions may come as they are."""
+        assert is_over_budget([user("x" * 4_000)], [{"name": "read"}], 10, 200)
+        assert not is_over_budget([user("hello")], [], 10, 200)
+
+
+class TestTokenBudget:
+    """A total, shared out."""
+
+    BUDGET = TokenBudget(30_000, 2_000, 2_000, 0.15, 0.05, 16)
+
+    def test_gives_history_what_the_others_leave(self) -> None:  # M1
+        """26,000 available: 3,900 for memory, 1,300 for learnings, 20,800 for history."""
+        budget = self.BUDGET
+        assert (budget.available, budget.memory, budget.learnings, budget.history) == (
+            26_000,
+            3_900,
+            1_300,
+            20_800,
+        )
+        assert budget == TokenBudget(30_000)
+
+    def test_may_be_used_up_by_its_reserves(self) -> None:  # M2
+        """Reserves equal to the total are accepted, and leave nothing."""
+        budget = TokenBudget(4_000, 2_000, 2_000)
+        assert (budget.available, budget.history) == (0, 0)
+
+    @pytest.mark.parametrize(
+        ("changes", "field"),
+        [
+            ({"total": -1}, "total"),
+            ({"total": 2.5}, "total"),
+            ({"system_reserve": True}, "system_reserve"),
+            ({"fresh_tail_count": -1}, "fresh_tail_count"),
+            ({"memory_fraction": 1.1}, "memory_fraction"),
+            ({"learnings_fraction": float("nan")}, "learnings_fraction"),
+            ({"learnings_fraction": "0.1"}, "learnings_fraction"),
+            ({"memory_fraction": 0.6, "learnings_fraction": 0.5}, "memory_fraction"),
+            ({"total": 3_999}, "system_reserve"),
+        ],
+    )
+    def test_is_refused_where_it_cannot_be(self, changes: dict[str, Any], field: str) -> None:  # M2
+        """The message says which number and why."""
+        with pytest.raises(InvalidSettings) as refused:
+            replace(self.BUDGET, **changes)
+        assert [fault.field for fault in refused.value.faults] == [field]
+
+    def test_names_every_fault_at_once(self) -> None:  # M2
+        """Not one after the other."""
+        with pytest.raises(InvalidSettings, match=r"total: .*memory_fraction: "):
+            TokenBudget(-5, memory_fraction=-0.1)
+
+
+class TestShares:
+    """A percentage of tokens."""
+
+    def test_is_rounded_down_but_not_by_a_hair(self) -> None:
+        """What floats make of 29 % of 100 is still 29."""
+        assert share_of(100, 29.0) == 29
+        assert share_of(7, 50) == 3

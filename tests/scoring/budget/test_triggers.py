@@ -1,0 +1,105 @@
+"""When a summary is due, and the status view as data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring.budget.triggers import (
+    Bar,
+    Fill,
+    LastSummary,
+    available,
+    bars,
+    over_window,
+    status_line,
+    summary_due,
+)
+from scoring.settings.context import ContextSettings
+
+RULES = ContextSettings()
+QUIET = Fill(
+    since_messages=20, since_tokens=5_000, messages=5_000, tools=1_000, window=200_000, limit=200_000
+)
+
+
+class TestTriggers:
+    """A summary is due when a trigger is reached."""
+
+    @pytest.mark.parametrize(
+        ("fill", "cause"),
+        [
+            (QUIET, ""),
+            (replace(QUIET, since_messages=29), ""),
+            (replace(QUIET, since_messages=30), "messages"),
+            (replace(QUIET, since_tokens=128_000), ""),
+            (replace(QUIET, since_tokens=128_001), "tokens"),
+            (replace(QUIET, since_tokens=48_001, window=60_000), "tokens"),
+        ],
+    )
+    def test_by_messages_or_tokens(self, fill: Fill, cause: str) -> None:  # S3
+        """Thirty messages, or more than so many tokens, or a share of the window."""
+        assert summary_due(fill, RULES).cause == cause
+
+    @pytest.mark.parametrize("since", [0, 5, 9])
+    def test_need_a_few_messages_beyond_the_recent_ones(self, since: int) -> None:  # S3
+        """Below min_recent + 4 there is nothing to cover, however large it is."""
+        fill = replace(QUIET, since_messages=since, since_tokens=500_000, messages=500_000)
+        assert not summary_due(fill, RULES)
+
+    def test_by_the_full_formula(self) -> None:  # P5
+        """Messages + tool definitions + output reserve above the window."""
+        fits = replace(QUIET, messages=190_000, tools=5_904)
+        assert not over_window(fits, RULES)
+        over = replace(fits, tools=5_905)
+        assert over_window(over, RULES)
+        assert summary_due(over, RULES).cause == "window"
+
+    def test_are_not_reached_right_after_a_summary_of_everything(self) -> None:  # S3, C9
+        """Conformance example 15: what counts is what came since."""
+        after = replace(QUIET, since_messages=0, since_tokens=0, messages=199_999)
+        assert not summary_due(after, RULES)
+
+    def test_follow_the_settings(self) -> None:  # S3
+        """Each number is a setting."""
+        eager = replace(RULES, max_messages_before_summary=10, min_recent_messages=4)
+        assert summary_due(replace(QUIET, since_messages=10), eager).cause == "messages"
+
+
+class TestStatus:
+    """The status view, as people read it."""
+
+    def test_shows_both_triggers_as_bars(self) -> None:  # S7
+        """Name, value, limit and percent."""
+        fill = replace(QUIET, since_messages=18, since_tokens=45_000)
+        assert [str(bar) for bar in bars(fill, RULES)] == [
+            "Messages 18 / 30 (60.0 %)",
+            "Tokens 45,000 / 128,000 (35.2 %)",
+        ]
+
+    def test_has_no_percentage_of_a_limit_at_which_nothing_happens(self) -> None:  # S7, S3
+        """Where summaries are made on request; where they are made by themselves it may well be above 100."""
+        fill = replace(QUIET, since_messages=225, since_tokens=45_000)
+        on_request = bars(fill, replace(RULES, auto_summarize=False))
+        assert list(map(str, on_request)) == ["Messages 225", "Tokens 45,000 / 128,000 (35.2 %)"]
+        by_itself = bars(fill, replace(RULES, auto_summarize=True))
+        assert str(by_itself[0]) == "Messages 225 / 30 (750.0 %)"
+
+    def test_is_one_line(self) -> None:  # S7
+        """Messages, tools, context and percent."""
+        assert status_line(45_000, 12_450, 200_000) == (
+            "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
+        )
+
+    def test_tells_the_last_summary(self) -> None:  # S7
+        """How many messages became how many tokens."""
+        assert str(LastSummary(42, 580)) == "42 messages -> 580 tokens"
+
+    def test_a_bar_without_a_limit_is_empty(self) -> None:
+        """Nothing is divided by nothing."""
+        assert Bar("Messages", 3, 0).percent == 0.0
+
+    def test_available_is_what_reserve_prompt_and_tools_leave(self) -> None:  # S6
+        """Limit less all of these."""
+        assert available(replace(QUIET, system=2_000), RULES) == 200_000 - 4_096 - 2_000 - 1_000

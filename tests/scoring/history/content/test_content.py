@@ -1,0 +1,87 @@
+"""What one message says, by itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.history.content import EMPTY, VERSION, Content, content_of, line_hash
+from scoring.history.features import outputs_of, text_of
+from scoring.messages import Message
+from tests.scoring.builders import any_messages
+
+OUTPUT = "nothing\nFAILED tests/test_parser.py with an error\n\nand the last line of all says something"
+
+
+class TestContent:
+    """Marks, stems and rows."""
+
+    def test_has_names_then_lines(self) -> None:
+        """Names are spelled, in order; lines are hashes."""
+        content = content_of("open main.py\nthen read the whole of the text\nutils_b is a name")
+        assert content.names.split("\n") == ["main.py", "utils_b"]
+        assert list(content.lines) == [line_hash("then read the whole of the text")]
+
+    def test_knows_which_rows_carry_what(self) -> None:
+        """Rows without a mark are no rows; positions count names first."""
+        content = content_of(OUTPUT, [OUTPUT])
+        assert list(content.rows.lines) == [1, 3]
+        names = content.names.split("\n")
+        first = content.rows.marks[: content.rows.ends[0]]
+        assert {names[m] for m in first if m < len(names)} == {
+            "FAILED",
+            "tests/test_parser.py",
+            "test_parser.py",
+        }
+
+    def test_knows_which_marks_stand_in_alike_lines_alone(self) -> None:
+        """A name that another line has as well stands by itself."""
+        log = [f"INFO the request req-{n:04d} of order {n + 4000} was served" for n in range(9)]
+        text = "\n".join([*log, "and req-0007 was slow"])
+        content = content_of(text, [text])
+        names = content.names.split("\n")
+        alike = {names[mark] for mark in content.alike if mark < len(names)}
+        assert alike == {f"req-{n:04d}" for n in range(9)} - {"req-0007"} | {str(n + 4000) for n in range(9)}
+        assert len(content.alike) == len(alike) + len(content.lines) - 1
+
+    def test_has_no_rows_without_an_output(self) -> None:
+        """What a person or a model says is never cut."""
+        assert len(content_of(OUTPUT).rows.ends) == 0
+
+    def test_knows_a_question(self) -> None:
+        """And how long it is."""
+        content = content_of("Where is the parser?")
+        assert (content.asks, content.words) == (True, 4)
+
+    @given(any_messages, st.sampled_from(["", "héé\u2028x", OUTPUT, "x" * 1_000]))
+    def test_survives_json(self, messages: list[Message], more: str) -> None:
+        """What the store keeps is read back to an equal value."""
+        for message in messages:
+            content = content_of(text_of(message) + more, outputs_of(message) and [text_of(message) + more])
+            back = Content.from_dict(json.loads(json.dumps(content.to_dict())))
+            assert back == content
+            assert (back.names, back.lines, back.words, back.asks, back.stems, back.rows, back.alike) == (
+                content.names, content.lines, content.words, content.asks, content.stems, content.rows, content.alike
+            )  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "line",
+        ["x" * 300_000, "/" + "x" * 300_000, "a-" * 150_000, "a." * 150_000, "a/" * 150_000, "=" * 300_000],
+    )
+    def test_of_a_line_without_end_is_found(self, line: str) -> None:
+        """Data on one line takes as long as it is long, not the square of that (which would take minutes)."""
+        content = content_of(line, [line])
+        assert len(content.names) < 1_000
+
+    def test_of_another_version_is_none(self) -> None:
+        """Whoever has the text finds it anew."""
+        assert Content.from_dict({**EMPTY.to_dict(), "version": VERSION + 1}) is None
+
+    def test_is_equal_by_value(self) -> None:
+        """And differs in any part."""
+        assert content_of("main.py") == content_of("main.py")
+        assert hash(content_of("main.py")) == hash(content_of("main.py"))
+        assert Content(words=1) != EMPTY

@@ -1,0 +1,132 @@
+"""Rows of outputs, and shortening to them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.history.content.rows import (
+    ALIKE_FROM,
+    GAP,
+    HEAD,
+    LONG_LINE,
+    TAIL,
+    WHOLE,
+    Row,
+    alike_lines,
+    pieces_of,
+    shorten,
+    text_line,
+)
+
+OUTPUT = "\n".join(f"line {n} of the output" for n in range(10))
+
+
+class TestTextLines:
+    """Lines that say something."""
+
+    def test_lose_their_number(self) -> None:
+        """The same line of code, numbered by a tool or not."""
+        assert text_line("   12\treturn the rows of it") == "return the rows of it"
+
+    def test_are_long_enough_and_have_words(self) -> None:
+        """Neither braces nor rules count."""
+        assert text_line("}") is None
+        assert text_line("-" * 60) is None
+
+    def test_are_known_in_any_writing(self) -> None:
+        """Letters are letters; signs that need no blanks are as wide as two, and four of them are words."""
+        assert text_line("это достаточно длинный текст")
+        assert text_line("土曜日の電車は九番線から出ます")
+        assert text_line("電車は遅れた") is None
+        assert text_line("════════════════════════ 完") is None
+
+
+LOG = [
+    f"2024-11-01T00:{n:02}:00Z INFO request [req-{n:04x}] served /v1/orders/{n} in {n}ms" for n in range(9)
+]
+
+
+class TestAlikeLines:
+    """Lines that differ from many others in nothing but codes and numbers."""
+
+    def test_are_those_of_a_log_that_tell_what_the_others_tell(self) -> None:
+        """The one that tells something else stands out."""
+        error = "2024-11-01T00:04:00Z ERROR request [req-0004] order 17 failed: E_LOCK"
+        assert alike_lines([*LOG[:5], error, *LOG[5:]]) == {*range(10)} - {5}
+
+    def test_are_many(self) -> None:
+        """Seven may each matter."""
+        assert alike_lines(LOG[:7]) == set()
+
+    def test_are_no_list_of_names_or_figures(self) -> None:
+        """What such a list holds is what it was asked for: lines need words to be alike in."""
+        assert alike_lines([f"src/parser/part_{n}.py" for n in range(20)]) == set()
+        assert alike_lines([f'    "InstanceId": "i-0{n:016x}",' for n in range(20)]) == set()
+
+    def test_are_no_code(self) -> None:
+        """Lines of a program differ in words."""
+        words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa"]
+        assert alike_lines([f"    return self.{word} if {word} else None" for word in words]) == set()
+
+    @pytest.mark.parametrize("line", ["x" * 300_000, "a." * 150_000, "a/" * 150_000, "word " * 60_000])
+    def test_take_as_long_as_they_are(self, line: str) -> None:
+        """Not the square of that."""
+        assert len(alike_lines([line] * ALIKE_FROM)) in {0, ALIKE_FROM}
+
+
+class TestPieces:
+    """A line as it is offered."""
+
+    def test_of_a_short_line_are_the_line(self) -> None:
+        """Up to the limit it stays whole."""
+        assert pieces_of("x" * LONG_LINE) == ((WHOLE, "x" * LONG_LINE),)
+
+    def test_of_a_long_line_are_its_ends(self) -> None:
+        """Cut between words."""
+        line = "word " * 200 + "last/path.py"
+        (head, first), (tail, last) = pieces_of(line)
+        assert (head, tail) == (HEAD, TAIL)
+        assert line.startswith(first)
+        assert line.endswith(last)
+        assert last.endswith("last/path.py")
+        assert len(first) + len(last) < len(line)
+
+
+class TestShortening:
+    """What is left of an output."""
+
+    def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
+        """A mark at the top, and one for each gap."""
+        [short] = shorten([OUTPUT], [Row(2, WHOLE), Row(3, WHOLE), Row(7, WHOLE)])
+        assert short.split("\n") == [
+            *("[shortened: 3 of 10 lines]", GAP, "line 2 of the output", "line 3 of the output"),
+            *(GAP, "line 7 of the output", GAP),
+        ]
+
+    def test_counts_lines_on_from_one_output_to_the_next(self) -> None:
+        """Several outputs of one message share a numbering."""
+        first, second = shorten([OUTPUT, OUTPUT], [Row(11, WHOLE)])
+        assert first == "[shortened: 0 of 10 lines]"
+        assert "line 1 of the output" in second
+
+    def test_never_makes_longer(self) -> None:
+        """What would not get shorter stays."""
+        assert shorten(["a\nb"], []) == ["a\nb"]
+
+    @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))
+    def test_is_less_of_the_same(self, lines: list[str], kept: set[int]) -> None:
+        """All that stays stood in the output, in its order, but for marks in brackets."""
+        output = "\n".join(line.replace("\n", " ") for line in lines)
+        count = output.count("\n") + 1
+        rows = [
+            Row(n, piece) for n in sorted(kept) if n < count for piece, _ in pieces_of(output.split("\n")[n])
+        ]
+        [short] = shorten([output], rows)
+        assert len(short) <= len(output)
+        at = 0
+        for line in short.split("\n"):
+            if short == output or line == GAP or line.startswith("[shortened: "):
+                continue
+            at = output.index(line, at) + len(line)

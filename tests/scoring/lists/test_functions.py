@@ -1,0 +1,283 @@
+"""Pruning, summarising and measuring plain message lists."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import pytest
+
+from scoring.assembly.assembly import build
+from scoring.assembly.snapshot import AssemblyConfig
+from scoring.errors import MalformedMessage, ScoringError, UnknownFormat
+from scoring.formats import validate
+from scoring.lists.functions import (
+    auto_manage_context,
+    get_context_stats,
+    prune_context,
+    score_context_importance,
+    summarize_context,
+)
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import BLUEPRINT
+
+Wire = dict[str, Any]
+FORMER = replace(BLUEPRINT, strategy="newest_first")
+AT_SIXTY = replace(FORMER, target_percent=0.06, aim_percent=0.06)
+
+
+def said(role: str, text: str) -> Wire:
+    """A message in the chat format."""
+    return {"role": role, "content": text}
+
+
+def called(call_id: str) -> Wire:
+    """A tool call in the chat format."""
+    function = {"name": "read", "arguments": '{"path": "a.py"}'}
+    return {"role": "assistant", "tool_calls": [{"id": call_id, "type": "function", "function": function}]}
+
+
+def answered(call_id: str, text: str = "fine") -> Wire:
+    """Its result."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text}
+
+
+def gemini(role: str, text: str) -> Wire:
+    """A content of Gemini's."""
+    return {"role": role, "parts": [{"text": text}]}
+
+
+USERS = [said("user", "x" * 100) for _ in range(100)]
+
+
+class TestPruning:
+    """`prune_context`."""
+
+    def test_cuts_to_the_budget(self) -> None:  # B7, B8
+        """100 messages of 100 characters to 500 tokens: final <= 500; system first, last stays last."""
+        result = prune_context(list(USERS), 500)
+        assert result.stats == {"original": 2_500, "final": 500, "itemsRemoved": 80, "itemsKept": 20}
+        system = said("system", "be brief")
+        result = prune_context([system, *USERS], 1_000)
+        assert result.pruned[0] is system
+        assert result.pruned[-1] is USERS[-1]
+        assert result.stats["final"] <= 1_000
+
+    @pytest.mark.parametrize("tokens", [500, 6])
+    def test_keeps_the_error(self, tokens: int) -> None:  # B4
+        """Of [hello, ERROR: Failed, goodbye] the error stays, with any budget that has room for two."""
+        history = [said("user", text) for text in ("hello", "ERROR: Failed", "goodbye")]
+        assert history[1] in prune_context(history, tokens).pruned
+
+    def test_gives_back_the_same_objects_in_order(self) -> None:  # B8
+        """Kept + removed are all, each the very object that came in."""
+        history = [
+            said("system", "s"),
+            *(said("user", f"message {i}") for i in range(20)),
+            called("1"),
+            answered("1"),
+        ]
+        result = prune_context(history, 20)
+        places = {id(m): i for i, m in enumerate(history)}
+        assert sorted(places[id(m)] for m in result.pruned + result.removed) == list(range(len(history)))
+        assert [places[id(m)] for m in result.pruned] == sorted(places[id(m)] for m in result.pruned)
+
+    def test_lets_a_summary_stand_where_the_settings_say_so(self) -> None:  # S4, C2, B8
+        """At the place of the first message it covers; the rest are the objects that came in."""
+        history = [
+            said("system", "be brief"),
+            *(said("user", f"{i} " + "words of it " * 60) for i in range(30)),
+        ]
+        settings = replace(BLUEPRINT, strategy="summarise")
+        result = prune_context(history, 3_000, settings=settings)
+        assert result.pruned[1]["content"] == result.summary
+        assert result.summary.startswith(f"[Summary: depth 1, {len(result.removed)} messages]")
+        assert [*result.pruned[:1], *result.removed, *result.pruned[2:]] == history
+        assert result.stats["itemsKept"] + result.stats["itemsRemoved"] == len(history)
+        assert result.stats["final"] <= 3_000
+        assert result.stats["final"] == get_context_stats(result.pruned).tokens
+
+    def test_gives_back_the_list_itself_where_nothing_has_to_go(self) -> None:  # B8, B12
+        """Also the last message that is a system message, once."""
+        history = [said("user", "hello"), said("system", "be brief")]
+        result = prune_context(history, 1_000)
+        assert result.pruned is history
+        assert result.removed == []
+        assert result.stats["itemsKept"] == 2
+
+    def test_takes_zero_as_zero(self) -> None:  # B9
+        """A budget of 0 keeps only what is always kept, and says so with the numbers."""
+        result = prune_context([said("user", "x" * 40), said("user", "y" * 40)], 0)
+        assert len(result.pruned) == 1
+        assert result.over_budget is not None
+        assert (result.over_budget.protected_tokens, result.over_budget.max_tokens) == (10, 0)
+
+    @pytest.mark.parametrize(
+        ("model", "limit"), [("default", 80_000), ("claude-sonnet-4-5", 160_000), ("gpt-5", 102_400)]
+    )
+    def test_cuts_to_eighty_percent_by_default(self, model: str, limit: int) -> None:  # B9, B13
+        """Of the model's window in the preset."""
+        history = [said("user", "x" * 40_000) for _ in range(30)]
+        final = prune_context(history, model=model).stats["final"]
+        assert limit - 10_000 < final <= limit
+
+    def test_keeps_calls_with_their_results(self) -> None:  # P4, X6
+        """A result that goes takes its call along."""
+        history = [said("user", "x" * 80), called("1"), answered("1", "y" * 400), said("user", "z")]
+        result = prune_context(history, 60)
+        assert result.removed == history[1:3]
+
+    def test_opens_with_the_user_where_the_format_asks(self) -> None:  # X6
+        """A Gemini list never begins with the model, whatever scores."""
+        history = [gemini("user", "hi"), gemini("model", "ERROR: failed"), gemini("user", "x" * 8)]
+        assert prune_context(history, 6).pruned == history[2:]
+
+    def test_works_on_an_empty_list(self) -> None:
+        """Nothing in, nothing out."""
+        history: list[Wire] = []
+        assert prune_context(history, 10).pruned is history
+        assert score_context_importance([]) == []
+
+    def test_has_frozen_results(self) -> None:  # B9
+        """A result is a value."""
+        with pytest.raises(FrozenInstanceError):
+            prune_context([], 1).stats = {}  # type: ignore[misc]
+
+    @pytest.mark.parametrize("history", [[3], ["x"], [None], [{"role": "user"}, 7]])
+    def test_says_what_it_cannot_read(self, history: list[Any]) -> None:
+        """One clear error of ours, never another."""
+        with pytest.raises(ScoringError):
+            prune_context(history, 10)
+
+    def test_names_the_message_it_cannot_read(self) -> None:
+        """The index counts from 0."""
+        with pytest.raises(MalformedMessage, match="message 1"):
+            prune_context([said("user", "a"), {"role": "user", "content": 3}], 10)
+
+
+class TestTheFormat:
+    """Of a list that reads the same in several."""
+
+    TEXTS = [said("user", "x " * 200), *(said("assistant", f"ERROR: failed {n}") for n in range(6))]  # noqa: RUF012
+
+    def test_is_kept_to_where_it_is_said(self) -> None:  # X6
+        """An Anthropic list of plain texts begins with the user, whatever is pruned; OpenAI's may begin otherwise."""
+        listed = [*self.TEXTS, said("user", "on")]
+        guessed = prune_context(listed, 60, settings=FORMER)
+        assert guessed.pruned[0]["role"] == "assistant"
+        for result in (
+            prune_context(listed, 60, settings=FORMER, format="anthropic"),
+            auto_manage_context(listed, settings=AT_SIXTY, format="anthropic"),
+        ):
+            assert result.problems == ()
+            assert validate(result.pruned, "anthropic", ready=False) == []
+            assert result.stats["final"] <= 60
+
+    def test_is_kept_to_by_an_assembly(self) -> None:  # X6, C2
+        """As it is by a prune."""
+        listed = [*self.TEXTS, said("user", "on")]
+        config = AssemblyConfig(FORMER, ContextSettings(min_recent_messages=1), usable=60)
+        built = build(listed, config=config, format="anthropic")
+        assert validate(list(built.messages), "anthropic", ready=False) == []
+        assert built.token_estimate <= 60
+
+    def test_is_that_of_all_functions(self) -> None:
+        """Each takes it, and refuses one that nobody knows."""
+        for function in (
+            prune_context, auto_manage_context, get_context_stats, score_context_importance, summarize_context, build,
+        ):  # fmt: skip
+            function(self.TEXTS, format="openai")
+            with pytest.raises(UnknownFormat, match="morse"):
+                function(self.TEXTS, format="morse")
+
+
+class TestScoring:
+    """`score_context_importance`."""
+
+    def test_is_the_worked_example_in_any_format(self) -> None:  # B1-B6
+        """70, 20, 18, 36, 34, 60; `model` is assistant."""
+        roles = ("system", "user", "model", "user", "model", "user")
+        chat = [said("assistant" if r == "model" else r, "plain") for r in roles]
+        expected = [70.0, 20.0, 18.0, 36.0, 34.0, 60.0]
+        assert score_context_importance(chat) == expected
+        assert score_context_importance([gemini(r, "plain") for r in roles[1:]])[-1] == 60.0
+
+    def test_reads_roles_by_their_other_names(self) -> None:  # B3
+        """`developer` is system, `function` is tool."""
+        function = {"role": "function", "name": "read", "content": "ok"}
+        scores = score_context_importance([said("developer", "rules"), function, said("user", "hi")])
+        assert scores[0] == 70.0
+        assert scores[1] == 10.0
+
+    def test_does_not_read_keys_as_words(self) -> None:  # B4
+        """`tool_calls`, `function` and the keys of arguments are the format's words, not the message's."""
+        assert score_context_importance([said("user", "a"), called("1"), said("user", "b")])[
+            1
+        ] == pytest.approx(40 / 3 + 10)
+
+
+class TestMeasuring:
+    """`get_context_stats` and `auto_manage_context`."""
+
+    def test_of_a_short_history_is_above_zero(self) -> None:  # B11
+        """A few characters of a large window are still something."""
+        stats = get_context_stats([said("user", "hello")])
+        assert (stats.items, stats.tokens, stats.limit, stats.needsPruning) == (1, 2, 100_000, False)
+        assert stats.utilizationPercent == pytest.approx(0.002)
+
+    def test_is_not_capped(self) -> None:  # B11
+        """Three times the window is 300 %."""
+        stats = get_context_stats([said("user", "x" * 1_200_000)])
+        assert stats.utilizationPercent == 300
+        assert stats.needsPruning
+
+    def test_needs_pruning_above_the_target_only(self) -> None:  # B11, B12
+        """80,000 of 100,000 is not above 80 %."""
+        full = [said("user", "x" * 80_000) for _ in range(4)]
+        assert not get_context_stats(full).needsPruning
+        assert auto_manage_context(full).pruned is full
+        assert auto_manage_context(full, settings=replace(BLUEPRINT, aim_percent=60)).pruned is full
+        more = [*full, said("user", "more")]
+        assert get_context_stats(more).needsPruning
+        result = auto_manage_context(more)
+        assert result.pruned is not more
+        assert result.stats["final"] <= 80_000
+
+
+class TestSummarising:
+    """`summarize_context`."""
+
+    def test_counts_what_it_stands_for(self) -> None:  # B10
+        """30 messages, keep 10: 20 summarised, 10 kept."""
+        history = [said("user" if i % 2 == 0 else "assistant", f"{i}") for i in range(30)]
+        result = summarize_context(history)
+        assert result.stats == {"summarizedItems": 20, "keptItems": 10}
+        assert result.summary == "Previous 20 turns: 10 user messages, 10 model responses, 0 tool calls"
+        assert result.summarized == history[20:]
+
+    def test_is_worded_as_specified(self) -> None:  # B10
+        """The words of the specification, as in `Previous 50 turns: 25 user messages, …`."""
+        talk = [said("user", "a"), said("assistant", "b")] * 15
+        work = [m for i in range(10) for m in (said("user", "do"), called(f"{i}"))]
+        summary = summarize_context([*talk, *work, said("user", "last")], max_items=1).summary
+        assert summary == "Previous 50 turns: 25 user messages, 25 model responses, 10 tool calls"
+
+    def test_leaves_system_messages(self) -> None:  # B10
+        """They survive, and do not count."""
+        history = [said("system", "s"), *(said("user", f"{i}") for i in range(5))]
+        result = summarize_context(history, 2)
+        assert result.summarized == [history[0], *history[4:]]
+        assert result.stats == {"summarizedItems": 3, "keptItems": 2}
+
+    def test_never_tears_a_unit_apart(self) -> None:  # B10, P4
+        """The call of a kept result is kept with it."""
+        history = [said("user", "a"), called("1"), answered("1"), said("user", "b")]
+        assert summarize_context(history, 2).summarized == history[1:]
+
+    @pytest.mark.parametrize("keep", [10, 3, 0])
+    def test_of_a_short_list_has_nothing_to_say(self, keep: int) -> None:  # B10
+        """No more than is kept: no summary; keeping none sums up all."""
+        history = [said("user", "a")]
+        result = summarize_context(history, keep)
+        assert (result.summary == "") == (keep > 0)
+        assert summarize_context([], keep).stats == {"summarizedItems": 0, "keptItems": 0}

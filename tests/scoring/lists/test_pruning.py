@@ -1,0 +1,147 @@
+"""A prune carried out on a list: exact numbers, within the budget, in the list's format."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as checked
+from hypothesis import strategies as st
+
+from scoring.formats import FORMATS, decode, encode, validate
+from scoring.history.history import History
+from scoring.lists.functions import auto_manage_context, get_context_stats, prune_context
+from scoring.lists.pruning import Pruning, prune
+from scoring.messages import Message, ToolResult, message
+from scoring.settings.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
+from tests.scoring.builders import any_messages, calls, model, results, user
+
+PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
+OUTPUT = "\n".join(f"row {n} says something about file_{n}.py" for n in range(200))
+SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), user("on")]
+_ROWS = st.sampled_from(
+    ["error in /src/app.py", "value=12 " * 30, "数据库连接失败 🎉 " * 8, "x", "alpha beta 7 gamma " * 4, ""]
+)
+_TEXTS = st.sampled_from(["go on", "fix /src/app.py", "because value=12 failed " * 20, "数据库 " * 40])
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> list[Message]:
+    """A valid list of an agent's whose outputs have rows of very different lengths and alphabets."""
+    out = [message("system", "be brief")] if draw(st.booleans()) else []
+    for turn in range(draw(st.integers(1, 5))):
+        out.append(user(draw(_TEXTS)))
+        for n in range(draw(st.integers(0, 3))):
+            ids = [f"{turn}-{n}-{k}" for k in range(draw(st.integers(1, 2)))]
+            out.append(calls(*ids))
+            said = ["\n".join(draw(st.lists(_ROWS, max_size=25))) for _ in ids]
+            out += [message("tool", "", ToolResult(i, text)) for i, text in zip(ids, said, strict=True)]
+        out.append(model(draw(_TEXTS)))
+    return [*out, user("and now?")]
+
+
+ANY_SETTINGS = st.builds(
+    lambda preset, strategy, outputs, tail: replace(
+        preset, strategy=strategy or preset.strategy, stage_outputs=outputs, fresh_tail=tail
+    ),
+    st.sampled_from([FORESIGHT, BLUEPRINT]),
+    st.sampled_from(["", *STRATEGY_NAMES]),
+    st.sampled_from(["off", "shorten", "clear"]),
+    st.sampled_from([0, 4]),
+)
+
+
+def pruned(messages: list[Message], budget: int, factor: int, settings: Settings = PLAIN) -> Pruning:
+    """Messages pruned where what stands in for an output counts `factor` times as much as a plan reckons."""
+    history = History.of(messages, settings=settings)
+    return prune(history, messages, settings, budget, count=lambda m: factor * len(m.text) // 4 + 4)
+
+
+def forty_fold(message: Message) -> int:
+    """A counter by which every stand-in is dear."""
+    return 40 * len(message.text)
+
+
+class TestAListThatIsPruned:
+    """By the functions for bare lists."""
+
+    @checked(deadline=None)
+    @given(talks(), ANY_SETTINGS, st.sampled_from(sorted(FORMATS)), st.floats(0, 1))
+    def test_takes_what_is_said_and_is_valid(
+        self, messages: list[Message], settings: Settings, name: str, share: float
+    ) -> None:  # B7, B8, B9, X6, X7
+        """The list that comes out, read and counted anew: the final tokens, within the budget or flagged."""
+        listed = encode(messages, name)
+        budget = int(get_context_stats(listed, settings=settings).tokens * share)
+        result = prune_context(listed, budget, settings=settings)
+        final = result.stats["final"]
+        assert get_context_stats(result.pruned, settings=settings).tokens == final
+        assert final <= budget or result.over_budget is not None
+        assert result.stats["itemsRemoved"] + result.stats["itemsKept"] == len(listed)
+        if not validate(listed, name, ready=False) and not result.problems:
+            assert validate(result.pruned, name, ready=False) == []
+
+    @checked(deadline=None)
+    @given(talks(), st.sampled_from([FORESIGHT, BLUEPRINT]), st.sampled_from(sorted(FORMATS)))
+    def test_by_itself_takes_what_is_said(
+        self, messages: list[Message], preset: Settings, name: str
+    ) -> None:  # B12
+        """Automatic management counts as a prune does."""
+        settings = replace(preset, target_percent=0.2, aim_percent=0.1, windows="blueprint")
+        result = auto_manage_context(encode(messages, name), settings=settings)
+        final = result.stats["final"]
+        assert get_context_stats(result.pruned, settings=settings).tokens == final
+        assert final <= 200 or result.over_budget is not None
+
+
+class TestAPrune:
+    """Where the planner's estimates are wrong."""
+
+    def test_follows_its_first_plan_where_that_fits(self) -> None:
+        """Outputs are cut further before anything goes."""
+        for factor in (1, 2):
+            done = pruned(SAID, 600, factor)
+            assert (done.plan.max_tokens, done.settled.kept) == (600, (0, 1, 2, 3, 4))
+            assert done.tokens <= 600
+
+    def test_drops_what_it_must(self) -> None:
+        """Never what is protected; the budget that was asked for is the one that is told."""
+        done = pruned(SAID, 60, 40)
+        assert 4 in done.settled.kept
+        assert 3 not in done.settled.kept
+        assert done.tokens <= done.max_tokens == 60
+        assert done.over_budget is None
+
+    def test_says_what_is_over_as_of_the_budget_asked_for(self) -> None:  # B7
+        """With the protected alone above it nothing is tried again."""
+        done = pruned([*SAID[:4], user("x" * 400)], 60, 40)
+        assert done.over_budget is not None
+        assert (done.tokens, done.over_budget.protected_tokens, done.over_budget.max_tokens) == (100, 100, 60)
+
+    @pytest.mark.parametrize("name", ["anthropic", "gemini"])
+    def test_stays_valid_where_it_plans_again(self, name: str) -> None:  # X6
+        """What goes for the exact numbers' sake goes through the mending of the format like all else."""
+        rounds = ([user(f"ask {n}"), calls(f"{n}"), results(f"{n}", text=OUTPUT), model()] for n in range(6))
+        said = [message for one in rounds for message in one]
+        messages = list(decode(encode([*said, user("on")], name), name).messages)
+        history = History.of(messages, settings=PLAIN)
+        dropped = 0
+        for budget in range(100, 1_500, 100):
+            done = prune(history, messages, PLAIN, budget, wire_format=name, count=forty_fold)
+            dropped += done.plan.max_tokens < budget
+            assert done.tokens <= budget
+            assert validate(done.wire(messages, name), name, ready=False) == []
+        assert dropped
+
+    @given(any_messages, st.integers(0, 500), st.integers(1, 5))
+    def test_keeps_units_whole_and_the_budget(
+        self, messages: list[Message], budget: int, factor: int
+    ) -> None:  # X6
+        """Whatever the counter says of shortened outputs."""
+        done = pruned(messages, budget, factor)
+        history = History.of(messages, settings=PLAIN)
+        for members in history.units.members.values():
+            assert len(set(members) & set(done.settled.kept)) in (0, len(members))
+        assert done.tokens == sum(done.settled.costs.get(i, history.tokens[i]) for i in done.settled.kept)
+        assert done.over_budget or done.tokens <= budget

@@ -1,0 +1,141 @@
+"""From a model's name to its limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scoring.errors import InvalidSettings
+from scoring.models.lookup import ModelLimits, find_model, get_context_limit, known_models
+from scoring.settings.settings import BLUEPRINT
+
+
+class TestNames:
+    """Many ways to write one name."""
+
+    @pytest.mark.parametrize(
+        ("name", "row"),
+        [
+            ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+            ("anthropic/claude-4.5-sonnet", "claude-sonnet-4-5"),
+            ("Claude 4.5 Sonnet", "claude-sonnet-4-5"),
+            ("us.anthropic.claude-opus-4-1-20250805-v1:0", "claude-opus-4-1"),
+            ("claude-opus-4-20250514", "claude-opus-4"),
+            ("claude-3-5-sonnet@20241022", "claude-3-5-sonnet"),
+            ("claude-3-opus-20240229", "claude-3-opus"),
+            ("gpt-5-2025-08-07", "gpt-5"),
+            ("openai/gpt-5.1-codex-max", "gpt-5.1"),
+            ("GPT-5.1-Codex-Mini", "gpt-5.1-codex-mini"),
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gpt-4.1-mini-2025-04-14", "gpt-4.1-mini"),
+            ("models/gemini-2.5-flash-preview-05-20", "gemini-2.5-flash"),
+            ("gemini-2.5-flash-lite", "gemini-2.5-flash-lite"),
+            ("mistralai/mistral-large-2512", "mistral-large"),
+            ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1"),
+            ("x-ai/grok-4.20", "grok-4.20"),
+            ("qwen/qwen3-max", "qwen3-max"),
+            ("o3-2025-04-16", "o3"),
+        ],
+    )
+    def test_lead_to_the_longest_row(self, name: str, row: str) -> None:  # B13
+        """Case, dots and dashes, word order, provider prefix and date suffix make no difference."""
+        assert find_model(name).name == row
+
+    @pytest.mark.parametrize("name", ["", None, "default", "nonsense", "<synthetic>", "claude", "12", "🙂"])
+    def test_that_nobody_knows_get_the_default(self, name: str | None) -> None:  # B13
+        """The default row is small, and says that it is a guess."""
+        model = find_model(name)
+        assert (model.window, model.known) == (100_000, False)
+
+    def test_lead_each_row_to_itself(self) -> None:  # B13
+        """No row hides another."""
+        assert [find_model(row.name).name for row in known_models()] == [row.name for row in known_models()]
+
+    @pytest.mark.parametrize(
+        ("name", "window"),
+        [("claude-sonnet-4-5[1m]", 1_000_000), ("sonnet[1M]", 1_000_000), ("claude-opus-4-6[1m]", 1_000_000)],
+    )
+    def test_with_a_marker_have_the_wide_window(self, name: str, window: int) -> None:  # B13
+        """`[1m]` is how Claude Code spells a window of a million."""
+        assert get_context_limit(name) == window
+
+
+class TestWindows:
+    """What the table says."""
+
+    @pytest.mark.parametrize(
+        ("name", "limit"),
+        [
+            ("gemini-2.5-flash", 1_000_000),
+            ("claude-sonnet-4-5", 200_000),
+            ("claude-haiku-4.5", 200_000),
+            ("gpt-5", 128_000),
+            ("gpt-5-codex", 128_000),
+            ("default", 100_000),
+            ("grok-4", 100_000),
+        ],
+    )
+    def test_of_blueprint_are_its_own(self, name: str, limit: int) -> None:  # B13
+        """Gemini 2.5 Flash a million, Claude 4.5 200,000, GPT-5 128,000, all others 100,000."""
+        assert get_context_limit(name, settings=BLUEPRINT) == limit
+
+    def test_divide_by_the_input_limit_where_there_is_one(self) -> None:  # X10
+        """GPT-5 takes 272,000 of its 400,000 as input; Claude shares the window."""
+        gpt, claude = find_model("gpt-5"), find_model("claude-sonnet-4-5")
+        assert (gpt.window, gpt.limit) == (400_000, 272_000)
+        assert (claude.window, claude.limit, claude.input_limit) == (200_000, 200_000, None)
+
+
+class TestOverrides:
+    """The user's own rows."""
+
+    def test_come_first(self) -> None:  # S11, B13
+        """Even a shorter name of the user's wins over the table, for all models it begins."""
+        own = ModelLimits.from_dict({"name": "claude-opus", "window": 500_000})
+        assert get_context_limit("claude-opus-4-5", [own]) == 500_000
+        assert get_context_limit("claude-sonnet-4-5", [own]) == 200_000
+        assert get_context_limit("claude-opus-4-5", [own], BLUEPRINT) == 500_000
+
+    def test_change_only_what_they_name(self) -> None:  # B13
+        """Prices and the rest stay the table's; the source says whose row it is."""
+        own = ModelLimits.from_dict({"name": "gpt-5", "window": 300_000})
+        assert own == replace(
+            find_model("gpt-5"), window=300_000, source="own setting", date="", own=True, name="gpt-5"
+        )
+
+    def test_of_the_window_alone_leave_a_larger_input_limit_behind(self) -> None:  # B13
+        """It is the table's, and not what was named; a smaller one holds."""
+        small = ModelLimits.from_dict({"name": "gpt-5", "window": 30_000})
+        assert (small.limit, small.input_limit) == (30_000, None)
+        assert ModelLimits.from_dict({"name": "gpt-5", "window": 300_000}).input_limit == 272_000
+
+    def test_survive_json(self) -> None:
+        """A stored row is read back to an equal value."""
+        own = ModelLimits.from_dict({"name": "my-model", "window": 32_000, "input_price": 0.5})
+        assert ModelLimits.from_dict(own.to_dict()) == own
+
+    def test_take_the_window_from_the_output_limit_of_an_unknown_model(self) -> None:  # P1
+        """Four times the output limit, only where nothing else is known."""
+        assert ModelLimits.from_dict({"name": "my-model", "output_limit": 8_000}).window == 32_000
+        assert ModelLimits.from_dict({"name": "gpt-5", "output_limit": 8_000}).window == 400_000
+
+    @pytest.mark.parametrize(
+        ("data", "field"),
+        [
+            ({}, "name"),
+            ({"name": " "}, "name"),
+            ({"name": "m", "window": -1}, "window"),
+            ({"name": "m", "window": True}, "window"),
+            ({"name": "m", "input_price": "2"}, "input_price"),
+            ({"name": "m", "window": 10_000, "input_limit": 20_000}, "input_limit"),
+            ({"name": "m", "source": 7}, "source"),
+            ({"name": "m", "mood": 7}, "mood"),
+        ],
+    )
+    def test_are_refused_with_the_wrong_field(self, data: dict[str, Any], field: str) -> None:  # B13
+        """Nothing absurd enters the table."""
+        with pytest.raises(InvalidSettings) as refused:
+            ModelLimits.from_dict(data)
+        assert [fault.field for fault in refused.value.faults] == [field]

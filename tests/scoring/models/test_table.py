@@ -1,0 +1,59 @@
+"""The table of models."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from scoring.models.table import BLUEPRINT_ROWS, ROWS, Row
+
+
+class TestRows:
+    """What every row promises."""
+
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+    def test_say_where_they_come_from_and_when(self, row: Row) -> None:  # X10
+        """Each limit has a source and a date."""
+        assert row.source
+        assert date(2023, 1, 1) <= date.fromisoformat(row.date)
+
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+    def test_hold_together(self, row: Row) -> None:  # B13
+        """Limits fit the window, a cached token is never dearer than a new one, output never cheaper than input."""
+        assert 0 < (row.input or 1) <= row.window
+        assert 0 < (row.output or 1) <= row.window
+        if row.input_price is not None:
+            assert (row.cached_price or 0) <= row.input_price <= (row.output_price or 0)
+            assert row.cache_write_price is None or row.cache_write_price >= row.input_price
+
+    @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+    def test_say_what_kind_of_source_it_is(self, row: Row) -> None:  # X10
+        """A page that was read, a list that was read, or plainly an assumption."""
+        read = (
+            "platform.claude.com",
+            "developers.openai.com",
+            "ai.google.dev",
+            "docs.mistral.ai",
+            "docs.x.ai",
+        )
+        more = ("api-docs.deepseek.com", "alibabacloud.com", "dev.meta.ai", "huggingface.co", "vercel.com")
+        assert row.source.startswith((*read, *more, "genai-prices", "litellm", "assumed: "))
+
+    def test_have_names_of_their_own(self) -> None:
+        """No model stands twice."""
+        names = [row.name for row in ROWS]
+        assert len(set(names)) == len(names)
+
+    def test_cover_the_makers_people_use(self) -> None:  # B13
+        """Anthropic, OpenAI, Google, Mistral, DeepSeek, xAI, Qwen and Meta."""
+        makers = {row.name.split("-")[0].rstrip("0123456789.") for row in ROWS}
+        assert makers >= {"claude", "gpt", "gemini", "mistral", "deepseek", "grok", "qwen", "llama"}
+
+    def test_of_blueprint_are_three(self) -> None:  # B13
+        """The preset's windows do not grow with the table."""
+        assert [(r.name, r.window) for r in BLUEPRINT_ROWS] == [
+            ("gemini-2.5-flash", 1_000_000),
+            ("claude-4.5", 200_000),
+            ("gpt-5", 128_000),
+        ]

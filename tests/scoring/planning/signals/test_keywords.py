@@ -1,0 +1,26 @@
+"""The signal keywords."""
+
+from __future__ import annotations
+
+from scoring.planning.signals.keywords import MOST_COUNTED, of_marks, rate
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import history_of, user
+
+
+class TestKeywords:
+    """What a message's words are worth."""
+
+    def test_is_the_rating_found_when_the_message_came(self) -> None:  # B4
+        """The rating stands in the features; the plan reads no text."""
+        assert rate(history_of([user("hello"), user("it failed")]), BLUEPRINT) == [0, 15 / 25]
+
+
+class TestOfMarks:
+    """How often a name comes."""
+
+    def test_rises_towards_one(self) -> None:  # B18
+        """1/2 for one mention, more for more, up to the most that is counted."""
+        ratings = of_marks()
+        assert ratings[1:3] == [1 / 2, 2 / 3]
+        assert len(ratings) == MOST_COUNTED + 1
+        assert ratings[-1] < 1

@@ -1,0 +1,63 @@
+"""Exact duplicates of a tool output."""
+
+from __future__ import annotations
+
+from scoring.messages import ToolResult, message
+from scoring.planning.stages import duplicates
+from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
+from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from tests.scoring.builders import user
+from tests.scoring.planning.stages.sessions import asked, file_text, ground, places, ran
+
+SAME = file_text("the log")
+
+
+class TestDuplicates:
+    """Which outputs are cleared."""
+
+    def test_are_all_but_the_newest(self) -> None:  # X7
+        """Three times the same: the first two go, for the sake of the third."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
+        assert places(list(duplicates.find(ground(said)))) == [(1, 5), (3, 5)]
+
+    def test_are_equal_to_the_last_character(self) -> None:  # X7
+        """Nearly the same is not the same."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME + "!"), user()]
+        assert list(duplicates.find(ground(said))) == []
+
+    def test_are_no_protected_ones(self) -> None:  # X7, B7
+        """An old copy that is pinned stays, and so does the newest."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
+        assert places(list(duplicates.find(ground(said, kept=frozenset({0}))))) == [(3, 5)]
+
+    def test_are_measured_by_what_may_stay(self) -> None:  # X7
+        """A copy that goes anyway is none to rely on."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
+        assert places(list(duplicates.find(ground(said, gone=frozenset({4}))))) == [(1, 3)]
+
+    def test_are_not_looked_for_within_one_message(self) -> None:
+        """A message is no reason for itself."""
+        both = message("tool", "", ToolResult("1", SAME), ToolResult("2", SAME))
+        said = [asked("1", "a"), asked("2", "b"), both, user()]
+        assert list(duplicates.find(ground(said))) == []
+
+    def test_are_a_setting(self) -> None:  # X7
+        """On in *Foresight*, off in *Blueprint*."""
+        assert duplicates.wanted(FORESIGHT)
+        assert not duplicates.wanted(BLUEPRINT)
+
+
+class TestReasons:
+    """What is said of a cleared duplicate."""
+
+    def test_name_the_message_that_holds_the_same(self) -> None:  # X3, X7
+        """By its number, and never as if it were there whole where it is not."""
+        said = {state: duplicates.why(Cut(1, 0, 41), state, 1_041) for state in (WHOLE, LESS, GONE)}
+        assert {why.cause for why in said.values()} == {"duplicate"}
+        assert said[WHOLE].reason == "cleared: message 1,041 holds the same output"
+        assert said[LESS].reason == "cleared: message 1,041 had the same output, and is shortened too"
+        assert said[GONE].reason == "cleared: message 1,041 had the same output, and goes as well"
+
+    def test_tell_the_model_what_stays_true(self) -> None:  # X7
+        """Without a number, which it does not know, and whatever goes later."""
+        assert duplicates.told(Cut(1, 0, 41)) == "the same came again later"

@@ -1,0 +1,65 @@
+"""Old tool outputs, shortened or cleared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring.messages import Message
+from scoring.planning.stages import outputs
+from scoring.planning.stages.contract import WHOLE, Cut
+from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
+from tests.scoring.builders import user
+from tests.scoring.planning.stages.sessions import file_text, ground, ran
+
+CLEAR = replace(
+    FORESIGHT, stage_outputs="clear", tool_outputs_keep_tokens=500, tool_outputs_keep_turns=1
+)  # fmt: skip
+LONG = file_text("the log", 200)
+
+
+def turns(count: int = 3) -> list[Message]:
+    """Turns of a question and a command."""
+    return [m for n in range(count) for m in (user(f"question {n}"), *ran(str(n), "make", LONG))] + [user()]
+
+
+class TestOldOutputs:
+    """Which outputs are replaced."""
+
+    def test_are_those_before_the_last_turns_oldest_first(self) -> None:  # X7
+        """Beyond the newest tokens, as the settings of *tool outputs first* say."""
+        assert [cut.position for cut in outputs.find(ground(turns(), CLEAR))] == [2, 5, 8]
+        fewer = replace(CLEAR, tool_outputs_keep_turns=2)
+        assert [cut.position for cut in outputs.find(ground(turns(), fewer))] == [2, 5]
+
+    def test_are_no_protected_ones(self) -> None:  # X7, B7
+        """A pinned one stays as it is."""
+        assert [c.position for c in outputs.find(ground(turns(), CLEAR, kept=frozenset({1})))] == [5, 8]
+
+    def test_are_shortened_only_where_that_makes_them_shorter(self) -> None:  # X7
+        """An output that is no longer than its head and tail stays whole."""
+        shorten = replace(CLEAR, stage_outputs="shorten", tool_outputs_keep_tokens=0)
+        short = [user(), *ran("a", "make", file_text("x", 30)), *ran("b", "make", LONG), user(), user()]
+        assert [(c.position, c.shorten) for c in outputs.find(ground(short, shorten))] == [(4, True)]
+
+    @pytest.mark.parametrize(("settings", "wanted"), [(FORESIGHT, False), (BLUEPRINT, False), (CLEAR, True)])
+    def test_are_a_setting(self, settings: Settings, wanted: bool) -> None:  # X7
+        """Off as shipped."""
+        assert outputs.wanted(settings) is wanted
+
+
+class TestReasons:
+    """What is said of an old output."""
+
+    def test_say_what_is_left_of_it(self) -> None:  # X3, X7
+        """The call, or head, tail and error lines."""
+        assert outputs.why(Cut(1, 0), WHOLE, 0) == (
+            "old_cleared",
+            "cleared: an old output, of which the call stays",
+        )
+        assert outputs.why(Cut(1, 0, shorten=True), WHOLE, 0) == (
+            "old_shortened",
+            "shortened: an old output, of which head, tail and error lines stay",
+        )
+        assert outputs.told(Cut(1, 0)) == ""

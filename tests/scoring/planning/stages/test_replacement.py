@@ -1,0 +1,118 @@
+"""How a message stands once some of its outputs are replaced."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as checked
+from hypothesis import strategies as st
+
+from scoring.history.history import History
+from scoring.messages import Message, ToolResult, message
+from scoring.planning.stages.contract import Cut
+from scoring.planning.stages.replacement import as_it_stands, cost, made
+from scoring.planning.strategies import Shortening
+from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.tokens.counting import FOUR_CHARACTERS, estimate_message_tokens
+from tests.scoring.builders import user
+from tests.scoring.planning.stages.sessions import asked, file_text, read, sessions
+
+LONG = file_text("the log", 200)
+TWO = [
+    asked("call_1", "Read", file_path="a"),
+    asked("call_2", "make"),
+    message("tool", "", ToolResult("call_1", LONG), ToolResult("call_2", LONG[:900])),
+]
+
+
+class TestMaking:
+    """The message as it then reads."""
+
+    def test_puts_a_line_in_place_of_one_output(self) -> None:  # X7, X6
+        """The other stays, and both still answer their calls; the call names the tool."""
+        history = History.of(TWO)
+        short = made(TWO[2], history, {0: Cut(2, 0)}, {0: "the same came again later"})
+        assert [r.call_id for r in short.results] == ["call_1", "call_2"]
+        assert short.results[0].text == "[output of Read cleared: the same came again later]"
+        assert short.results[1] == TWO[2].results[1]
+
+    def test_says_what_it_took_where_there_is_no_other_reason(self) -> None:  # X7
+        """And names the tool as well as it can."""
+        history = History.of([TWO[2]])
+        [text, _] = [r.text for r in made(TWO[2], history, {0: Cut(0, 0)}, {0: ""}).results]
+        assert text.startswith("[output of a tool cleared; it took ")
+
+    def test_keeps_head_tail_and_error_lines(self) -> None:  # X7
+        """Of an output that is shortened."""
+        broken = message("tool", "", ToolResult("call_1", LONG + "ValueError: no such line\n" + LONG))
+        short = made(broken, History.of([broken]), {0: Cut(0, 0, shorten=True)}, {0: ""}).results[0].text
+        assert "ValueError: no such line" in short
+        assert short.startswith(LONG[:1_000])
+        assert short.endswith(LONG[-500:])
+
+    def test_never_makes_an_output_longer(self) -> None:  # X7
+        """A line that would be no shorter is not put there."""
+        little = message("tool", "", ToolResult("1", "ok"))
+        assert made(little, History.of([little]), {0: Cut(0, 0)}, {0: "x" * 99}) == little
+
+
+class TestCosts:
+    """What a plan reckons with."""
+
+    def test_of_a_part_leave_what_the_rest_takes(self) -> None:  # X7
+        """Clearing one of two outputs gains that one's share."""
+        history = History.of(TWO)
+        one, both = cost(history, 2, [Cut(2, 0)]), cost(history, 2, [Cut(2, 0), Cut(2, 1)])
+        assert both < one < history.tokens[2]
+        rest = message("tool", "", TWO[2].results[1])
+        assert one >= estimate_message_tokens(rest)
+
+    @pytest.mark.parametrize("counter", [None, FOUR_CHARACTERS])
+    @checked(deadline=None)
+    @given(messages=sessions())
+    def test_are_rather_too_high_than_too_low(self, counter: object, messages: list[Message]) -> None:  # X7
+        """Whatever is cleared, as the estimator counts and by four characters a token."""
+        history = History.of(messages, counter)  # type: ignore[arg-type]
+        for position, features in enumerate(history.features):
+            outputs = features.traced.outputs
+            cuts = {n: Cut(position, n) for n, one in enumerate(outputs) if one.digest}
+            if len(cuts) == len(outputs) and cuts:
+                told = dict.fromkeys(cuts, "the file was written anew later")
+                short = made(messages[position], history, cuts, told)
+                real = estimate_message_tokens(short, counter)  # type: ignore[arg-type]
+                assert real <= cost(history, position, list(cuts.values()))
+
+
+class TestTheHistory:
+    """What strategies choose from."""
+
+    def test_has_the_new_costs_and_is_another(self) -> None:  # X7
+        """Of the message and its unit; the history that it was made of stays as it was."""
+        history = History.of([*read("1", "a.py"), user()], settings=FORESIGHT)
+        before = (history.tokens[:], history.unit_tokens[:], history.features[:], history.marks.held[:])
+        after = as_it_stands(history, {1: Shortening(20, lambda m: m)}, [1])
+        assert after.tokens[1] == after.features[1].tokens == 20
+        assert after.unit_tokens[0] == history.tokens[0] + 20
+        assert (history.tokens, history.unit_tokens, history.features, history.marks.held) == before
+
+    def test_says_nothing_where_an_output_was_emptied(self) -> None:  # X7, X3
+        """It holds no mark and is not cut further; what is only shortened keeps its marks."""
+        history = History.of([*read("1", "a.py"), *read("2", "b.py"), user()], settings=FORESIGHT)
+        short = {p: Shortening(20, lambda m: m) for p in (1, 3)}
+        after = as_it_stands(history, short, [1])
+        assert list(after.marks.held[1]) == []
+        assert list(after.marks.held[3]) == list(history.marks.held[3])
+        assert after.features[1].content is None
+
+    @checked(deadline=None)
+    @given(st.integers(0, 3))
+    def test_has_the_columns_of_the_other(self, count: int) -> None:
+        """All but those that change are shared."""
+        history = History.of([user()] * count, settings=BLUEPRINT)
+        after = as_it_stands(history, {}, [])
+        assert {n for n in History.__slots__ if getattr(after, n) is not getattr(history, n)} == {
+            "tokens",
+            "unit_tokens",
+            "features",
+            "marks",
+        }

@@ -1,0 +1,257 @@
+"""The stages before dropping, one after the other, and the plans that they make."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import settings as checked
+from hypothesis import strategies as st
+
+from scoring.formats import FORMATS, decode, encode, validate
+from scoring.history.history import History
+from scoring.lists.pruning import prune
+from scoring.messages import Message, ToolCall
+from scoring.planning.fit import settle
+from scoring.planning.plan import PrunePlan, plan_prune
+from scoring.planning.stages import CAUSES, STAGES
+from scoring.planning.stages.contract import WHOLE, Cut
+from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES, Settings
+from scoring.tokens.counting import estimate_message_tokens
+from scoring.units import units_of
+from tests.scoring.builders import any_messages, left_by, model, user
+from tests.scoring.planning.stages.sessions import OFF, file_text, ran, read, sessions, wrote
+from tests.scoring.planning.stages.sessions import STAGES as ANY_STAGES
+
+SAME = file_text("the log")
+BOTH = replace(OFF, stage_duplicates=True, stage_superseded=True, user_words_tokens=0)
+NEWEST = replace(BOTH, strategy="newest_first")
+
+
+def planned(messages: list[Message], less: int, settings: Settings = NEWEST, **more: Any) -> PrunePlan:
+    """A plan that has to free so many tokens."""
+    history = History.of(messages, settings=settings)
+    for name in ("pinned", "drop_first"):
+        getattr(history, name).update(more.pop(name, ()))
+    return plan_prune(history, settings, sum(history.tokens) - less, **more)
+
+
+class TestTheOrder:
+    """How far a plan goes."""
+
+    SAID = (
+        user("go on"), *ran("1", "make", SAME), *read("2", "a.py", file_text("old")), *ran("3", "make", SAME),
+        *read("4", "a.py"), model("done"), user("and now?"),
+    )  # fmt: skip
+
+    def test_is_that_of_the_table(self) -> None:  # X7
+        """Duplicates, superseded reads, old outputs; dropping comes after all of them."""
+        assert list(STAGES) == ["duplicates", "superseded", "outputs"]
+
+    def test_ends_with_nothing_where_everything_fits(self) -> None:  # X7, B12
+        """No output is replaced for its own sake."""
+        assert planned(list(self.SAID), 0).shortened == ()
+
+    def test_ends_with_the_first_stage_that_suffices(self) -> None:  # X7
+        """A plan that fits goes no further: the read is superseded, and stays."""
+        plan = planned(list(self.SAID), 20)
+        assert (plan.shortened, plan.removed) == ((2,), ())
+        assert plan.reason(2) == "cleared: message 7 holds the same output"
+        assert plan.reason(1) == "kept: everything fits, with outputs shortened"
+
+    def test_goes_on_to_the_next(self) -> None:  # X7
+        """What the first does not free the second does."""
+        history = History.of(list(self.SAID))
+        plan = planned(list(self.SAID), history.tokens[2])
+        assert (plan.shortened, plan.removed) == ((2, 4), ())
+        assert plan.reason(4) == "cleared: a.py is read again in message 9"
+
+    def test_ends_with_dropping(self) -> None:  # X7
+        """What is left chooses the strategy, by the costs that the stages leave."""
+        most = planned(list(self.SAID), History.of(list(self.SAID)).tokens[2])
+        assert most.removed == ()
+        plan = planned(list(self.SAID), most.freed + 1)
+        assert (plan.shortened, plan.removed) == ((2, 4), (0,))
+        assert plan.tokens_after <= plan.max_tokens
+
+    def test_replaces_old_outputs_only_as_far_as_has_to_be(self) -> None:  # X7
+        """The oldest first."""
+        said = [m for n in range(4) for m in ran(str(n), "make", file_text(f"log {n}"))] + [user(), user()]
+        settings = replace(OFF, stage_outputs="clear", tool_outputs_keep_turns=0, tool_outputs_keep_tokens=0)
+        assert planned(said, 20, settings).shortened == (1,)
+        assert planned(said, History.of(said).tokens[1], settings).shortened == (1, 3)
+
+    def test_leaves_blueprint_as_it_is(self) -> None:  # X7, B6
+        """It has no stage: what has no room goes."""
+        plan = planned(list(self.SAID), 20, BLUEPRINT)
+        assert plan.shortened == ()
+        assert plan.removed
+
+
+class TestTheUsersHand:
+    """What a user says comes first."""
+
+    def test_keeps_what_is_pinned_or_spared_whole(self) -> None:  # X7, X5
+        """Though it comes again."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
+        assert planned(said, 20, spare={1}).shortened == ()
+        assert planned(said, 20, pinned={1}).shortened == ()
+
+    def test_relies_on_nothing_that_goes_first(self) -> None:  # X7, X5
+        """What is marked to go first goes before an output is replaced, and stands for nothing."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
+        plan = planned(said, 20, drop_first={2})
+        assert (plan.shortened, plan.removed) == ((), (2, 3))
+
+    def test_leaves_exempt_tools_alone(self) -> None:  # X7, C8
+        """Their outputs are never cleared."""
+        said = [
+            *ran("1", "make", SAME),
+            *read("2", "a.py"),
+            *ran("3", "make", SAME),
+            *read("4", "a.py"),
+            user(),
+        ]
+        exempt = replace(NEWEST, tool_outputs_exempt=("Bash",))
+        assert planned(said, 20, exempt).shortened == (3,)
+
+
+class TestReasons:
+    """What a plan says of an output that was replaced."""
+
+    def test_do_not_lie_about_a_message_that_goes(self) -> None:  # X3, X7
+        """By score the newer copy goes here, because what called it is worth nothing; the older says so."""
+        said = [*ran("1", "ERROR: failed UPDATE: done", SAME), *ran("2", "make", SAME), user(), user()]
+        words = type(OFF.weights)({**dict.fromkeys(OFF.weights, 0.0), "keywords": 100.0})
+        by_score = replace(BOTH, strategy="score", weights=words)
+        plan = planned(said, History.of(said).tokens[3] + 60, by_score)
+        assert (plan.shortened, plan.removed) == ((1,), (2, 3))
+        assert plan.reason(1) == "cleared: message 4 had the same output, and goes as well"
+
+    def test_do_not_lie_about_a_message_that_is_shortened(self) -> None:  # X3, X7
+        """The newest copy is superseded in its turn."""
+        said = [*read("1", "a.py"), *read("2", "a.py"), *wrote("3", "a.py"), user(), user()]
+        plan = planned(said, sum(History.of(said).tokens[:2]))
+        assert plan.shortened == (1, 3)
+        assert plan.reason(1) == "cleared: message 4 had the same output, and is shortened too"
+        assert plan.reason(3) == "cleared: a.py is written anew in message 5"
+
+    def test_name_messages_by_their_numbers(self) -> None:  # X3
+        """As the list shows them, which is not where they stand in the context."""
+        said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
+        history = History.of(said)
+        history.numbers = [11, 12, 13, 14, 15, 16]
+        plan = plan_prune(history, NEWEST, sum(history.tokens) - 20)
+        assert plan.reason(1) == "cleared: message 14 holds the same output"
+
+    def test_count_what_else_is_replaced_in_the_message(self) -> None:  # X3
+        """A message of several outputs has one reason."""
+        stage = STAGES["duplicates"]
+        assert stage.why(Cut(1, 0, 3), WHOLE, 4).cause in CAUSES
+        together = [*ran("a", "x", SAME), *ran("b", "y", file_text("y"))]
+        both = Message("tool", (*together[1].parts, *together[3].parts))
+        said = [
+            together[0],
+            together[2],
+            both,
+            *ran("c", "x", SAME),
+            *ran("d", "y", file_text("y")),
+            user(),
+            user(),
+        ]
+        plan = planned(said, 100)
+        assert plan.shortened == (2,)
+        assert (
+            plan.reason(2)
+            == "cleared: message 5 holds the same output, and 1 other output of it is replaced too"
+        )
+
+
+class TestEveryPlan:
+    """Promises that hold for any session, any strategy and any stages."""
+
+    @checked(deadline=None)
+    @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
+    def test_keeps_every_promise_of_a_plan(
+        self, messages: list[Message], settings: Settings, strategy: str, share: float
+    ) -> None:  # X7, X6, B7, B8
+        """Each message once, in order, units whole, what is protected as it was, within the budget or flagged."""
+        history = History.of(messages, settings=settings)
+        plan = plan_prune(history, settings, int(sum(history.tokens) * share), strategy=strategy)
+        assert sorted((*plan.kept, *plan.shortened, *plan.removed)) == list(range(len(messages)))
+        stays = {*plan.kept, *plan.shortened}
+        assert all(len(stays & set(unit)) in (0, len(unit)) for unit in units_of(messages))
+        assert len(messages) - 1 in plan.kept
+        assert plan.over_budget or plan.tokens_after <= plan.max_tokens
+        for position in plan.shortened:
+            assert plan.shortenings[position].tokens < history.tokens[position]
+            assert not plan.reason(position).startswith(("protected", "dropped"))
+
+    @checked(deadline=None)
+    @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
+    def test_never_replaces_what_a_call_was_asked_with(
+        self, messages: list[Message], settings: Settings, strategy: str, share: float
+    ) -> None:  # X7
+        """The inputs of write and edit calls, and of all others, stand as they were, in the plan and once settled."""
+        history = History.of(messages, settings=settings)
+        plan = plan_prune(history, settings, int(sum(history.tokens) * share), strategy=strategy)
+        settled = settle(plan, history, messages.__getitem__, estimate_message_tokens)
+        for position in plan.shortened:
+            for short in (
+                plan.shortenings[position].apply(messages[position]),
+                settled.stand_ins.get(position),
+            ):
+                if short is not None:
+                    assert _but_outputs(short) == _but_outputs(messages[position])
+                    assert [r.call_id for r in short.results] == [
+                        r.call_id for r in messages[position].results
+                    ]
+
+    @checked(deadline=None)
+    @given(
+        sessions(),
+        ANY_STAGES,
+        st.sampled_from(sorted(FORMATS)),
+        st.sampled_from(STRATEGY_NAMES),
+        st.floats(0, 1),
+    )
+    def test_leaves_a_list_that_its_format_accepts(
+        self, messages: list[Message], settings: Settings, name: str, strategy: str, share: float
+    ) -> None:  # X7, X6
+        """A list that was valid is valid after, in every wire format, and as long as is said or shorter."""
+        listed = encode(messages, name, {})
+        if validate(listed, name, ready=False):
+            return
+        back = list(decode(listed, name).messages)
+        history = History.of(back, settings=settings)
+        budget = int(sum(history.tokens) * share)
+        plan = plan_prune(history, settings, budget, strategy=strategy, wire_format=name)
+        if plan.problems or plan.summary:
+            return
+        assert validate(encode(left_by(plan, back), name, {}), name, ready=False) == []
+
+    @checked(deadline=None)
+    @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
+    def test_fits_as_it_is_counted_in_the_end(
+        self, messages: list[Message], settings: Settings, strategy: str, share: float
+    ) -> None:  # X7, C5
+        """Settled to exact numbers it is within its budget too."""
+        settings = replace(settings, strategy=strategy)
+        history = History.of(messages, settings=settings)
+        done = prune(history, messages, settings, int(sum(history.tokens) * share))
+        assert done.over_budget or done.tokens <= done.max_tokens
+
+    @checked(deadline=None)
+    @given(any_messages, ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.integers(0, 4_000))
+    def test_is_made_of_any_list(
+        self, messages: list[Message], settings: Settings, strategy: str, budget: int
+    ) -> None:  # X7
+        """Orphans, reused ids, broken arguments, empty messages."""
+        plan = plan_prune(History.of(messages, settings=settings), settings, budget, strategy=strategy)
+        assert all(plan.reason(i) and plan.cause(i) for i in range(len(messages)))
+
+
+def _but_outputs(message: Message) -> list[Any]:
+    """All that a message holds besides tool outputs."""
+    return [part for part in message.parts if isinstance(part, ToolCall) or not hasattr(part, "call_id")]

@@ -1,0 +1,117 @@
+"""Reads that a later read or write of the same file supersedes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scoring.messages import Message, ToolCall, message
+from scoring.planning.stages import superseded
+from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
+from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from tests.scoring.builders import user
+from tests.scoring.planning.stages.sessions import (
+    answered,
+    asked,
+    file_text,
+    ground,
+    places,
+    ran,
+    read,
+    wrote,
+)
+
+
+def found(*parts: list[Message], **more: frozenset[int]) -> list[tuple[int, int | None]]:
+    """Which messages are cleared for which, in a list of these parts and a last message."""
+    return places(list(superseded.find(ground([m for part in parts for m in part] + [user()], **more))))
+
+
+class TestReads:
+    """Which reads are superseded."""
+
+    def test_are_those_of_a_file_that_is_read_again(self) -> None:  # X7
+        """By the latest read of it; reads of other files stay."""
+        assert found(read("1", "a.py"), read("2", "b.py"), read("3", "a.py"), read("4", "a.py")) == [
+            (1, 7),
+            (5, 7),
+        ]
+
+    def test_are_those_of_a_file_that_is_written(self) -> None:  # X7
+        """The call that wrote it says what is in it now."""
+        assert found(read("1", "a.py"), wrote("2", "a.py")) == [(1, 2)]
+
+    def test_are_found_however_a_path_is_spelled(self) -> None:  # X7
+        """And however the file is read, by a tool or in a shell."""
+        shell = ran("1", "cd /repo && cat ./src/a.py", file_text("a.py"))
+        assert found(shell, read("2", "/repo/src/b/../a.py")) == [(1, 3)]
+
+    def test_include_parts_that_a_whole_read_shows(self) -> None:  # X7
+        """Up to the line that reading tools show unasked."""
+        part = read("1", "a.py", file_text("a.py", 20), offset=100, limit=20)
+        beyond = read("2", "a.py", file_text("a.py", 20), offset=3_000, limit=20)
+        assert found(part, beyond, read("3", "a.py", file_text("a.py", 200))) == [(1, 5)]
+
+    @pytest.mark.parametrize(
+        "later",
+        [
+            read("2", "a.py", offset=1, limit=90),
+            read("2", "a.py", "too short to be the file"),
+            read("2", "a.py", file_text("a.py", 30)),
+            read("2", "b.py"),
+            wrote("2", "a.py", failed=True),
+            [asked("2", "Write", file_path="a.py", content="x")],
+            [asked("2", "Edit", file_path="a.py", old_string="a", new_string="b"), answered("2", "edited")],
+            ran("2", "sed -n '1,200p' a.py", file_text("a.py")),
+            ran("2", "grep -n x a.py", file_text("a.py")),
+            [asked("2", "Read", file_path="a.py"), answered("2", file_text("a.py"), failed=True)],
+        ],
+    )
+    def test_stay_where_nothing_shows_the_file_again(self, later: list[Message]) -> None:  # X7
+        """A part, a failure, a much shorter output, an edit, a write without an answer, a command."""
+        assert found(read("1", "a.py"), later) == []
+
+    def test_stay_where_the_later_one_goes_anyway(self) -> None:  # X7
+        """What the user takes out in this plan is none to rely on."""
+        assert found(read("1", "a.py"), read("2", "a.py"), gone=frozenset({2})) == []
+
+    def test_stay_where_they_are_protected(self) -> None:  # X7, B7
+        """A pinned read is not touched."""
+        assert found(read("1", "a.py"), read("2", "a.py"), kept=frozenset({0})) == []
+
+    def test_are_told_apart_where_an_id_comes_again(self) -> None:  # X7
+        """A result belongs to the latest call of its id."""
+        ls = [asked("1", "Bash", command="ls"), answered("1", file_text("a.py"))]
+        assert found(read("1", "a.py"), ls, read("3", "a.py")) == [(1, 5)]
+
+    def test_are_superseded_by_a_patch_that_adds_the_file(self) -> None:  # X7
+        """It holds the whole text."""
+        patch = "*** Begin Patch\n*** Add File: a.py\n+x = 1\n*** End Patch"
+        call = message("assistant", "", ToolCall("2", "apply_patch", json.dumps({"input": patch})))
+        assert found(read("1", "a.py"), [call, answered("2", "Success.")]) == [(1, 2)]
+
+    def test_are_a_setting(self) -> None:  # X7
+        """On in *Foresight*, off in *Blueprint*."""
+        assert superseded.wanted(FORESIGHT)
+        assert not superseded.wanted(BLUEPRINT)
+
+
+class TestReasons:
+    """What is said of a superseded read."""
+
+    def test_name_the_file_and_the_message(self) -> None:  # X3, X7
+        """And never as if that message were there whole where it is not."""
+        cut = Cut(1, 0, 57, "config.py")
+        said = {state: superseded.why(cut, state, 57) for state in (WHOLE, LESS, GONE)}
+        assert {why.cause for why in said.values()} == {"superseded"}
+        assert said[WHOLE].reason == "cleared: config.py is read again in message 57"
+        assert said[LESS].reason == "cleared: config.py was read again in message 57, which is shortened too"
+        assert said[GONE].reason == "cleared: config.py was read again in message 57, which goes as well"
+        anew = superseded.why(cut._replace(written=True), WHOLE, 57)
+        assert anew.reason == "cleared: config.py is written anew in message 57"
+
+    def test_tell_the_model_to_look_further_on(self) -> None:  # X7
+        """Without a number, which it does not know."""
+        assert superseded.told(Cut(1, 0, 2, "a.py")) == "the file was read again later"
+        assert superseded.told(Cut(1, 0, 2, "a.py", written=True)) == "the file was written anew later"

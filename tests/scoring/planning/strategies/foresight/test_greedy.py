@@ -1,0 +1,42 @@
+"""Taking units by their rate."""
+
+from __future__ import annotations
+
+from scoring.planning.strategies.foresight.greedy import take_best
+from tests.scoring.builders import calls, model, results, user
+from tests.scoring.planning.strategies.foresight.test_offers import OUTPUT, SAID, offers_of
+
+
+class TestTaking:
+    """Best first, as long as there is room."""
+
+    def test_takes_the_best_first_and_passes_over_what_does_not_fit(self) -> None:
+        """And remembers both, for the reasons."""
+        said = [
+            user("go"),
+            model("main.py"),
+            model("utils_b.py " + "word " * 500),
+            model("utils_b.py"),
+            user("on"),
+        ]
+        offers, _, history = offers_of(said)
+        taken = take_best(offers, [0, 1, 2, 3], 30, history.tokens)
+        assert taken.order[:2] == [3, 1]
+        assert taken.passed_over == {2}
+        assert taken.left == 30 - sum(history.tokens[i] for i in taken.order)
+
+    def test_takes_all_whole_once_all_fits(self) -> None:
+        """Nothing is shortened for nothing."""
+        offers, _, history = offers_of(SAID)
+        taken = take_best(offers, [0, 1, 3], sum(history.tokens), history.tokens)
+        assert (sorted(taken.order), taken.shortened) == ([0, 1, 3], {})
+
+    def test_gives_rows_back_where_room_is_left(self) -> None:
+        """More of an output rather than nothing in its place."""
+        said = [user("go"), calls("1"), results("1", text=OUTPUT), user("on")]
+        small, large = (
+            take_best(o, [1], room, h.tokens)
+            for (o, _, h), room in ((offers_of(said), 80), (offers_of(said), 300))
+        )
+        assert 0 < len(small.shortened[2][1]) < len(large.shortened[2][1])
+        assert large.left < 20

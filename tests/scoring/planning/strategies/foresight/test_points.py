@@ -1,0 +1,44 @@
+"""Points: scores shared out among signals."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.history.history import History
+from scoring.planning.plan import plan_prune
+from scoring.settings.settings import FORESIGHT
+from tests.scoring.builders import model, user
+
+SAID = [
+    user("see main.py"),
+    model("main.py has parse_rows in it"),
+    model("utils_b " + "so " * 300),
+    user("on"),
+]
+
+
+class TestPoints:
+    """What each signal gave."""
+
+    def test_rank_as_the_units_were_looked_at(self) -> None:  # X3
+        """What has the higher score was taken first, as far as it fits."""
+        plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
+        assert plan.scores[1] > plan.scores[2] > plan.scores[3] == 0
+
+    def test_are_worked_out_when_they_are_looked_at(self) -> None:
+        """As columns that can be read like lists, from both ends."""
+        plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
+        column = plan.parts["length"]
+        assert len(column) == 4
+        assert list(column)[-1] == column[-1] == column[3]
+        with pytest.raises(IndexError):
+            column[4]
+
+    def test_never_exceed_the_weight_of_a_signal(self) -> None:  # X3
+        """Who is due more gets its weight, and the others the rest."""
+        settings = FORESIGHT.from_dict({"weights": {"recency": 1, "role": 1, "keywords": 1, "length": 97}})
+        plan = plan_prune(History.of(SAID, settings=settings), settings, 10_000)
+        for i, score in enumerate(plan.scores):
+            points = {name: settings.weights[name] * column[i] for name, column in plan.parts.items()}
+            assert sum(points.values()) == pytest.approx(score)
+            assert all(points[name] <= settings.weights[name] for name in points)

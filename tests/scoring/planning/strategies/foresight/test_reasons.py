@@ -1,0 +1,69 @@
+"""Reasons in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring.history.history import History
+from scoring.messages import Message
+from scoring.planning.plan import PrunePlan, plan_prune
+from scoring.settings.settings import FORESIGHT
+from tests.scoring.builders import model, user
+
+PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
+WORDS = "so it is\n" * 30
+
+
+def planned(messages: list[Message], tokens: int) -> PrunePlan:
+    """A plan for bare messages."""
+    return plan_prune(History.of(messages, settings=PLAIN), PLAIN, tokens)
+
+
+class TestReasons:
+    """The cause, named."""
+
+    @pytest.mark.parametrize(
+        ("said", "cause", "reason"),
+        [
+            (model("get_it"), "names", "kept: the only message that names `get_it`, which the agent itself named"),
+            (user("HAT271"), "names", "kept: the only message that names `HAT271`, which the user named"),
+            (model("ok"), "room", "kept: it adds nothing that others lack, but there is room for it"),
+        ],
+    )  # fmt: skip
+    def test_of_what_stays(self, said: Message, cause: str, reason: str) -> None:  # X3
+        """What it brings, and who named it."""
+        plan = planned([user("begin"), said, model(f"old_name.py {WORDS * 8}"), user("on")], 60)
+        assert (plan.cause(1), plan.reason(1)) == (cause, reason)
+
+    @pytest.mark.parametrize(
+        ("text", "cause", "reason"),
+        [
+            (WORDS, "empty", "dropped: it names nothing that could be needed again"),
+            (f"main.py {WORDS}", "covered", "dropped: all that it names is named in messages that stay"),
+            (f"only_here {WORDS * 9}", "too_large", "dropped: does not fit beside"),
+        ],
+    )  # fmt: skip
+    def test_of_what_goes(self, text: str, cause: str, reason: str) -> None:  # X3
+        """That others have it, that nobody asked for it, or that it is too large."""
+        plan = planned([user("main.py"), model(text), model("main.py"), user("on")], 40)
+        assert (plan.cause(1), plan.reason(1)[: len(reason)]) == (cause, reason)
+
+    def test_point_to_no_message(self) -> None:
+        """What they would point to may go next time."""
+        said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
+        plan = planned(said, 250)
+        assert not any("#" in plan.reason(i) or "message 1" in plan.reason(i) for i in range(len(said)))
+
+    def test_never_speak_of_a_cut(self) -> None:  # X3
+        """There is none: what is taken depends on what was taken before."""
+        said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
+        plan = planned(said, 250)
+        assert not any("cut at" in plan.reason(i) for i in range(len(said)))
+
+    def test_clip_long_names(self) -> None:
+        """A reason is a line."""
+        plan = planned([user("go"), model("n_" * 100), model(WORDS * 8), user("on")], 90)
+        assert "…`" in plan.reason(1)
+        assert len(plan.reason(1)) < 160

@@ -1,0 +1,49 @@
+"""What marks are worth."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.history.history import History
+from scoring.planning.strategies.foresight.worth import ALIKE_WORTH, LINE_WORTH, SHARPNESS, Ledger
+from scoring.settings.settings import FORESIGHT
+from tests.scoring.builders import model, results, user
+
+SAID = [
+    user("main.py"),
+    results("1", text="parse_rows main.py"),
+    model("a line of words, long enough to count"),
+]
+
+
+class TestLedger:
+    """The marks of one plan."""
+
+    def test_weighs_the_mean_of_three_ratings_sharpened(self) -> None:  # B18
+        """Recency, role and keywords by their weights; a line is worth part of it."""
+        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT.weights)
+        for number, kind in ((0, 1.0), (1, 1.0), (2, LINE_WORTH)):
+            recent, spoken, named = ledger.ratings(number)
+            blend = (35 * recent + 25 * spoken + 20 * named) / 80
+            assert ledger.worth[number] == pytest.approx(kind * blend**SHARPNESS)
+
+    def test_weighs_less_what_stands_in_alike_lines_alone(self) -> None:
+        """So of a log the line stays that is like no other."""
+        log = [f"INFO the request req-{n:04d} was served" for n in range(9)]
+        said = [
+            user("main.py"),
+            results("1", text="\n".join([*log, "ERROR on request req-9999"])),
+            model("so"),
+        ]
+        history = History.of(said, settings=FORESIGHT)
+        ledger = Ledger(history, FORESIGHT.weights)
+        worth = dict(zip(history.marks.spelled, ledger.worth, strict=True))
+        assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
+
+    def test_gives_each_mark_to_the_first_that_stays(self) -> None:
+        """What is covered adds nothing any more."""
+        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT.weights)
+        assert ledger.gain([0, 1]) > 0
+        ledger.cover([0], 0)
+        ledger.cover([0, 1], 1)
+        assert (list(ledger.holder[:2]), ledger.gain([0, 1])) == ([0, 1], 0)

@@ -1,0 +1,55 @@
+"""The strategy *score*: the highest first, passing over what does not fit."""
+
+from __future__ import annotations
+
+from scoring.planning.plan import plan_prune
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import history_of, in_letters, model, system, user
+
+
+class TestTheWorkedExample:
+    """[system, user1, model1, user2, model2, user3] with room for four."""
+
+    def test_keeps_system_user2_model2_user3(self) -> None:  # B6
+        """What scores lowest goes."""
+        plan = plan_prune(history_of(in_letters("suauau")), BLUEPRINT, 4 * 3)
+        assert plan.kept == (0, 3, 4, 5)
+
+    def test_says_what_fell_below_the_cut(self) -> None:  # X3
+        """Scores and the cut stand in the reasons."""
+        plan = plan_prune(history_of(in_letters("suauau")), BLUEPRINT, 4 * 3)
+        assert plan.reason(1) == "dropped: score 20 below the cut at 34"
+        assert plan.reason(3) == "kept: score 36, the cut is at 34"
+        assert [plan.cause(i) for i in range(6)] == [
+            *("system", "below_cut", "below_cut", "score", "score", "last_unit"),
+        ]
+
+
+class TestByScore:
+    """Which units it keeps."""
+
+    def test_passes_over_what_does_not_fit(self) -> None:  # B8
+        """One enormous message in the middle does not stop older small ones from being kept."""
+        messages = [user("old"), user("older"), model("x" * 40_000), user("new")]
+        plan = plan_prune(history_of(messages), BLUEPRINT, 100)
+        assert plan.kept == (0, 1, 3)
+        assert plan.cause(2) == "too_large"
+        assert plan.reason(2) == "dropped: score 35, but it did not fit beside higher scores"
+
+    def test_keeps_the_newer_of_two_equals(self) -> None:
+        """Among equal scores recency decides, also where its weight is 0."""
+        settings = BLUEPRINT.from_dict({"weights": {"recency": 0}}, BLUEPRINT)
+        plan = plan_prune(history_of([user()] * 4), settings, 6)
+        assert plan.kept == (2, 3)
+
+    def test_says_when_there_was_no_room_at_all(self) -> None:  # X3
+        """Where the protected leave nothing there is no cut to speak of."""
+        plan = plan_prune(history_of([system("x" * 400), user(), user()]), BLUEPRINT, 104)
+        assert plan.cause(1) == "no_room"
+        assert plan.reason(1) == "dropped: does not fit beside the protected"
+
+    def test_tells_close_scores_apart(self) -> None:  # X3
+        """A score below the cut never reads as equal to it."""
+        messages = [user() for _ in range(1_000)]
+        plan = plan_prune(history_of(messages), BLUEPRINT, 1_500)
+        assert plan.reason(plan.removed[-1]) == "dropped: score 39.96 below the cut at 40.00"

@@ -1,0 +1,59 @@
+"""What a strategy is held to: a made-up one in place of ours."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.errors import InvalidList
+from scoring.messages import Message, message
+from scoring.planning import strategies as selection
+from scoring.planning.plan import plan_prune
+from scoring.planning.strategies import Choice, Shortening, Task, Why
+from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES
+from tests.scoring.builders import calls, history_of, results, user
+
+
+def shorten(task: Task) -> Choice:
+    """Keeps everything, every tool output in three tokens."""
+    roles = task.history.roles
+    short = Shortening(3, lambda m: m.with_result_text(m.results[0].call_id, "cut"))
+    outputs = {p: short for head in task.candidates for p in task.history.unit(head) if roles[p] == "tool"}
+    return Choice(task.candidates, 0, lambda head: Why("made_up", "because"), outputs)
+
+
+@pytest.fixture(autouse=True)
+def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table with strategies of our own."""
+    greedy = {"greedy": lambda task: Choice(task.candidates, 0, lambda head: Why("", ""))}
+    monkeypatch.setattr(selection, "STRATEGIES", {})
+    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"shorten": shorten, **greedy})
+
+
+class TestAStrategy:
+    """The contract between a plan and a strategy."""
+
+    def test_may_shorten_a_message(self) -> None:
+        """The plan counts what is left of it, and says how it is made."""
+        output = results("1", text="x" * 400)
+        plan = plan_prune(history_of([calls("1"), output, user()]), BLUEPRINT, 20, strategy="shorten")
+        assert (plan.kept, plan.shortened, plan.removed) == ((0, 2), (1,), ())
+        assert plan.tokens_before - plan.tokens_after == history_of([output]).tokens[0] - 3
+        assert plan.fate(1) == "shortened"
+        assert (plan.cause(1), plan.reason(1)) == ("made_up", "because")
+        assert plan.shortenings[1].apply(output) == Message(
+            "tool", message("tool", "", *results("1", text="cut").parts).parts
+        )
+
+    def test_is_not_believed(self) -> None:  # X6
+        """What claims to fit and does not is refused by the final check."""
+        with pytest.raises(InvalidList, match="would stay"):
+            plan_prune(history_of([user(), user()]), BLUEPRINT, 3, strategy="greedy")
+
+
+class TestTheTable:
+    """The names of strategies."""
+
+    def test_has_a_file_for_each_name_in_the_settings(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Settings accept exactly what the table can do."""
+        monkeypatch.undo()
+        assert set(selection.STRATEGIES) == set(STRATEGY_NAMES)

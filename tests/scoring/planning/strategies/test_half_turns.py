@@ -1,0 +1,56 @@
+"""Half of the turns, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from scoring.planning.plan import PrunePlan, plan_prune
+from scoring.planning.strategies import half_turns
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import history_of, in_letters
+
+
+@pytest.fixture(autouse=True)
+def in_the_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The strategy under its name, whatever the table holds."""
+    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"half_turns": half_turns.choose})
+    return
+
+
+def plan(letters: str, share: float) -> PrunePlan:
+    """A plan over a list in letters, to a share of its tokens."""
+    history = history_of(in_letters(letters))
+    return plan_prune(history, BLUEPRINT, int(sum(history.tokens) * share), strategy="half_turns")
+
+
+class TestHalfOfTheTurns:
+    """What goes is the oldest half, whole turns at once."""
+
+    def test_drops_the_oldest_half(self) -> None:  # P7
+        """Of four turns two, though less would do."""
+        made = plan("uauauaua", 0.9)
+        assert made.removed == (0, 1, 2, 3)
+        assert made.reason(0) == "dropped: in the oldest half of the turns"
+
+    def test_drops_half_of_the_rest_where_that_is_not_enough(self) -> None:  # P7
+        """And so on, until it fits."""
+        assert plan("uauauaua", 0.3).kept == (6, 7)
+
+    def test_keeps_calls_with_their_results(self) -> None:  # P4
+        """Turns are cut between units."""
+        assert plan("uctctauctuaua", 0.6).removed == (0, 1, 2, 3, 4, 5, 6, 7, 8)
+
+    def test_keeps_the_newest_of_a_single_turn(self) -> None:  # P7
+        """A turn that does not fit is filled from its end."""
+        made = plan("uaaaaa", 0.5)
+        assert made.kept[0] == 0
+        assert made.kept[-1] == 5
+        assert made.tokens_after <= made.max_tokens
+
+    def test_names_the_fate_of_each(self) -> None:  # X3
+        """Every message has a reason."""
+        made = plan("uauauaua", 0.9)
+        assert made.cause(5) == "newer_half"
+        assert made.cause(1) == "older_half"

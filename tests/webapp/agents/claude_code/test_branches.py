@@ -1,0 +1,70 @@
+"""Which rows are live: row by row the same as at once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.agents.claude_code.branches import LiveTree, Node, live_path
+
+# Each row: (where its parent is, counted back from it; 0: a root), its round, whether it is skipped.
+ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.booleans()), max_size=30)
+
+
+class TestALiveTree:
+    """Following rows as they come."""
+
+    @given(ROWS)
+    def test_has_the_path_that_all_rows_have(self, rows: list[tuple[int, int, bool]]) -> None:
+        """After every row of any tree, the path kept so far is the path of all rows up to it."""
+        tree, nodes = LiveTree(), []
+        for n, (back, round_number, skipped) in enumerate(rows):
+            name, parent = str(n), str(n - back) if 0 < back <= n else None
+            if skipped:
+                tree.link(name, parent)
+                continue
+            round_id = f"call {n // 5}" if round_number else None
+            told = tree.add(name, parent, round_id)
+            nodes.append(Node(name, tree.parent_of(name), round_id))
+            assert list(tree.path()) == live_path(nodes)
+            assert told is None or [*told, name] == live_path(nodes)
+
+    def test_keeps_parallel_results_together(self) -> None:
+        """Two calls of one round and their results, in any order, are one path."""
+        tree = LiveTree()
+        for name, parent, round_id in [
+            ("u", None, None), ("a", "u", "r"), ("b", "a", "r"), ("b1", "b", "r"), ("a1", "a", "r"), ("c", "b1", "s"),
+        ]:  # fmt: skip
+            assert tree.add(name, parent, round_id) is None
+        assert tree.path() == ("u", "a", "b", "b1", "a1", "c")
+
+    def test_goes_through_skipped_rows(self) -> None:
+        """A child of a skipped row is a child of the row above; a skipped root in the middle goes on."""
+        tree = LiveTree()
+        tree.link("p", None)
+        assert tree.add("u", "p") is None
+        tree.link("q", None)
+        assert tree.add("v", "q") is None
+        assert tree.path() == ("u", "v")
+
+    def test_survives_rows_that_are_their_own_parents(self) -> None:
+        """A ring of skipped rows is an unknown parent."""
+        tree = LiveTree()
+        tree.add("u", None)
+        tree.link("x", "y")
+        tree.link("y", "x")
+        assert tree.add("v", "x") is None
+        assert tree.path() == ("u", "v")
+
+
+class TestLivePath:
+    """The whole list at once."""
+
+    def test_is_the_way_to_the_newest_row(self) -> None:
+        """Other branches are left out."""
+        nodes = [Node("a", None), Node("b", "a"), Node("c", "a"), Node("d", "b")]
+        assert live_path(nodes) == ["a", "b", "d"]
+
+    def test_of_nothing_is_nothing(self) -> None:
+        """No rows, no path."""
+        assert live_path([]) == []

@@ -1,0 +1,111 @@
+"""Content blocks and attachments of Claude Code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.messages import Media, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents.claude_code.content import Content, attachment_parts, is_users_own, own_words
+
+
+class TestContent:
+    """Blocks as parts."""
+
+    def test_may_be_plain_text(self) -> None:
+        """A string is one text; an empty one is nothing."""
+        assert Content("u", "hello").parts == [Text("hello")]
+        assert Content("u", "").parts == []
+
+    def test_has_a_part_a_block(self) -> None:
+        """Each known block gives one part, in order; calls without an id get one made of the row's."""
+        blocks: list[Any] = [
+            {"type": "text", "text": "a"},
+            {"type": "thinking", "thinking": "b", "signature": "cc"},
+            {"type": "redacted_thinking", "data": "ddd"},
+            {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}},
+            {
+                "type": "tool_result", "tool_use_id": "t", "is_error": True,
+                "content": [{"type": "text", "text": "x"}, {"type": "tool_reference", "tool_name": "y"}],
+            },
+            {"type": "document", "source": {"type": "url", "url": "https://example.invalid/a.pdf"}},
+        ]  # fmt: skip
+        parts = Content("u", blocks).parts
+        assert parts[:3] == [Text("a"), Reasoning("b", 2), Reasoning("", 3)]
+        found = (Media("definition", digest="y"),)
+        assert parts[3:5] == [
+            ToolCall("u:3", "Bash", '{"command":"ls"}'),
+            ToolResult("t", "x\ny", "", True, found),
+        ]
+        assert isinstance(parts[5], Media)
+        assert parts[5].kind == "document"
+
+    def test_names_blocks_that_nobody_knows(self) -> None:
+        """Unknown blocks are named, not guessed at; the client's own marker is left out."""
+        content = Content("u", [{"type": "riddle"}, 5, {"type": "fallback"}, "plain"])
+        assert content.unknown == ["block riddle", "block without type"]
+        assert content.parts == [Text("plain")]
+
+    def test_of_a_server_tool_is_kept_as_json(self) -> None:
+        """Results of tools that the provider runs keep their content."""
+        block = {"type": "web_search_tool_result", "tool_use_id": "s", "content": {"type": "error"}}
+        assert Content("u", [block]).parts == [ToolResult("s", '{"type":"error"}')]
+
+
+class TestAttachments:
+    """What of them is sent."""
+
+    @pytest.mark.parametrize(
+        ("attachment", "text"),
+        [
+            ({"type": "hook_success", "hookEvent": "SessionStart", "content": "hi", "stdout": "x"}, "hi"),
+            ({"type": "hook_success", "hookEvent": "PostToolUse", "content": "hi"}, None),
+            (
+                {"type": "nested_memory", "content": {"path": "CLAUDE.md", "content": "be kind"}},
+                "be kind\nCLAUDE.md",
+            ),
+            ({"type": "deferred_tools_delta", "addedLines": ["a", "b"], "addedNames": ["a", "b"]}, "a\nb"),
+            (
+                {"type": "file", "filename": "f", "content": {"type": "text", "file": {"content": "body"}}},
+                "body\nf",
+            ),
+            ({"type": "command_permissions", "allowedTools": ["x"]}, None),
+            ({"type": "auto_mode"}, None),
+            ({"type": "unheard_of", "content": "x"}, None),
+        ],
+    )
+    def test_is_their_text_for_the_types_that_are_sent(
+        self, attachment: dict[str, Any], text: str | None
+    ) -> None:
+        """A type that is not sent, or not known to be, gives nothing."""
+        assert attachment_parts(attachment) == ([Text(text)] if text else [])
+
+    def test_of_a_queued_prompt_are_the_users_own_words(self) -> None:
+        """What the user typed meanwhile is the user's; what a task reports in the same way is not."""
+        typed = {"type": "queued_command", "prompt": "wait", "commandMode": "prompt"}
+        assert attachment_parts(typed) == [Text("wait")]
+        assert is_users_own(typed)
+        assert not is_users_own(typed | {"commandMode": "task-notification"})
+
+
+class TestOwnWords:
+    """What a person said in a user row."""
+
+    @pytest.mark.parametrize(
+        ("content", "words"),
+        [
+            ("  fix it ", "fix it"),
+            ("<div> is broken", "<div> is broken"),
+            ("<command-name>/review</command-name><command-args>the beds</command-args>", "/review the beds"),
+            ("<command-name>/clear</command-name><command-args>x</command-args>", None),
+            ("<local-command-stdout>x</local-command-stdout>", None),
+            ("[Request interrupted by user]", None),
+            ([{"type": "text", "text": "<ide_opened_file>x"}, {"type": "text", "text": "go on"}], "go on"),
+            ([{"type": "tool_result"}], None),
+            (None, None),
+        ],
+    )
+    def test_are_found_between_the_clients(self, content: Any, words: str | None) -> None:
+        """Commands without arguments, outputs and notices are the client's."""
+        assert own_words(content) == words

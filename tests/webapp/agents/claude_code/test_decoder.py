@@ -1,0 +1,358 @@
+"""Claude Code's transcripts: samples with every trap, and real sessions counted another way."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.shared import shared_data, shared_files
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from webapp.agents.claude_code import decoder as claude_code
+from webapp.agents.reading.tail import FileTail, catch_up, decode
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
+
+PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
+BEDS = PROJECT / "11111111-1111-4111-8111-111111111111.jsonl"
+SPRING = PROJECT / "22222222-2222-4222-8222-222222222222.jsonl"
+BIRDS = PROJECT / "33333333-3333-4333-8333-333333333333.jsonl"
+BROKEN = PROJECT / "44444444-4444-4444-8444-444444444444.jsonl"
+REAL = shared_files("transcripts/claude-code/projects/**/*.jsonl")
+
+
+def fed(rows: list[dict[str, Any]]) -> list[Record]:
+    """The records of rows."""
+    decoder = claude_code.Decoder()
+    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
+
+
+def user(uuid: str, parent: str | None, text: str, **more: Any) -> dict[str, Any]:
+    """A user row."""
+    return {
+        "type": "user",
+        "uuid": uuid,
+        "parentUuid": parent,
+        "message": {"role": "user", "content": text},
+        **more,
+    }
+
+
+def live(records: list[Record], stream: str = "") -> list[str]:
+    """The agent's context after the records, by their contract alone."""
+    context: list[str] = []
+    kept: tuple[str, ...] = ()
+    for r in records:
+        if isinstance(r, Compaction) and r.stream == stream:
+            context, kept = [], r.kept
+        elif isinstance(r, Rewind) and r.stream == stream:
+            context = list(r.live)
+        elif isinstance(r, Entry) and r.stream == stream:
+            context += [str(r.source_id), *kept]
+            kept = ()
+    return context
+
+
+class TestOneCallInSeveralRows:
+    """Rows are blocks; calls are groups of rows."""
+
+    def test_shares_a_group_and_is_one_call(self) -> None:
+        """All blocks of an API call have its group and key, and its largest output is there to be found."""
+        entries = of(Entry, decoded(BEDS, claude_code.Decoder()))
+        rows = [e for e in entries if e.group == "msg_1:req_1"]
+        assert [e.source_id for e in rows] == ["a1", "a2", "a3", "a4"]
+        assert {e.call_key for e in rows} == {"msg_1:req_1"}
+        assert max(e.usage.output_tokens for e in rows if e.usage) == 77
+        assert {e.usage.input_tokens for e in rows if e.usage} == {1003}
+
+    def test_with_parallel_calls_is_no_fork(self) -> None:  # P4
+        """Results that hang on their own call's row turn nothing, skipped rows between them included."""
+        records = decoded(BEDS, claude_code.Decoder())
+        assert of(Rewind, records) == []
+        parents = {e.source_id: e.parent for e in of(Entry, records)}
+        assert (parents["r1"], parents["r2"], parents["a4"], parents["a5"]) == ("a3", "a4", "a3", "r2")
+
+    def test_says_only_what_is_sent(self) -> None:
+        """Attachments of the sent types, meta rows and commands are reminders; what is for the screen is nothing."""
+        assert [who for who, _ in said(decoded(BEDS, claude_code.Decoder()))] == [
+            "reminder", "user", "reminder", "assistant", "assistant", "assistant", "assistant", "tool", "reminder",
+            "tool", "assistant", "reminder", "reminder", "user", "assistant",
+        ]  # fmt: skip
+        assert "nobody sees this" not in str(said(decoded(BEDS, claude_code.Decoder())))
+
+    def test_gives_an_image_as_media(self) -> None:
+        """Base64 in a result is media with size and measure, not text."""
+        (result,) = [
+            e.message for e in of(Entry, decoded(BEDS, claude_code.Decoder())) if e.source_id == "r2"
+        ]
+        (media,) = result.media
+        assert (media.kind, media.mime, media.width, media.height) == ("image", "image/png", 3, 2)
+        assert (media.size_bytes > 50, len(media.digest), result.text) == (True, 32, "a picture")
+
+    def test_keeps_the_opaque_length_of_thoughts_and_the_row(self) -> None:
+        """A signature travels as a length; each entry keeps its row as it stands in the file."""
+        first = next(e for e in of(Entry, decoded(BEDS, claude_code.Decoder())) if e.source_id == "a1")
+        (thought,) = first.message.reasoning
+        assert (thought.text, thought.opaque_chars) == ("Look at both lists.", 12)
+        assert first.raw is not None
+        assert json.loads(first.raw)["uuid"] == "a1"
+
+    def test_counts_what_it_leaves_out(self) -> None:
+        """Error rows and unknown types are counted by type, each with its line."""
+        unknown = of(Unknown, decoded(BEDS, claude_code.Decoder()))
+        assert unknown == [Unknown(19, "API error message"), Unknown(24, "wisdom")]
+
+    def test_has_the_title_of_its_summary(self) -> None:
+        """The user's first words are the title until a summary of this session comes."""
+        titles = facts(decoded(BEDS, claude_code.Decoder()), Meta, "title")
+        assert titles == ["How many beds does the garden have? Count them.", "Beds and paths"]
+
+
+class TestDroppedRows:
+    """Assistant rows that are no messages."""
+
+    @pytest.mark.parametrize(
+        ("model", "block", "more", "kept"),
+        [
+            ("<synthetic>", {"type": "text", "text": "No response requested."}, {}, False),
+            ("claude-opus-4-6", {"type": "text", "text": "hm"}, {}, False),
+            ("claude-opus-4-6", {"type": "tool_use", "id": "t", "name": "Bash", "input": {}}, {}, True),
+            ("glm-5", {"type": "text", "text": "hm"}, {}, True),
+            ("claude-opus-4-6", {"type": "text", "text": "x"}, {"isApiErrorMessage": True}, False),
+        ],
+    )
+    def test_are_those_that_no_call_made(
+        self, model: str, block: dict[str, Any], more: dict[str, Any], kept: bool
+    ) -> None:
+        """Without usage a row goes, but for a call or another maker's model; none counts as an API call."""
+        usage = {"input_tokens": 0, "output_tokens": 0}
+        message = {"id": "m", "model": model, "role": "assistant", "content": [block], "usage": usage}
+        records = fed([{"type": "assistant", "uuid": "a", "parentUuid": None, "message": message, **more}])
+        assert [e.usage for e in of(Entry, records)] == [None] * kept
+        assert len(of(Unknown, records)) == (not kept)
+
+    def test_are_those_in_which_nothing_is_said(self) -> None:
+        """An empty row is a link and nothing else; one with usage keeps its call."""
+        said_nothing = {"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"content": []}}
+        records = fed([user("a", None, "1"), said_nothing, user("c", "b", ""), user("d", "c", "2")])
+        assert [(e.source_id, e.parent) for e in of(Entry, records)] == [("a", None), ("d", "a")]
+
+
+class TestTurningBack:
+    """Rewinds, forks, copies."""
+
+    def test_is_told_with_the_whole_context(self) -> None:  # X12
+        """A user row on an earlier point is a rewind to it, and names what is live."""
+        (rewind,) = of(Rewind, decoded(SPRING, claude_code.Decoder()))
+        assert (rewind.to_source_id, rewind.source_id, rewind.live) == ("b2", "b5", ("b1", "b2"))
+
+    def test_to_an_abandoned_branch_brings_it_back(self) -> None:
+        """Going on from a branch left before makes its path live again."""
+        rows = [user("a", None, "1"), user("b", "a", "2"), user("c", "a", "3"), user("d", "b", "4")]
+        assert live(fed(rows)) == ["a", "b", "d"]
+
+    def test_to_the_very_beginning_leaves_nothing(self) -> None:
+        """A second root begins anew."""
+        records = fed([user("a", None, "1"), user("b", "a", "2"), user("c", None, "3")])
+        assert live(records) == ["c"]
+        assert of(Rewind, records)[0].to_source_id is None
+
+    def test_is_not_seen_in_rows_that_name_no_parent(self) -> None:
+        """A row without the field, or with a parent that was never seen, goes on from the last."""
+        rows = [user("a", None, "1"), user("b", "gone", "2"), user("c", None, "3")]
+        del rows[2]["parentUuid"]
+        assert live(fed(rows)) == ["a", "b", "c"]
+
+    def test_copies_say_nothing_new(self) -> None:
+        """Rows copied by a fork or a resume, with the same uuid, are not doubled and turn nothing."""
+        rows = [user("a", None, "1"), user("b", "a", "2")]
+        records = fed([*rows, *rows, user("c", "b", "3")])
+        assert [e.source_id for e in of(Entry, records)] == ["a", "b", "c"]
+        assert of(Rewind, records) == []
+
+    def test_another_row_with_the_same_uuid_is_kept_and_told(self) -> None:
+        """Nothing is lost to a uuid used twice: the row goes under a name of its own, with a problem."""
+        records = fed([user("a", None, "1"), user("a", None, "2")])
+        assert said(records) == [("user", "1"), ("user", "2")]
+        assert [p.line for p in of(Problem, records)] == [2]
+
+    def test_gives_the_same_however_the_file_is_read(self, tmp_path: Path) -> None:  # X12
+        """At once, line by line, or with a restart after every line: the same records."""
+        whole = decoded(SPRING, claude_code.Decoder())
+        path, lines = tmp_path / SPRING.name, SPRING.read_bytes().splitlines(keepends=True)
+        mark, followed = FileTail(path).mark, []
+        for count in range(1, len(lines) + 1):
+            path.write_bytes(b"".join(lines[:count]))
+            decoder, tail = claude_code.Decoder(), FileTail(path, mark)
+            assert catch_up(path, mark, decoder)
+            followed += [r for r in decode(tail.read(), decoder) if isinstance(r, Record)]
+            mark = tail.mark
+        assert followed == whole
+
+
+class TestCompaction:
+    """The agent makes its context small."""
+
+    def test_comes_before_its_summary_and_names_what_stays(self) -> None:  # X12
+        """A boundary is a compaction with trigger and size; the summary follows; preserved rows stay behind it."""
+        records = decoded(SPRING, claude_code.Decoder())
+        at = next(n for n, r in enumerate(records) if isinstance(r, Compaction))
+        compaction, summary = records[at], records[at + 1]
+        assert isinstance(compaction, Compaction)
+        assert (compaction.trigger, compaction.tokens_before, compaction.kept) == (
+            "auto",
+            167094,
+            ("b7", "b8"),
+        )
+        assert isinstance(summary, Entry)
+        assert (summary.kind, summary.message.name) == ("compaction_summary", "reminder")
+        assert live(records) == ["k2", "b7", "b8", "b9", "b10"]
+
+    def test_of_older_versions_has_no_boundary(self) -> None:
+        """A summary without a boundary is a compaction too."""
+        records = decoded(BIRDS, claude_code.Decoder())
+        (compaction,) = of(Compaction, records)
+        assert (compaction.trigger, compaction.source_id) == ("unknown", "o5")
+        assert live(records) == ["o5", "o6"]
+
+
+class TestSubAgents:
+    """Conversations of their own, in one of three places."""
+
+    def test_inside_the_file_are_streams(self) -> None:  # X12
+        """Side rows are a stream with the title and type of the call that began it, and are not in the main one."""
+        records = decoded(BIRDS, claude_code.Decoder())
+        assert said(records, "agent-q1") == [("user", "Count the birds."), ("assistant", "Nine birds.")]
+        assert facts(records, Meta, "title", "agent-q1") == ["Count birds"]
+        assert facts(records, Meta, "agent_type", "agent-q1") == ["general-purpose"]
+        assert "Count the birds." not in [text for _, text in said(records)]
+        assert of(Rewind, records, None) == []
+
+    def test_with_a_file_of_their_own_are_its_session(self) -> None:
+        """An agent's file is its own session, read with or without knowing its name; the title is the meta's."""
+        path = PROJECT / BEDS.stem / "subagents" / "agent-b1.jsonl"
+        (file,) = [f for f in claude_code.discover(PROJECT) if f.path == path]
+        known, unknown = decoded(path, claude_code.Decoder(file)), decoded(path, claude_code.Decoder())
+        assert (
+            said(known)
+            == said(unknown)
+            == [("user", "Count the beds of the south side."), ("assistant", "Three.")]
+        )
+        assert facts(known, Meta, "title") == []
+        assert facts(unknown, Meta, "parent") == [BEDS.stem]
+
+
+class TestBadRows:
+    """Whatever a file holds."""
+
+    def test_cost_themselves_alone(self) -> None:
+        """Each bad row is one problem with its line and reason, and the others are read."""
+        records = decoded(BROKEN, claude_code.Decoder())
+        assert said(records) == [("user", "First."), ("user", "Half a pair: \ufffd and more.")]
+        assert [p.line for p in of(Problem, records)] == [2, 3, 4, 5]
+        assert all(p.reason for p in of(Problem, records))
+
+    @pytest.mark.parametrize(
+        ("line", "word"),
+        [
+            (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "deep"),
+            (b"\x00\x01\xff\xfe{", "binary"),
+            ('{"type":"user","m":"é"}'.encode("latin-1"), "UTF-8"),
+            (b"\x00" * 50, "NUL"),
+            (b"[" * 100_000, "deep"),
+            (b"null", "null"),
+        ],
+    )
+    def test_of_any_kind_are_one_problem(self, line: bytes, word: str) -> None:
+        """Deep, binary, in another encoding, no object: one problem that says what it is."""
+        (problem,) = claude_code.Decoder().feed(7, line)
+        assert isinstance(problem, Problem)
+        assert problem.line == 7
+        assert word in problem.reason
+
+    @pytest.mark.parametrize(
+        "key", ["message", "uuid", "parentUuid", "timestamp", "type", "attachment", "usage"]
+    )
+    @pytest.mark.parametrize("value", [None, 1, "x", [], [1], {}, {"content": 5}, True, -1e300])
+    def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
+        """A field of the wrong type never breaks the reading of what follows."""
+        row = user("a", None, "1") | {"attachment": {"type": "file"}} | {key: value}
+        odd = {"type": "assistant", "uuid": "b", "parentUuid": "a", "message": {"content": value, key: value}}
+        records = fed(
+            [row, odd, {**row, "type": "attachment"}, {**row, "type": "system"}, user("z", "a", "last")]
+        )
+        assert ("user", "last") in said(records)
+
+
+class TestRealSessions:
+    """What is in the shared transcripts, counted in another way."""
+
+    @pytest.mark.parametrize("path", REAL, ids=lambda p: p.name[:20])
+    def test_lose_nothing_and_double_nothing(self, path: Path) -> None:
+        """Each block of each message row is there once, each call's usage once, pairs are whole."""
+        rows = [json.loads(line) for line in path.read_bytes().splitlines()]
+        wanted: Counter[tuple[str, str]] = Counter()
+        calls: dict[tuple[str, str], int] = {}
+        for row in rows:
+            if row["type"] not in ("user", "assistant"):
+                continue
+            content = row["message"]["content"]
+            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            wanted.update((row["uuid"], b["type"]) for b in blocks if b != {"type": "text", "text": ""})
+            if usage := row["message"].get("usage"):
+                key = (row["message"]["id"], row["requestId"])
+                calls[key] = max(calls.get(key, 0), usage["output_tokens"])
+        records = decoded(path, claude_code.Decoder())
+        entries = of(Entry, records, None)
+        names = {
+            "Text": "text", "Reasoning": "thinking", "ToolCall": "tool_use", "ToolResult": "tool_result",
+            "Media": "image",
+        }  # fmt: skip
+        rows_of = {row["uuid"] for row in rows if row["type"] in ("user", "assistant")}
+        got = Counter(
+            (str(e.source_id), names[type(p).__name__])
+            for e in entries
+            if e.source_id in rows_of
+            for p in e.message.parts
+        )
+        assert got == wanted
+        used: dict[str, int] = {}
+        for e in entries:
+            if e.usage and e.call_key:
+                used[e.call_key] = max(used.get(e.call_key, 0), e.usage.output_tokens)
+        assert sorted(used.values()) == sorted(calls.values())
+        made = {c.id for e in entries for c in e.message.calls}
+        assert {r.call_id for e in entries for r in e.message.results} <= made
+        assert of(Problem, records, None) == []
+        assert of(Rewind, records, None) == []
+
+    def test_show_the_compaction(self) -> None:  # X12
+        """The one compaction is seen, with its size."""
+        path = shared_data("transcripts", "claude-code", "projects", "-work-spotter") / (
+            "258c7280-ae70-4798-800f-63464d01a85d.jsonl"
+        )
+        records = decoded(path, claude_code.Decoder())
+        assert [(c.trigger, c.tokens_before) for c in of(Compaction, records)] == [("auto", 167094)]
+        assert [e.kind for e in of(Entry, records)].count("compaction_summary") == 1
+
+    @pytest.mark.parametrize("name", ["small", "large", "schema_drift"])
+    def test_of_strange_shapes_give_what_they_can(self, name: str) -> None:
+        """Rows of drifted formats are read or counted, never fatal."""
+        records = decoded(
+            shared_data("transcripts", "small", "claude", f"{name}.jsonl"), claude_code.Decoder()
+        )
+        assert of(Entry, records, None)
+        if name == "schema_drift":
+            assert [who for who, _ in said(records)] == [
+                "user",
+                "assistant",
+                "tool",
+                "assistant",
+                "reminder",
+                "reminder",
+            ]
+            call, result = of(Entry, records)[1].message, of(Entry, records)[2].message
+            assert call.calls[0].id == result.results[0].call_id

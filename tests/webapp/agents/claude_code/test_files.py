@@ -1,0 +1,72 @@
+"""Where Claude Code's transcripts lie, and what they are by their place."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+from tests.shared import shared_data
+from tests.webapp.agents.samples import SAMPLES
+from webapp.agents.claude_code.files import describe, discover, named, roots
+
+MAIN = "11111111-1111-4111-8111-111111111111"
+
+
+class TestRoots:
+    """The folders to look in."""
+
+    def test_are_those_of_the_environment(self, tmp_path: Path) -> None:
+        """One folder or several with commas; the projects folder itself may be named."""
+        env = {"CLAUDE_CONFIG_DIR": f"{tmp_path}/a, {tmp_path}/b/projects,", "HOME": "/nowhere"}
+        assert roots(env) == [tmp_path / "a" / "projects", tmp_path / "b" / "projects"]
+
+    def test_are_in_the_home_folder_otherwise(self) -> None:
+        """The old and the new place, whether they exist or not."""
+        assert roots({"HOME": "/h"}) == [Path("/h/.claude/projects"), Path("/h/.config/claude/projects")]
+        assert roots({"HOME": "/h", "XDG_CONFIG_HOME": "/x"})[1] == Path("/x/claude/projects")
+
+
+class TestDiscovery:
+    """Finding sessions."""
+
+    def test_finds_sessions_and_their_agents(self) -> None:  # X12
+        """Agents beside or below a session are its own, with title and type; the summariser's call is none."""
+        files = {f.path.name: f for f in discover(SAMPLES / "claude-code" / "projects")}
+        assert files[f"{MAIN}.jsonl"].parent_id is None
+        agent = files["agent-b1.jsonl"]
+        assert (agent.session_id, agent.parent_id) == (f"{MAIN}.agent-b1", MAIN)
+        assert (agent.title, agent.agent_type) == ("Count the south beds", "Explore")
+        assert files["agent-c2.jsonl"].session_id == f"{MAIN}.agent-c2"
+        assert "agent-acompact-00.jsonl" not in files
+
+    def test_is_newest_first_and_unique(self) -> None:
+        """Real folders: no id twice, newest first."""
+        files = list(discover(shared_data("transcripts", "claude-code", "projects")))
+        assert len({f.session_id for f in files}) == len(files)
+        assert [f.modified for f in files] == sorted((f.modified for f in files), reverse=True)
+        assert sum(f.parent_id is not None for f in files) == 17
+
+    def test_of_a_folder_that_is_not_there_finds_nothing(self, tmp_path: Path) -> None:
+        """A root may come later."""
+        assert list(discover(tmp_path / "later")) == []
+
+    def test_passes_over_other_files(self, tmp_path: Path) -> None:
+        """Only files named as sessions or agents count; an agent without a known parent stands alone."""
+        (tmp_path / "notes.jsonl").write_text("{}\n")
+        (tmp_path / "agent-z.jsonl").write_text("broken\n")
+        (file,) = discover(tmp_path)
+        assert (file.session_id, file.parent_id) == ("agent-z", None)
+
+
+class TestNames:
+    """What a path alone tells."""
+
+    def test_opens_nothing(self, tmp_path: Path) -> None:
+        """The folder may name the parent; the title is in a file."""
+        path = tmp_path / MAIN / "subagents" / "agent-z.jsonl"
+        path.parent.mkdir(parents=True)
+        path.with_suffix(".meta.json").write_text('{"description": "Beds", "agentType": "Explore"}')
+        assert named(path) == (f"{MAIN}.agent-z", MAIN, None, None)
+        assert describe(path) == (f"{MAIN}.agent-z", MAIN, "Beds", "Explore")
+        assert named(PurePath("agent-z.jsonl")) == ("agent-z", None, None, None)
+        assert named(PurePath("agent-acompact-00.jsonl")) is None
+        assert named(PurePath("notes.jsonl")) is None

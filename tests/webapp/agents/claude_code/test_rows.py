@@ -1,0 +1,35 @@
+"""Which API call a row of Claude Code belongs to, and what it used."""
+
+from __future__ import annotations
+
+from webapp.agents.claude_code.rows import call_key, is_notification, usage_of
+from webapp.agents.records import Usage
+
+
+class TestACall:
+    """Its name and its usage."""
+
+    def test_is_named_by_message_and_request(self) -> None:
+        """Both ids where there are both; a row without a message id is a call by itself."""
+        assert call_key({"requestId": "r", "uuid": "u"}, {"id": "m"}) == "m:r"
+        assert call_key({"uuid": "u"}, {"id": "m"}) == "m"
+        assert call_key({"requestId": "r", "uuid": "u"}, {}) == "u"
+
+    def test_has_the_real_size_of_its_input(self) -> None:
+        """Input is what was sent, read from the cache and written to it together."""
+        usage = {
+            "input_tokens": 3, "cache_creation_input_tokens": 50, "cache_read_input_tokens": 900,
+            "output_tokens": 7, "output_tokens_details": {"thinking_tokens": 4},
+        }  # fmt: skip
+        assert usage_of(usage) == Usage(953, 7, 900, 50, 4)
+
+    def test_without_usage_used_nothing(self) -> None:
+        """Zeros, negative and broken counts are no usage."""
+        assert usage_of({"input_tokens": 0, "output_tokens": -5}) is None
+        assert usage_of({"input_tokens": "many"}) is None
+
+
+def test_a_notification_is_told_from_a_user() -> None:
+    """A notice that a task ended comes as a user row, and is none."""
+    assert is_notification({"origin": {"kind": "task-notification"}})
+    assert not is_notification({"origin": {"kind": "human"}})

@@ -1,0 +1,180 @@
+"""What Claude Code sends and does not write down, foretold by its own rules."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import orjson
+import pytest
+
+from benchmarks.prediction import Said, replayed
+from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from tests.shared import shared_data
+from webapp.agents.claude_code.unwritten import OLDER_STEPS, OLDER_WORDS, STEPS, WORDS, Unwritten
+from webapp.agents.records import REMINDER, Entry
+
+
+class Letters:
+    """A token a character."""
+
+    def count(self, text: str) -> int:
+        """The characters."""
+        return len(text)
+
+
+def row(*parts: Part, call: str = "c", role: str = "assistant", name: str = "", raw: bytes = b"") -> Entry:
+    """A row of the transcript."""
+    return Entry(Message(role, parts, name), None, group=call, call_key=call, raw=raw)  # type: ignore[arg-type]
+
+
+def tool(name: str, **arguments: object) -> ToolCall:
+    """A call of a tool."""
+    return ToolCall("id", name, orjson.dumps(arguments).decode())
+
+
+def answered(state: Unwritten, rows: int, start: int = 0, factor: float = 1.0) -> list[int]:
+    """So many calls of one row each; what was waiting behind each."""
+    waiting = []
+    for n in range(start, start + rows):
+        state.take(row(tool("Bash"), call=f"c{n}"), Letters(), factor)
+        state.take(row(ToolResult("id", "done"), role="tool"), Letters(), factor)
+        waiting.append(state.waiting(factor))
+    return waiting
+
+
+class TestTheReminder:
+    """Of the task list."""
+
+    def test_comes_behind_every_tenth_row_of_answers(self) -> None:  # X11
+        """Since the session began, then since the last one."""
+        step = STEPS[0]
+        assert answered(Unwritten(), 2 * step) == ([0] * (step - 1) + [WORDS]) * 2
+
+    def test_comes_more_often_in_versions_before_2_1(self) -> None:
+        """Behind the sixth row, then behind every third."""
+        older = Unwritten()
+        older.version("2.0.55")
+        first, between = OLDER_STEPS
+        expected = [0] * (first - 1) + [OLDER_WORDS] + [0] * (between - 1) + [OLDER_WORDS]
+        assert answered(older, first + between) == expected
+        older.version("2.1.39")
+        assert not older.older
+
+    def test_is_put_off_by_writing_the_list(self) -> None:
+        """The steps count from there."""
+        state = Unwritten()
+        answered(state, 9)
+        state.take(row(tool("TaskUpdate"), call="list"), Letters(), 1)
+        assert answered(state, 10, start=20) == [0] * 9 + [WORDS]
+
+    def test_shows_the_list_until_it_is_done(self) -> None:
+        """Number, state and words of each; a list of done things is forgotten."""
+        state = Unwritten()
+        todos = [{"content": "Try", "status": "pending", "activeForm": "Trying"}]
+        state.take(row(tool("TodoWrite", todos=todos)), Letters(), 1)
+        assert state.listed == len("1. [pending] Try")
+        assert answered(state, 10)[-1] == WORDS + state.listed
+        todos[0]["status"] = "completed"
+        state.take(row(tool("TodoWrite", todos=todos), call="d"), Letters(), 1)
+        assert state.listed == 0
+
+    def test_counts_no_thoughts_and_every_row_of_a_call(self) -> None:
+        """One call is written as several rows."""
+        state = Unwritten()
+        for _ in range(4):
+            state.take(row(Reasoning("hm")), Letters(), 1)
+            state.take(row(Text("I look.")), Letters(), 1)
+        assert state.since_list == 4
+
+    def test_is_counted_as_the_model_counts(self) -> None:
+        """Its words times the model's factor."""
+        assert answered(Unwritten(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
+
+    def test_is_left_to_transcripts_that_tell_it(self) -> None:
+        """Where attachments are written, the reminder is a row like any other."""
+        state = Unwritten()
+        state.take(row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}'), Letters(), 1)
+        assert answered(state, 30) == [0] * 30
+
+    def test_counts_anew_after_a_compaction(self) -> None:
+        """The agent looks at what is in its context."""
+        state = Unwritten()
+        answered(state, 9)
+        state.compacted()
+        assert answered(state, 9, start=20) == [0] * 9
+
+    def test_belongs_to_the_call_it_came_with(self) -> None:
+        """While a call is being answered it is known what it brought; the next one has not got it any more."""
+        state = Unwritten()
+        answered(state, 10)
+        state.take(row(Text("So."), call="next"), Letters(), 1)
+        assert (state.asked, state.waiting(1)) == (WORDS, 0)
+        state.take(row(tool("Bash"), call="next"), Letters(), 1)
+        assert state.asked == WORDS
+
+
+class TestWhatIsNotSent:
+    """Arguments filled in for the screen."""
+
+    def test_is_the_plan_that_was_read_from_its_file(self) -> None:  # X11
+        """The next call is smaller than the rows say, once."""
+        state, plan = Unwritten(), "1. Think. " * 50
+        state.take(row(tool("Write", file_path="/home/u/.claude/plans/p.md", content=plan)), Letters(), 1)
+        state.take(row(tool("ExitPlanMode", plan=plan), call="d"), Letters(), 1)
+        assert state.waiting(1) == -len(orjson.dumps({"plan": plan})) + len("{}")
+        state.take(row(Text("Go."), call="e"), Letters(), 1)
+        assert state.waiting(1) == 0
+
+    def test_is_no_plan_that_the_model_wrote_into_the_call(self) -> None:
+        """The tool's first versions had no file."""
+        state = Unwritten()
+        state.take(row(tool("ExitPlanMode", plan="1. Think.")), Letters(), 1)
+        assert state.waiting(1) == 0
+
+    def test_is_the_second_copy_of_a_message(self) -> None:
+        """`SendMessage` is written with the words twice, sent with them once."""
+        state, words = Unwritten(), "Round two."
+        sent = {"to": "bob", "summary": "go", "message": words}
+        written = {**sent, "type": "message", "recipient": "bob", "content": words}
+        state.take(row(tool("SendMessage", **written)), Letters(), 1)
+        assert state.waiting(1) == len(orjson.dumps(sent)) - len(orjson.dumps(written))
+
+
+class TestTheState:
+    """Between two appends."""
+
+    def test_comes_back_from_json(self) -> None:
+        """As it was; what another version wrote is passed over."""
+        state = Unwritten(since_list=3, call="c", older=True)
+        data = orjson.loads(orjson.dumps({**state.to_dict(), "from_the_future": 1}))
+        assert Unwritten.from_dict(data) == state
+        assert Unwritten.from_dict(None) == Unwritten()
+
+    @pytest.mark.parametrize("version", ["", "x", "2", "2.1.0-beta", "3.0"])
+    def test_takes_unknown_versions_for_new_ones(self, version: str) -> None:
+        """The longer steps are today's."""
+        state = Unwritten()
+        state.version(version)
+        assert not state.older
+
+
+class TestRealSessions:
+    """The shared transcripts, where the rule can be held against real input."""
+
+    @pytest.mark.parametrize(
+        ("project", "within"),
+        [("-work-spotter", 0.12), ("-src-deep-manifest", 0.12), ("-experiments-worktrees", 0.2)],
+    )
+    def test_have_the_reminder_where_it_is_foretold(self, project: str, within: float) -> None:  # X11
+        """Nearer with it than without, each of the projects; the sub-agents of the last do not show their list."""
+        calls = [c for c in replayed(shared_data("transcripts")) if c.project == project and _small(c)]
+        errors = [abs(c.said - c.real) for c in calls]
+        without = [abs(c.said - c.foretold - c.real) for c in calls]
+        assert len(calls) >= 4
+        assert sum(errors) < 0.6 * sum(without)
+        assert median(e / (c.real - c.last_real) for e, c in zip(errors, calls, strict=True)) < within
+
+
+def _small(call: Said) -> bool:
+    """A call with the reminder, and little enough besides that it shows."""
+    return call.kind == "next" and call.foretold > 0 and 0 < call.real - call.last_real < 1_000

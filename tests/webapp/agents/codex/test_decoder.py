@@ -1,0 +1,265 @@
+"""Codex's rollouts: samples with every trap, and a real session counted another way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.shared import shared_data
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from webapp.agents.codex import decoder as codex
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
+
+DAY = SAMPLES / "codex" / "sessions" / "2026" / "01" / "02"
+OWN = DAY / "rollout-2026-01-02T11-00-00-019b7e00-0000-7000-8000-000000000001.jsonl"
+FORK = DAY / "rollout-2026-01-02T11-20-00-019b7e01-0000-7000-8000-000000000002.jsonl"
+OLD = next((SAMPLES / "codex" / "archived_sessions").glob("*.jsonl"))
+
+
+def fed(rows: list[dict[str, Any]]) -> list[Record]:
+    """The records of rows."""
+    decoder = codex.Decoder()
+    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
+
+
+def item(**payload: Any) -> dict[str, Any]:
+    """A row with an item."""
+    return {"timestamp": "2026-01-02T11:00:00Z", "type": "response_item", "payload": payload}
+
+
+def spoken(role: str, text: str) -> dict[str, Any]:
+    """A row with a message."""
+    return item(type="message", role=role, content=[{"type": "input_text", "text": text}])
+
+
+ITEMS = ("message", "function_call", "function_call_output", "reasoning", "web_search_call")
+
+
+class TestMessages:
+    """What is sent to the model."""
+
+    def test_are_the_items_and_each_once(self) -> None:
+        """What events repeat is not counted again; instructions and context are messages, the latter reminders."""
+        who = [who for who, _ in said(decoded(OWN, codex.Decoder()))]
+        assert who[:8] == [
+            "system",
+            "reminder",
+            "user",
+            "assistant",
+            "assistant",
+            "assistant",
+            "tool",
+            "tool",
+        ]
+        texts = [text for _, text in said(decoded(OWN, codex.Decoder()))]
+        assert (texts.count("List the beds."), texts.count("One list.")) == (1, 1)
+
+    def test_of_one_call_share_a_group(self) -> None:
+        """Reasoning and calls between two inputs are one call of the model."""
+        entries = of(Entry, decoded(OWN, codex.Decoder()))
+        groups = [e.group for e in entries if e.message.role == "assistant"]
+        assert groups[0] == groups[1] == groups[2]
+        assert len(set(groups)) == 5
+
+    def test_tie_calls_and_results(self) -> None:  # P4
+        """Function and custom calls alike; failures are seen; images are media."""
+        entries = of(Entry, decoded(OWN, codex.Decoder()))
+        results = [r for e in entries for r in e.message.results]
+        assert {r.call_id for r in results} == {c.id for e in entries for c in e.message.calls}
+        assert [r.is_error for r in results] == [False, True, False]
+        assert (results[1].media[0].width, results[1].media[0].height) == (4, 5)
+
+    def test_keep_their_row(self) -> None:
+        """Each entry keeps its row; ids hold for a longer version of the file."""
+        entry = of(Entry, decoded(OWN, codex.Decoder()))[0]
+        assert entry.raw is not None
+        assert json.loads(entry.raw)["payload"]["role"] == "developer"
+        assert str(entry.source_id).startswith("2-")
+
+    def test_without_envelope_are_read(self) -> None:
+        """Rollouts from before late 2025."""
+        records = decoded(OLD, codex.Decoder())
+        who = ["user", "assistant", "assistant", "tool", "assistant"]
+        assert said(records) == list(zip(who, ["Old style.", "", "", "beds.txt", "Done."], strict=True))
+        assert of(Unknown, records) == []
+
+    def test_of_unknown_types_are_counted(self) -> None:
+        """A type nobody knows is counted, as item or as row."""
+        assert of(Unknown, decoded(OWN, codex.Decoder())) == [Unknown(34, "riddle"), Unknown(35, "novelty")]
+
+    def test_give_title_model_and_window(self) -> None:
+        """The title is the user's first words, not the environment's."""
+        records = decoded(OWN, codex.Decoder())
+        assert facts(records, Meta, "title") == ["List the beds."]
+        assert facts(records, Meta, "model") == ["gpt-5.2-codex"]
+        assert facts(records, Meta, "cwd") == ["/home/ada/garden"]
+
+
+class TestUsage:
+    """Calls are counted once."""
+
+    def test_is_reported_once_a_call(self) -> None:
+        """Repeated and empty reports are passed over; input includes what was cached; the window is told."""
+        reports = of(UsageReport, decoded(OWN, codex.Decoder()))
+        assert [(r.usage.input_tokens, r.usage.output_tokens, r.usage.cached_tokens) for r in reports] == [
+            (1000, 20, 0), (1100, 30, 900), (1200, 20, 1000),
+        ]  # fmt: skip
+        assert len({r.call_key for r in reports}) == 3
+        assert {r.usage.window for r in reports} == {258400}
+
+    def test_names_the_end_of_its_input(self) -> None:
+        """The report may come before or after the call's items: the input ends at the same entry."""
+        records = decoded(OWN, codex.Decoder())
+        by_id = {e.source_id: e.message for e in of(Entry, records)}
+        ends = [by_id[r.input_end].text for r in of(UsageReport, records)]
+        assert ends == ["List the beds.", "Exit code: 2", "Done"]
+
+    def test_of_other_shapes_counts_nothing(self) -> None:
+        """Broken token counts are no usage."""
+        infos: list[Any] = [None, 5, {}, {"last_token_usage": {"input_tokens": -3}}, {"last_token_usage": []}]
+        for info in infos:
+            assert fed([{"type": "event_msg", "payload": {"type": "token_count", "info": info}}]) == []
+
+
+class TestWhatChangesTheContext:
+    """Rollbacks, compactions, forks."""
+
+    def test_rolled_back_turns_are_a_rewind(self) -> None:  # X12
+        """The last turn leaves; the context is told in full."""
+        records = decoded(OWN, codex.Decoder())
+        (rewind,) = of(Rewind, records)
+        by_id = {e.source_id: e.message.text for e in of(Entry, records)}
+        assert by_id[rewind.to_source_id] == "One list."
+        assert "Again." not in [by_id[i] for i in rewind.live]
+        assert rewind.source_id is not None
+
+    def test_a_compaction_brings_the_new_history(self) -> None:  # X12
+        """What was there before is named by its id, what is new has one of its own, the summary is marked."""
+        records = decoded(OWN, codex.Decoder())
+        (compaction,) = of(Compaction, records)
+        assert compaction.replacement is not None
+        known = {e.source_id for e in of(Entry, records)}
+        assert [e.source_id in known for e in compaction.replacement] == [True, True, False]
+        assert [e.kind for e in compaction.replacement] == ["message", "message", "compaction_summary"]
+        assert compaction.tokens_before == 1220
+        assert b"encrypted_content" in (compaction.replacement[-1].raw or b"")
+        assert of(Entry, records)[-1].parent == compaction.replacement[-1].source_id
+
+    def test_an_older_compaction_keeps_instructions_and_user_words(self) -> None:
+        """Without a new history it is made as Codex makes it: what the user said, then the summary."""
+        rows = [
+            spoken("developer", "Careful."),
+            spoken("user", "One."),
+            spoken("assistant", "A."),
+            spoken("user", "Two."),
+        ]
+        records = fed([*rows, {"type": "compacted", "payload": {"message": "They counted."}}])
+        (compaction,) = of(Compaction, records)
+        assert compaction.replacement is not None
+        assert [e.message.text for e in compaction.replacement] == [
+            "Careful.",
+            "One.",
+            "Two.",
+            "They counted.",
+        ]
+        assert compaction.replacement[-1].kind == "compaction_summary"
+
+    @pytest.mark.parametrize("named", [True, False])
+    def test_a_copy_of_the_parent_is_dropped(self, named: bool) -> None:
+        """A sub-agent's file has its own turns only, with a link to its parent and no usage of the parent's."""
+        file = next(f for f in codex.discover(DAY) if f.path == FORK) if named else None
+        records = decoded(FORK, codex.Decoder(file))
+        assert said(records) == [("user", "Count the south side."), ("assistant", "Three.")]
+        assert [r.usage.input_tokens for r in of(UsageReport, records)] == [1500]
+        assert facts(records, Meta, "parent") == ["019b7e00-0000-7000-8000-000000000001"]
+        assert facts(records, Meta, "title")[-1] == "Robin"
+
+    def test_a_copy_without_turn_ids_ends_with_the_first_later_words(self) -> None:
+        """Where turns have no ids, rows written at once with the session are the copy."""
+        meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
+        late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
+        records = fed([{"type": "session_meta", "payload": meta}, spoken("user", "Old."), late])
+        assert said(records) == [("user", "New.")]
+
+
+class TestBadRows:
+    """Whatever a file holds."""
+
+    @pytest.mark.parametrize(
+        "key", ["type", "payload", "role", "content", "call_id", "output", "info", "summary"]
+    )
+    @pytest.mark.parametrize("value", [None, 1, "x", [], [1], {}, {"content": 5}, True])
+    def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
+        """A field of the wrong type never breaks the reading of what follows."""
+        payloads = [
+            {"type": kind, key: value}
+            for kind in (
+                "message",
+                "function_call",
+                "function_call_output",
+                "reasoning",
+                "web_search_call",
+                "token_count",
+            )
+        ]
+        rows = [
+            {"type": kind, "payload": p}
+            for kind in ("response_item", "event_msg", "compacted")
+            for p in payloads
+        ]
+        bare = [{"type": "message", key: value}, {"role": "user", key: value}, {key: value}]
+        metas = [{"type": "session_meta", "payload": {key: value, "source": value}}]
+        records = fed([*rows, *bare, *metas, *rows, spoken("user", "last")])
+        assert ("user", "last") in said(records)
+
+    def test_that_are_no_json_are_problems(self) -> None:
+        """A broken row is a problem with its line."""
+        assert [r.line for r in codex.Decoder().feed(3, b'{"type"') if isinstance(r, Problem)] == [3]
+
+
+class TestRealSessions:
+    """What is in the shared transcripts, counted in another way."""
+
+    def test_lose_nothing_and_double_nothing(self) -> None:
+        """Each item once, each of the 39 calls once, with whole pairs."""
+        (file,) = codex.discover(shared_data("transcripts", "codex", "sessions"))
+        rows = [json.loads(line) for line in file.path.read_bytes().splitlines()]
+        items = [r["payload"]["type"] for r in rows if r["type"] == "response_item"]
+        infos = [r["payload"]["info"] for r in rows if r["payload"].get("type") == "token_count"]
+        totals = {json.dumps(i["total_token_usage"]) for i in infos if i}
+        records = decoded(file.path, codex.Decoder(file))
+        entries, reports = of(Entry, records), of(UsageReport, records)
+        assert len(entries) == len(items) - items.count("ghost_snapshot")
+        assert len(reports) == len(totals) == 39
+        assert len({e.group for e in entries if e.group}) == 39
+        made = [c.id for e in entries for c in e.message.calls]
+        assert made == [r.call_id for e in entries for r in e.message.results]
+        assert [r for r in records if isinstance(r, Problem | Unknown | Rewind)] == []
+
+    @pytest.mark.parametrize(("name", "entries"), [("small", 21), ("large", 16), ("schema_drift", 4)])
+    def test_of_strange_shapes_give_what_they_can(self, name: str, entries: int) -> None:
+        """Drifted rows are read where they can be; calls without ids are tied by name."""
+        records = decoded(shared_data("transcripts", "small", "codex", f"{name}.jsonl"), codex.Decoder())
+        assert len(of(Entry, records)) == entries
+        if name != "small":
+            calls = {c.id for e in of(Entry, records) for c in e.message.calls}
+            assert {r.call_id for e in of(Entry, records) for r in e.message.results} == calls
+
+
+def test_types_that_are_no_words_are_no_types() -> None:
+    """The item is a message by its role, whatever stands where its type should."""
+    kinds: tuple[Any, ...] = ({}, [], 5, None)
+    for kind in kinds:
+        item = {"type": kind, "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
+        rows = (
+            {"type": "response_item", "payload": item},
+            {"type": "compacted", "payload": {"message": "m", "replacement_history": [item]}},
+        )
+        for row in rows:
+            assert any(
+                isinstance(record, Entry | Compaction)
+                for record in codex.Decoder().feed(1, json.dumps(row).encode())
+            )

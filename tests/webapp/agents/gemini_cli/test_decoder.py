@@ -1,0 +1,187 @@
+"""Gemini CLI's sessions in both layouts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.shared import shared_data
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from webapp.agents.gemini_cli import decoder as gemini_cli
+from webapp.agents.records import Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown, UsageReport
+
+ROOT = SAMPLES / "gemini" / ".gemini" / "tmp"
+CHATS = ROOT / "garden" / "chats"
+LINES = CHATS / "session-2026-01-02T12-00-aaaaaaaa.jsonl"
+DOCUMENT = CHATS / "session-2025-11-02T12-00-cccccccc.json"
+
+
+def at(path: Path) -> TranscriptFile:
+    """A file as discovery would name it."""
+    return TranscriptFile(path, "s", None, gemini_cli.SOURCE)
+
+
+def fed(rows: list[dict[str, Any]]) -> list[Record]:
+    """The records of rows."""
+    decoder = gemini_cli.Decoder()
+    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
+
+
+class TestLines:
+    """The newer layout."""
+
+    def test_give_each_message_once(self) -> None:
+        """A record written again with its results is no second message; notices and thoughts are not sent."""
+        assert said(decoded(LINES, gemini_cli.Decoder())) == [
+            ("user", "List the beds."), ("assistant", ""), ("tool", "beds.txt"), ("assistant", "One list."),
+            ("user", "And the paths?"), ("assistant", "Four."), ("user", "And the trees?"),
+        ]  # fmt: skip
+
+    def test_tell_usage_once_a_call(self) -> None:
+        """Input counts tool use, output counts thoughts; usage that comes later comes apart."""
+        records = decoded(LINES, gemini_cli.Decoder())
+        (report,) = of(UsageReport, records)
+        assert (report.call_key, report.input_end) == ("g3", "g1")
+        assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.cached_tokens) == (
+            1002,
+            25,
+            400,
+        )
+        assert [e.call_key for e in of(Entry, records) if e.usage] == ["g4", "g6"]
+
+    def test_rewind_to_before_a_message(self) -> None:  # X12
+        """The message named and all behind it leave the context."""
+        (rewind,) = of(Rewind, decoded(LINES, gemini_cli.Decoder()))
+        assert rewind.live == ("g1", "g3", "g3:results", "g4")
+
+    def test_may_come_back_after_a_rewind(self) -> None:
+        """A message written again, as it was or changed, is in the context again."""
+        one, two = (
+            {"id": "a", "type": "user", "content": "one"},
+            {"id": "b", "type": "gemini", "content": "two"},
+        )
+        records = fed([one, two, {"$rewindTo": "b"}, two])
+        assert of(Rewind, records)[-1].live == ("a", "b")
+        records = fed([one, two, {"$rewindTo": "b"}, {**two, "content": "other"}])
+        assert of(Rewind, records)[-1].live == ("a", "b@2")
+
+    def test_name_what_they_cannot_use(self) -> None:
+        """A rewind to nowhere is a problem, an unknown type is counted."""
+        records = decoded(LINES, gemini_cli.Decoder())
+        assert [p.line for p in of(Problem, records)] == [13]
+        assert of(Unknown, records) == [Unknown(14, "oracle")]
+
+    def test_tell_facts_when_they_change(self) -> None:
+        """Title, folder and model; a summary replaces the first words."""
+        records = decoded(LINES, gemini_cli.Decoder())
+        assert facts(records, Meta, "title") == ["List the beds.", "Beds and trees"]
+        assert facts(records, Meta, "cwd") == ["/home/ada/garden"]
+        assert facts(records, Meta, "model") == ["gemini-3-pro"]
+
+    def test_may_bring_a_whole_new_list(self) -> None:
+        """A list of messages that is set replaces the context: changed ones supersede, missing ones leave."""
+        one = {"id": "a", "type": "user", "content": "one"}
+        two = {"id": "b", "type": "gemini", "content": "two"}
+        records = fed([one, two, {"$set": {"messages": [{**two, "content": "two, short"}]}}])
+        last = of(Entry, records)[-1]
+        assert (last.source_id, last.supersedes) == ("b@2", "b")
+        assert of(Rewind, records)[-1].live == ("b@2",)
+
+    @pytest.mark.parametrize(
+        "key", ["id", "type", "content", "toolCalls", "tokens", "$set", "$rewindTo", "timestamp"]
+    )
+    @pytest.mark.parametrize("value", [None, 1, "x", [], [1], {}, {"messages": [5]}, True])
+    def test_with_any_value_anywhere_do_not_raise(self, key: str, value: Any) -> None:
+        """A field of the wrong type never breaks the reading of what follows."""
+        row = {"id": "a", "type": "gemini", "content": "x", key: value}
+        assert ("user", "last") in said(fed([row, {"id": "z", "type": "user", "content": "last"}]))
+
+
+class TestDocuments:
+    """The older layout."""
+
+    def test_give_only_what_is_new(self, tmp_path: Path) -> None:  # X12
+        """A document written anew gives what was added, over a stored state too."""
+        path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
+        document = json.loads(DOCUMENT.read_bytes())
+        path.write_text(json.dumps(document))
+        assert len(of(Entry, gemini_cli.read(at(path), state))) == 3
+        assert list(gemini_cli.read(at(path), state)) == []
+        state = json.loads(json.dumps(state))
+        document["messages"].append({"id": "m9", "type": "user", "content": "More."})
+        path.write_text(json.dumps(document))
+        assert said(gemini_cli.read(at(path), state)) == [("user", "More.")]
+
+    def test_that_lose_messages_rewind(self, tmp_path: Path) -> None:
+        """What is no longer in the document has left the context, and what comes instead stands behind the rest."""
+        path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
+        document = json.loads(DOCUMENT.read_bytes())
+        path.write_text(json.dumps(document))
+        list(gemini_cli.read(at(path), state))
+        document["messages"][1:] = [{"id": "m8", "type": "user", "content": "Instead."}]
+        path.write_text(json.dumps(document))
+        records = list(gemini_cli.read(at(path), state))
+        assert [r.live for r in of(Rewind, records)] == [("m1",)]
+        assert said(records) == [("user", "Instead.")]
+
+    def test_that_are_half_written_change_nothing(self, tmp_path: Path) -> None:
+        """Half a document is a problem; the whole one is read when it is there."""
+        path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
+        whole = DOCUMENT.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        (problem,) = gemini_cli.read(at(path), state)
+        assert isinstance(problem, Problem)
+        path.write_bytes(whole)
+        assert len(of(Entry, gemini_cli.read(at(path), state))) == 3
+
+    def test_that_cannot_be_used_say_why(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Missing, without messages, too large."""
+        path = tmp_path / "session-x.json"
+        assert "cannot be read" in str(list(gemini_cli.read(at(path), {})))
+        path.write_text("{}")
+        assert "no list of messages" in str(list(gemini_cli.read(at(path), {})))
+        monkeypatch.setattr(gemini_cli, "MAX_DOCUMENT", 1)
+        assert "largest allowed" in str(list(gemini_cli.read(at(path), {})))
+
+
+class TestDiscovery:
+    """Finding sessions."""
+
+    def test_finds_both_layouts_and_sub_agents(self) -> None:  # X12
+        """The id stands in the file; a session below another is its sub-agent."""
+        files = {f.path.name: f for f in gemini_cli.discover(ROOT)}
+        main = files[LINES.name]
+        assert main.session_id == "aaaaaaaa-0000-4000-8000-000000000001"
+        assert (files["bbbb.jsonl"].session_id, files["bbbb.jsonl"].parent_id) == (
+            f"{main.session_id}.agent-bbbb", main.session_id,
+        )  # fmt: skip
+        assert gemini_cli.is_document(files[DOCUMENT.name].path)
+        assert not gemini_cli.is_document(main.path)
+
+    def test_looks_where_the_environment_says(self) -> None:
+        """GEMINI_CLI_HOME, else the home folder."""
+        assert gemini_cli.roots({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
+        assert gemini_cli.roots({"GEMINI_CLI_HOME": "/g", "HOME": "/h"}) == [Path("/g/.gemini/tmp")]
+
+
+class TestSharedSamples:
+    """What is in the shared transcripts."""
+
+    @pytest.mark.parametrize(("name", "entries"), [("large", 8), ("small", 2), ("schema_drift", 2)])
+    def test_of_documents_give_what_they_can(self, name: str, entries: int) -> None:
+        """Drifted ones too; read again, nothing."""
+        file, state = at(shared_data("transcripts", "small", "gemini", f"{name}.json")), dict[str, Any]()
+        assert len(of(Entry, gemini_cli.read(file, state))) == entries
+        state.pop("look")
+        assert list(gemini_cli.read(file, state)) == []
+
+    def test_of_lines_are_whole(self) -> None:
+        """Two calls, each with its usage, and the result of the one call."""
+        path = shared_data("transcripts", "small", "gemini", "jsonl_v040.jsonl")
+        records = decoded(path, gemini_cli.Decoder())
+        assert [who for who, _ in said(records)] == ["user", "assistant", "tool", "assistant"]
+        assert [e.usage.input_tokens for e in of(Entry, records) if e.usage] == [11855, 12069]

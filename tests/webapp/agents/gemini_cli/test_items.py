@@ -1,0 +1,75 @@
+"""Gemini CLI's records as messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.messages import Text
+from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
+
+
+class TestARecord:
+    """What it says."""
+
+    @pytest.mark.parametrize(
+        ("call", "text", "failed"),
+        [
+            (
+                {"result": [{"functionResponse": {"response": {"output": "x"}}}], "status": "success"},
+                "x",
+                False,
+            ),
+            (
+                {"result": [{"functionResponse": {"response": {"error": "no"}}}], "status": "error"},
+                "no",
+                True,
+            ),
+            (
+                {"result": [{"functionResponse": {"response": {"a": 1}}}], "status": "success"},
+                '{"a":1}',
+                False,
+            ),
+            ({"result": None, "status": "cancelled", "resultDisplay": "stopped"}, "stopped", True),
+            ({"result": "plain", "status": "success"}, "plain", False),
+        ],
+    )
+    def test_has_the_results_of_its_calls(self, call: dict[str, Any], text: str, failed: bool) -> None:
+        """What the tool gave back, or what was shown of it; failures are seen."""
+        record = {"type": "gemini", "toolCalls": [{"name": "ls", **call}]}
+        (_, said), (name, results) = messages_of(record, "r")
+        assert (name, results.role, said.calls[0].id) == ("r:results", "tool", results.results[0].call_id)
+        assert (results.text, results.results[0].is_error) == (text, failed)
+
+    def test_without_an_answer_has_no_result_yet(self) -> None:
+        """A call under way is a call alone."""
+        assert [
+            n for n, _ in messages_of({"type": "gemini", "toolCalls": [{"status": "executing"}]}, "r")
+        ] == ["r"]
+
+    def test_has_media_and_leaves_out_thoughts(self) -> None:
+        """Inline data is media; parts marked as thoughts are not sent."""
+        content = [
+            {"text": "a", "thought": True},
+            {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
+            "b",
+        ]
+        ((_, message),) = messages_of({"type": "user", "content": content}, "r")
+        assert (len(message.media), message.parts[1]) == (1, Text("b"))
+
+    def test_of_the_client_is_no_word_of_the_user(self) -> None:
+        """The context that the client sets up is a reminder."""
+        ((_, message),) = messages_of({"type": "user", "content": "<session_context>x"}, "r")
+        assert user_words(message) is None
+
+    def test_is_of_a_kind(self) -> None:
+        """Roles of older layouts, notices, and what nobody knows."""
+        kinds = [kind_of({"type": t}) for t in ("user", "gemini", "model", "info", "oracle", 5)]
+        assert kinds == ["user", "model", "model", "notice", "oracle", ""]
+
+
+def test_usage_without_input_is_none() -> None:
+    """Empty and broken counts are no usage."""
+    assert usage_of({}) is None
+    assert usage_of({"input": "x", "output": 5}) is None

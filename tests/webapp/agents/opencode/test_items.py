@@ -1,0 +1,60 @@
+"""OpenCode's parts as messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.messages import FileReference, Media, Text
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
+
+
+def tool(call_id: str, **state: Any) -> dict[str, Any]:
+    """A tool part."""
+    return {"type": "tool", "callID": call_id, "tool": "bash", "state": {"input": {}, **state}}
+
+
+class TestARow:
+    """Its parts, as they are sent."""
+
+    def test_is_cut_at_each_call_of_the_model(self) -> None:
+        """Steps, and words behind a result, begin a new message."""
+        parts: list[dict[str, Any]] = [
+            {"type": "step-start"}, {"type": "text", "text": "a"}, tool("1", status="completed", output="x"),
+            tool("2", status="running"), {"type": "step-finish"}, {"type": "step-start"},
+            {"type": "reasoning", "text": "r"}, tool("3", status="completed", output="y"),
+            {"type": "text", "text": "b"},
+        ]  # fmt: skip
+        said = list(messages_of({"id": "m", "role": "assistant"}, parts))
+        assert [name for name, _ in said] == ["m", "m:results", "m:2", "m:2:results", "m:3"]
+        assert [len(m.calls) for _, m in said] == [2, 0, 1, 0, 0]
+
+    def test_of_the_user_may_be_all_the_clients(self) -> None:
+        """Only synthetic words are a reminder; files are media or references."""
+        parts: list[dict[str, Any]] = [
+            {"type": "text", "text": "a", "synthetic": True},
+            {"type": "file", "url": "data:image/png;base64,AAAA", "mime": "image/png"},
+            {"type": "file", "url": "file:///x/y.txt", "filename": "y.txt", "mime": "text/plain"},
+        ]
+        ((_, message),) = messages_of({"id": "m", "role": "user"}, parts)
+        assert words_of(message) is None
+        assert message.parts[0] == Text("a")
+        assert isinstance(message.parts[1], Media)
+        assert message.parts[2] == FileReference("y.txt", "", "text/plain")
+
+    def test_names_its_model_in_either_shape(self) -> None:
+        """Beside the role, or within an object."""
+        assert model_of({"modelID": "a"}) == "a"
+        assert model_of({"model": {"modelID": "b"}}) == "b"
+        assert model_of({}) is None
+
+    def test_without_input_has_no_usage(self) -> None:
+        """Empty counts are no usage; broken ones neither."""
+        assert usage_of({"tokens": {"input": 0, "output": 5}}) is None
+        assert usage_of({"tokens": "x"}) is None
+
+    def test_names_parts_that_nobody_knows(self) -> None:
+        """Unknown types, and none at all."""
+        assert list(unknown_in([{"type": "patch"}, {"type": "hologram"}, {}])) == [
+            "part hologram",
+            "part without type",
+        ]

@@ -1,0 +1,104 @@
+"""Which files changed below some folders."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Queue
+
+import pytest
+
+from webapp.agents.reading import changes as watch
+from webapp.agents.reading.changes import Snapshot, changes
+
+PATIENCE = 20.0  # seconds until a test gives up
+
+
+class Watching:
+    """A watch in a thread of its own."""
+
+    def __init__(self, roots: list[Path], poll: float | None) -> None:
+        self._stop, self._found = threading.Event(), Queue[set[Path] | None]()
+        self._thread = threading.Thread(target=self._run, args=(roots, poll), daemon=True)
+        self._thread.start()
+
+    def _run(self, roots: list[Path], poll: float | None) -> None:
+        for found in changes(roots, self._stop, poll=poll, rescan=0.5):
+            self._found.put(found)
+        self._found.put(None)
+
+    def until(self, path: Path) -> bool:
+        """Waits for a file to be named."""
+        while (found := self._found.get(timeout=PATIENCE)) is not None:
+            if path in found:
+                return True
+        return False
+
+    def stop(self) -> bool:
+        """Stops the watch; whether it ended."""
+        self._stop.set()
+        self._thread.join(PATIENCE)
+        return not self._thread.is_alive()
+
+
+@pytest.fixture(params=[None, 0.05], ids=["told", "polling"])
+def watching(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Watching]:
+    """A watch on a folder that exists and one that does not."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "old.jsonl").write_text("{}\n")
+    watch = Watching([tmp_path / "here", tmp_path / "later" / "deep"], request.param)
+    yield watch
+    assert watch.stop()
+
+
+class TestAWatch:
+    """Told by the system or by looking."""
+
+    def test_names_what_is_there_and_what_changes(self, watching: Watching, tmp_path: Path) -> None:
+        """At first every file, then those that grow or are new, in new folders too."""
+        assert watching.until(tmp_path / "here" / "old.jsonl")
+        with (tmp_path / "here" / "old.jsonl").open("a") as file:
+            file.write("{}\n")
+        assert watching.until(tmp_path / "here" / "old.jsonl")
+        new = tmp_path / "here" / "a" / "b" / "new.jsonl"
+        new.parent.mkdir(parents=True)
+        new.write_text("{}\n")
+        assert watching.until(new)
+
+    def test_finds_folders_that_appear_later(self, watching: Watching, tmp_path: Path) -> None:
+        """A root that did not exist is watched once it does."""
+        assert watching.until(tmp_path / "here" / "old.jsonl")
+        path = tmp_path / "later" / "deep" / "x.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}\n")
+        assert watching.until(path)
+        with path.open("a") as file:
+            file.write("{}\n")
+        assert watching.until(path)
+
+
+def test_a_watch_that_cannot_be_told_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exhausted watches are no end: folders are walked instead."""
+
+    def refuse(*_: object, **__: object) -> Iterator[set[object]]:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(watch, "watch", refuse)
+    monkeypatch.setattr(watch, "FALLBACK_SECONDS", 0.05)
+    watching = Watching([tmp_path], None)
+    (tmp_path / "a.jsonl").write_text("{}\n")
+    assert watching.until(tmp_path / "a.jsonl")
+    assert watching.stop()
+
+
+def test_a_snapshot_names_what_is_new_or_other(tmp_path: Path) -> None:
+    """At first all, then nothing, then what changed; other endings never."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}\n")
+    (tmp_path / "b.txt").write_text("x")
+    snapshot = Snapshot([tmp_path])
+    assert snapshot.changed() == {path}
+    assert snapshot.changed() == set()
+    path.write_text("{}\n{}\n")
+    assert snapshot.changed() == {path}

@@ -1,0 +1,50 @@
+"""Databases of other programs."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from webapp.agents.reading.databases import open_foreign
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A small database in WAL, as a program left it."""
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute('CREATE TABLE "odd name" (id TEXT, kind TEXT)')
+        db.executemany('INSERT INTO "odd name" VALUES (?, ?)', [("b", "x"), ("a", "x"), ("c", "y")])
+    db.close()
+    return path
+
+
+class TestAForeignDatabase:
+    """Reading without leaving a trace."""
+
+    def test_gives_rows_in_order(self, path: Path) -> None:
+        """Those that match, by id; a table that is not there has none."""
+        with open_foreign(path) as tables:
+            assert [r["id"] for r in tables.rows("odd name", {"kind": "x"})] == ["a", "b"]
+            assert len(list(tables.rows("odd name"))) == 3
+            assert list(tables.rows("nowhere")) == []
+
+    def test_is_never_changed(self, path: Path) -> None:
+        """Not a byte, and no file beside it."""
+        before = path.read_bytes()
+        with open_foreign(path) as tables:
+            list(tables.rows("odd name"))
+        assert [p.name for p in path.parent.iterdir()] == [path.name]
+        assert path.read_bytes() == before
+
+    def test_that_cannot_be_read_says_so(self, path: Path, tmp_path: Path) -> None:
+        """Missing, damaged, or without the column: an OSError with the reason."""
+        (tmp_path / "bad.db").write_bytes(b"x" * 5000)
+        for bad in (tmp_path / "missing.db", tmp_path / "bad.db"):
+            with pytest.raises(OSError, match=r"\w"), open_foreign(bad) as tables:
+                list(tables.rows("odd name"))
+        with pytest.raises(OSError, match="column"), open_foreign(path) as tables:
+            list(tables.rows("odd name", {"nothing": 1}))

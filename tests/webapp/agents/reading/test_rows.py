@@ -1,0 +1,131 @@
+"""Rows of JSON, times, titles, media."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.agents.reading.rows import (
+    Fault,
+    count_of,
+    dumps,
+    image_size,
+    media_from_base64,
+    media_from_url,
+    parse,
+    parse_value,
+    short_title,
+    when,
+)
+
+
+class TestParsing:
+    """A line is an object or a reason."""
+
+    @given(st.binary(max_size=60))
+    def test_never_raises(self, line: bytes) -> None:
+        """Any bytes give a dict or a reason in one line."""
+        row = parse(line)
+        assert isinstance(row, dict) or (row and "\n" not in row)
+
+    def test_mends_halves_of_surrogate_pairs(self) -> None:
+        """Text cut within a character costs that character alone; whole pairs and escaped backslashes stay."""
+        line = rb'{"a":"\ud83d x","b":"\ud83d\ude00","c":"\\ud83d"}'
+        assert parse(line) == {"a": "\ufffd x", "b": "\U0001f600", "c": "\\ud83d"}
+
+    def test_reads_behind_zeros(self) -> None:
+        """Zeros that a crash left before a row do not cost it."""
+        assert parse(b'\x00\x00{"a":1}') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        ("2026-01-02T03:04:05.678Z", datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)),
+        ("2026-01-02T03:04:05+02:00", datetime(2026, 1, 2, 1, 4, 5, tzinfo=UTC)),
+        ("2026-01-02T03:04:05", datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        (1767323045000, datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        (1767323045, datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)),
+        ("yesterday", None),
+        (1e300, None),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_times_are_read_or_none(value: Any, at: datetime | None) -> None:
+    """ISO text, seconds and milliseconds; anything else is no time."""
+    assert when(value) == at
+
+
+def test_titles_are_one_short_line() -> None:
+    """Blanks are folded, long ones cut at 80 characters, empty ones none."""
+    assert short_title("  a\n\tb ") == "a b"
+    assert short_title(" \n") is None
+    assert len(short_title("word " * 1000) or "") == 80
+
+
+@pytest.mark.parametrize("value", [True, -1, 1.5, "3", None, 1 << 60])
+def test_counts_that_are_none_count_nothing(value: Any) -> None:
+    """Only whole numbers above zero, within reason."""
+    assert count_of(value) == 0
+
+
+STARTS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"RIFF1234WEBPVP8L", b"GIF89a"]
+
+
+class TestMedia:
+    """What is known of bytes without showing them."""
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"\x89PNG\r\n\x1a\n" + bytes(8) + struct.pack(">II", 7, 9),
+            b"GIF89a" + struct.pack("<HH", 7, 9),
+            b"\xff\xd8\xff\xe0\x00\x04AB\xff\xc0\x00\x11\x08" + struct.pack(">HH", 9, 7) + bytes(4),
+            b"RIFF" + bytes(4) + b"WEBPVP8X" + bytes(8) + b"\x06\x00\x00\x08\x00\x00",
+            b"RIFF" + bytes(4) + b"WEBPVP8 " + bytes(10) + struct.pack("<HH", 7, 9),
+        ],
+    )
+    def test_has_the_measure_of_a_picture(self, raw: bytes) -> None:
+        """Width and height stand in the header."""
+        assert image_size(raw) == (7, 9)
+
+    @given(st.binary(max_size=64), st.sampled_from(STARTS))
+    def test_of_broken_pictures_has_none(self, raw: bytes, start: bytes) -> None:
+        """Any bytes give two numbers."""
+        width, height = image_size(start + raw)
+        assert width >= 0
+        assert height >= 0
+
+    def test_is_known_by_its_bytes(self) -> None:
+        """The same bytes in base64 or in a data URL are the same media; broken base64 is still media."""
+        data = base64.b64encode(b"hello").decode()
+        media = media_from_base64(data, "application/pdf")
+        assert (media.kind, media.size_bytes) == ("document", 5)
+        assert media_from_url(f"data:application/pdf;base64,{data}", "document").digest == media.digest
+        assert media_from_base64("x", "image/png").digest != ""
+
+
+def test_values_are_read_with_what_was_mended() -> None:
+    """Or come as a fault with its reason."""
+    assert parse_value(b"[1]") == ([1], None)
+    assert parse_value(b'"a\\ud800"') == ("a\ufffd", "half a surrogate pair; read as \ufffd")
+    assert parse_value(b"\0\0[1]") == ([1], "NUL bytes around it; left out")
+    assert parse_value(b" ") == (Fault("nothing, no JSON"), None)
+    assert parse_value(b'{"a": -Infinity}')[0] == Fault(
+        "-Infinity is no number in JSON; write null or a string"
+    )
+
+
+def test_any_depth_is_written() -> None:
+    """Deeper than the fast writer goes."""
+    value: object = 1
+    for _ in range(5_000):
+        value = [value]
+    assert dumps(value) == "[" * 5_000 + "1" + "]" * 5_000

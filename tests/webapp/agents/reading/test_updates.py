@@ -1,0 +1,67 @@
+"""What was given out of a session whose records change in place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from scoring.messages import message
+from webapp.agents.reading.updates import History
+from webapp.agents.records import Entry, Record, Rewind, Usage, UsageReport
+
+
+def put(history: History, name: str, text: str, usage: Usage | None = None) -> list[Record]:
+    """What a record of one message gives."""
+    return list(history.put(name, [(name, message("assistant", text))], None, usage, "m", None))
+
+
+class TestAHistory:
+    """New, newer, gone."""
+
+    def test_gives_a_message_once_and_its_changes_as_versions(self) -> None:
+        """The same again is nothing; changed, it supersedes the version before."""
+        history = History({})
+        assert [e.source_id for e in put(history, "a", "1") if isinstance(e, Entry)] == ["a"]
+        assert put(history, "a", "1") == []
+        (second,) = put(history, "a", "2")
+        (third,) = put(history, "a", "3")
+        assert isinstance(second, Entry)
+        assert isinstance(third, Entry)
+        assert (second.source_id, second.supersedes) == ("a@2", "a")
+        assert (third.source_id, third.supersedes) == ("a@3", "a@2")
+
+    def test_goes_on_from_its_stored_state(self) -> None:
+        """The state is plain JSON and all there is."""
+        state: dict[str, Any] = {}
+        put(History(state), "a", "1", Usage(5, 1))
+        again = History(json.loads(json.dumps(state)))
+        assert put(again, "a", "1", Usage(5, 1)) == []
+        assert again.live == ["a"]
+
+    def test_tells_usage_apart_when_no_entry_carries_it(self) -> None:
+        """Usage that comes later is told once."""
+        history = History({})
+        put(history, "a", "1")
+        (report,) = put(history, "a", "1", Usage(5, 1))
+        assert isinstance(report, UsageReport)
+        assert put(history, "a", "1", Usage(5, 1)) == []
+
+    def test_tells_what_left(self) -> None:
+        """A shorter list of what is live is a rewind with a name of its own; the same list is nothing."""
+        history = History({})
+        put(history, "a", "1")
+        put(history, "b", "2")
+        assert list(history.cut(["a", "b"])) == []
+        first, second = [*history.cut(["a"]), *history.cut([])]
+        assert isinstance(first, Rewind)
+        assert isinstance(second, Rewind)
+        assert (first.live, second.live, second.to_source_id) == (("a",), (), None)
+        assert first.source_id != second.source_id
+
+    def test_knows_what_stands_before_a_record(self) -> None:
+        """Its messages are found by the record's name."""
+        history = History({})
+        put(history, "a", "1")
+        list(history.put("b", [("b:results", message("tool", "x"))], None, None, None, None))
+        assert history.before("b") == ["a"]
+        assert history.before("c") is None

@@ -1,0 +1,79 @@
+"""What an imported file is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.shared import shared_files
+from tests.webapp.agents.samples import SAMPLES
+from webapp.agents.recognise import decoder_of, is_document, recognise
+
+FOLDERS = {
+    "claude-code": "claude-code", "claude": "claude-code", "codex": "codex", "gemini": "gemini-cli",
+    "openai-chat": "wire",
+}  # fmt: skip
+FILES = [
+    *SAMPLES.glob("[cg]*/**/*.json*"),
+    *shared_files("transcripts/c*/**/*.jsonl"),
+    *shared_files("transcripts/openai-chat/*.json"),
+    *shared_files("transcripts/small/[cg]*/**/*.json*"),
+]
+
+
+@pytest.mark.parametrize(
+    "path", [f for f in FILES if f.stat().st_size and ".meta" not in f.name], ids=lambda p: p.name[:30]
+)
+def test_every_sample_is_what_its_folder_says(path: Path) -> None:
+    """By content alone, from the first bytes."""
+    folders = [p for p in path.parts if p in FOLDERS]
+    assert recognise(path.read_bytes()[:65_536]) == FOLDERS[folders[-1]]
+
+
+@pytest.mark.parametrize(
+    ("head", "source"),
+    [
+        (b'{"coppice":1,"kind":"session"}\n{"uuid":"x"}\n', "coppice"),
+        (b'[{"role":"user","content":"x"}]', "wire"),
+        (b'{"model":"m","messages":[{"role":"user","content":"x"}]}', "wire"),
+        (b'{"contents":[{"role":"user","parts":[]}]}', "wire"),
+        (b'[\n {"role": "user", "content": "' + b"x" * 500, "wire"),
+        (b'{\n "model": "m",\n "messages": [' + b"x" * 500, "wire"),
+        (b'{\n "sessionId": "s",\n "projectHash": "h", "messages": [' + b"x" * 500, "gemini-cli"),
+        (b'\xef\xbb\xbf\n{"broken\n{"type":"user","uuid":"u","parentUuid":null}\n', "claude-code"),
+        (b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n', "wire"),
+        (b'{"hello":"world"}', None),
+        (b'{"type":{},"uuid":"u"}\n', "claude-code"),
+        (b'{\n"projectHash":"h","messages":[{"type":[]}]}', "gemini-cli"),
+        (b"", None),
+        (b"just words\n", None),
+        (b"[1,2]", None),
+    ],
+)
+def test_the_first_rows_decide(head: bytes, source: str | None) -> None:
+    """Lists, bodies, documents too long to be whole, broken first rows, and nothing known."""
+    assert recognise(head) == source
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_recognised_or_not(head: bytes) -> None:
+    """Nothing raises."""
+    assert recognise(head, "a.jsonl") in (None, "claude-code", "codex", "gemini-cli", "coppice", "wire")
+
+
+def test_documents_are_told_from_rows() -> None:
+    """One value over several lines, or a list, is a document."""
+    assert is_document(b'{\n "a": 1}')
+    assert is_document(b"[1]")
+    assert not is_document(b'{"a":1}\n{"b":2}\n')
+
+
+def test_sources_with_lines_have_decoders() -> None:
+    """Each of them decodes a row; others have none."""
+    for source in ("claude-code", "codex", "gemini-cli"):
+        assert list(decoder_of(source).feed(1, b"5"))
+    with pytest.raises(KeyError):
+        decoder_of("wire")

@@ -1,0 +1,305 @@
+"""The live connection, on the real application: who is told what, in which order, and how often."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import socketio
+from flask import Flask
+
+from tests.servers import Server
+from webapp.errors import BusyStore
+from webapp.events import ContextPruned, MessagesAppended, ProblemReported, SessionUpdated, SettingsChanged
+from webapp.live.gateway import LAG_LIMIT, Gateway
+from webapp.live.throttle import RATE
+
+PATIENCE_SECONDS = 5.0
+
+
+@pytest.fixture
+def gateway(flask_app: Flask, app: Any) -> Gateway:
+    """The gateway of an application with one session, `a`."""
+    app.sessions.create({"id": "a", "model": "gpt-5"})
+    found: Gateway = flask_app.extensions["coppice.live"]
+    return found
+
+
+@pytest.fixture
+def visitor(gateway: Gateway, flask_app: Flask) -> Iterator[Page]:
+    """A page that has just connected."""
+    made = Page(gateway, flask_app)
+    yield made
+    made.client.disconnect()
+
+
+class Page:
+    """A page: what it says, and what it was told."""
+
+    def __init__(self, gateway: Gateway, flask_app: Flask) -> None:
+        self.client = gateway.socketio.test_client(flask_app)
+        self.told: list[tuple[str, dict[str, Any]]] = []
+
+    def says(self, event: str, *data: Any) -> Any:
+        """Sends an event and gives its acknowledgement."""
+        return self.client.emit(event, *data, callback=True)
+
+    def hears(self, *names: str, count: int = 1) -> list[dict[str, Any]]:
+        """Waits until at least `count` messages of these names have come; their payloads so far, in order."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            self.told += [(one["name"], one["args"][0]) for one in self.client.get_received()]
+            found = [payload for name, payload in self.told if name in names]
+            if len(found) >= count:
+                return found
+            time.sleep(0.01)
+        raise AssertionError(f"heard only {[name for name, _ in self.told]} while waiting for {names}")
+
+
+class TestRooms:
+    """A page hears of what it looks at."""
+
+    def test_a_first_visit_gets_a_snapshot(self, visitor: Page) -> None:
+        """With the revision that it holds for."""
+        answer = visitor.says("subscribe", {"room": "session:a"})
+        assert answer["snapshot"]["stats"]["session"]["id"] == "a"
+        assert answer["revision"] >= 1
+
+    def test_the_overview_has_every_session(self, visitor: Page) -> None:
+        """As rows."""
+        answer = visitor.says("subscribe", {"room": "overview"})
+        assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
+
+    def test_a_page_that_was_away_gets_what_it_missed(
+        self, visitor: Page, app: Any, gateway: Gateway
+    ) -> None:
+        """As the same messages, with the same revisions, and nothing twice."""
+        visitor.says("subscribe", {"room": "overview"})
+        first, second = (self.rename(app, visitor, title) for title in ("one", "two"))
+        again = Page(gateway, gateway.flask_app)
+        answer = again.says("subscribe", {"room": "overview", "revision": first})
+        assert (answer["snapshot"], answer["missed"]) == (None, 1)
+        assert [m["revision"] for m in again.hears("session:updated")] == [second]
+
+    @staticmethod
+    def rename(app: Any, visitor: Page, title: str) -> int:
+        """Renames the session and waits until the page knows; the revision of that message."""
+        visitor.told.clear()
+        app.sessions.patch("a", {"title": title})
+        found: int = visitor.hears("session:updated")[-1]["revision"]
+        return found
+
+    def test_revisions_grow_by_one(self, visitor: Page, app: Any) -> None:
+        """In each room for itself."""
+        start = visitor.says("subscribe", {"room": "overview"})["revision"]
+        revisions = [self.rename(app, visitor, title) for title in "abc"]
+        assert revisions == [start + 1, start + 2, start + 3]
+
+    @pytest.mark.parametrize("room", ["session:nobody", "everything", "", "session:"])
+    def test_a_room_that_does_not_exist_is_refused(self, visitor: Page, room: str) -> None:
+        """In the shape of the API's errors."""
+        assert visitor.says("subscribe", {"room": room})["error"]["type"] == "not_found"
+
+    def test_a_page_that_left_hears_nothing(self, visitor: Page, app: Any) -> None:
+        """Leaving is as quick as coming."""
+        visitor.says("subscribe", {"room": "session:a"})
+        visitor.says("subscribe", {"room": "overview"})
+        visitor.says("unsubscribe", {"room": "session:a"})
+        app.sessions.patch("a", {"title": "x"})
+        visitor.hears("session:updated")
+        assert {payload["room"] for _, payload in visitor.told} == {"overview"}
+
+
+class TestMessages:
+    """What happens inside is told in the words of the interface."""
+
+    def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: Any) -> None:
+        """With the settings that hold now."""
+        visitor.says("subscribe", {"room": "session:a"})
+        app.bus.publish(SettingsChanged())
+        assert "settings" in visitor.hears("settings:changed")[0]
+
+    def test_a_prune_is_told_with_its_figures(self, visitor: Page, app: Any) -> None:  # B14
+        """Tokens before and after, and the messages that went, in the session's room."""
+        visitor.says("subscribe", {"room": "session:a"})
+        app.bus.publish(ContextPruned("a", 1, "manual", 100, 60, 2, ("m1", "m2"), 1.0))
+        [told] = visitor.hears("context:pruned")
+        assert (told["original"], told["final"], told["removed"], told["tokenReduction"]) == (100, 60, 2, 40)
+        assert told["removed_ids"] == ["m1", "m2"]
+
+    def test_a_problem_is_a_toast(self, visitor: Page, app: Any) -> None:
+        """Where it belongs."""
+        visitor.says("subscribe", {"room": "session:a"})
+        app.bus.publish(ProblemReported("a", "line 212 is not JSON"))
+        assert visitor.hears("toast:warning")[0]["message"] == "line 212 is not JSON"
+
+    def test_a_deleted_session_is_said_to_be_gone(self, visitor: Page, app: Any) -> None:
+        """Also to those who look at it, whatever else was still to be told of it."""
+        visitor.says("subscribe", {"room": "session:a"})
+        visitor.says("subscribe", {"room": "overview"})
+        app.sessions.delete("a")
+        assert {m["room"] for m in visitor.hears("session:deleted", count=2)} == {"session:a", "overview"}
+
+    def test_appended_messages_come_as_rows(self, visitor: Page, app: Any) -> None:
+        """With their scores and fates, and the figures after them."""
+        visitor.says("subscribe", {"room": "session:a"})
+        app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
+        [told] = visitor.hears("messages:appended")
+        assert [row["text"] for row in told["messages"]] == ["hello"]
+        assert visitor.hears("context:stats")[-1]["session"]["messages"] == 1
+
+
+class TestFloods:
+    """At most ten messages a second, and nothing lost."""
+
+    def test_are_told_as_a_few_messages(self, visitor: Page, app: Any) -> None:
+        """A thousand appends within a moment: their count is whole, the messages are few."""
+        visitor.says("subscribe", {"room": "session:a"})
+        for n in range(1000):
+            app.bus.publish(MessagesAppended("a", (n,), 1))
+        until = time.monotonic() + PATIENCE_SECONDS
+        while sum(m["count"] for m in visitor.hears("messages:appended")) < 1000 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert sum(m["count"] for m in visitor.hears("messages:appended")) == 1000
+        assert len(visitor.told) <= 4 * RATE
+
+    def test_never_hold_up_a_publisher(self, gateway: Gateway, visitor: Page, app: Any) -> None:
+        """Publishing returns while the thread that tells is stuck in reading."""
+        visitor.says("subscribe", {"room": "overview"})
+        stuck, free = threading.Event(), threading.Event()
+
+        def read(_: str) -> dict[str, Any]:
+            stuck.set()
+            assert free.wait(PATIENCE_SECONDS)
+            return {"id": "a"}
+
+        gateway.app.sessions.get = read
+        try:
+            app.bus.publish(SessionUpdated("a"))
+            assert stuck.wait(PATIENCE_SECONDS)
+            for _ in range(100):
+                app.bus.publish(SessionUpdated("a"))
+            assert not free.is_set()
+        finally:
+            free.set()
+        assert visitor.hears("session:updated")
+
+    def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: Any) -> None:
+        """What could not be read is read again."""
+        visitor.says("subscribe", {"room": "overview"})
+        answers: list[Any] = [BusyStore("busy"), {"id": "a", "title": "at last"}]
+
+        def read(_: str) -> dict[str, Any]:
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return dict(answer)
+
+        gateway.app.sessions.get = read
+        app.bus.publish(SessionUpdated("a"))
+        assert visitor.hears("session:updated")[0]["title"] == "at last"
+
+    def test_nobody_looks_at_cost_nothing(self, gateway: Gateway, app: Any) -> None:
+        """No row is read for an empty room."""
+        gateway.app.sessions.get = None
+        for _ in range(10):
+            app.bus.publish(SessionUpdated("a"))
+        gateway.flush()
+        assert gateway._rooms == {}
+
+
+class TestWhatPagesAsk:
+    """As over HTTP, answered by the acknowledgement."""
+
+    @pytest.mark.parametrize(
+        ("event", "data", "kind"),
+        [
+            ("context:plan", {"session_id": "nobody"}, "not_found"),
+            ("context:prune", {"session_id": "a", "plan_id": "old"}, "stale_plan"),
+            ("context:prune", {"session_id": "a", "max_tokens": "5"}, "invalid"),
+            ("context:plan", {}, "invalid"),
+            ("context:plan", [1, 2], "malformed"),
+            ("context:plan", "text", "malformed"),
+            ("subscribe", None, "malformed"),
+            ("context:undo", {"session_id": "a", "n": 99}, "not_found"),
+        ],
+    )
+    def test_is_refused_in_the_shape_of_the_api(
+        self, visitor: Page, event: str, data: Any, kind: str
+    ) -> None:
+        """Whatever is wrong with it."""
+        assert visitor.says(event, data)["error"]["type"] == kind
+
+    def test_may_be_a_plan_a_prune_and_its_undo(self, visitor: Page, app: Any) -> None:  # X1, X2
+        """The plan shown is the plan applied, and undo gives everything back."""
+        texts = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 400} for n in range(60)]
+        app.ingest.append_messages("a", texts)
+        visitor.says("subscribe", {"room": "session:a"})
+        plan = visitor.says("context:plan", {"session_id": "a", "max_tokens": 20_000})
+        applied = visitor.says("context:prune", {"session_id": "a", "plan_id": plan["plan_id"]})
+        assert applied["operation"]["messages"] == plan["removed_count"]
+        assert visitor.hears("context:pruned")[0]["removed"] == plan["removed_count"]
+        undone = visitor.says("context:undo", {"session_id": "a"})
+        assert undone["undone"] == [applied["operation"]["n"]]
+        assert len(visitor.hears("context:restored")[0]["message_ids"]) == plan["removed_count"]
+
+    def test_never_shows_the_inside(self, visitor: Page, gateway: Gateway) -> None:
+        """What nobody foresaw is told as internal."""
+        gateway.app.prunes.plan = None
+        error = visitor.says("context:plan", {"session_id": "a"})["error"]
+        assert error["type"] == "internal"
+        assert "NoneType" not in error["message"]
+
+
+class TestOverTheWire:
+    """With a real server and real clients."""
+
+    @pytest.mark.parametrize("transport", ["websocket", "polling"])
+    def test_both_transports_work(self, live_server: Server, transport: str) -> None:
+        """A page that cannot open a websocket asks again and again instead."""
+        heard = threading.Event()
+        client = socketio.Client()
+        client.on("session:updated", lambda _: heard.set())
+        client.connect(live_server.url, transports=[transport])
+        try:
+            client.call("subscribe", {"room": "overview"})
+            live_server.app.sessions.create({"id": "a", "model": "gpt-5"})
+            assert heard.wait(PATIENCE_SECONDS)
+        finally:
+            client.disconnect()
+
+    @pytest.mark.parametrize("transport", ["websocket", "polling"])
+    @pytest.mark.parametrize(
+        "headers",
+        [{"Origin": "http://evil.example"}, {"Host": "evil.example"}, {"Sec-Fetch-Site": "cross-site"}],
+    )
+    def test_foreign_pages_cannot_connect(
+        self, live_server: Server, transport: str, headers: dict[str, str]
+    ) -> None:
+        """Neither by origin nor by a rebound name."""
+        client = socketio.Client(reconnection=False)
+        with pytest.raises(socketio.exceptions.ConnectionError):
+            client.connect(live_server.url, headers=headers, transports=[transport])
+
+    def test_a_page_that_lags_too_far_is_let_go(self, live_server: Server) -> None:
+        """Its messages do not pile up for ever; it comes back for a fresh look."""
+        gateway: Gateway = live_server.flask.extensions["coppice.live"]
+        gone = threading.Event()
+        client = socketio.Client(reconnection=False)
+        client.on("disconnect", lambda *_: gone.set())
+        client.connect(live_server.url, transports=["websocket"])
+        [engine_client] = gateway.socketio.server.eio.sockets.values()
+        engine_client.queue.qsize = lambda: LAG_LIMIT + 1
+        assert gone.wait(PATIENCE_SECONDS)
+
+    def test_closing_lets_every_page_go(self, live_server: Server) -> None:
+        """At once, so that the server can end."""
+        gone = threading.Event()
+        client = socketio.Client(reconnection=False)
+        client.on("disconnect", lambda *_: gone.set())
+        client.connect(live_server.url, transports=["websocket"])
+        live_server.flask.extensions["coppice.live"].close()
+        assert gone.wait(PATIENCE_SECONDS)

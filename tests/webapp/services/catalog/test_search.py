@@ -1,0 +1,78 @@
+"""Finding what was said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import call, conversation, followed, mid, result, user
+from webapp.errors import NotFound
+from webapp.services.catalog.search import SNIPPET_CHARS, snippet
+
+
+class TestArchive:
+    """What is out of the context."""
+
+    def test_holds_what_was_taken_out_and_nothing_else(self, app: Any) -> None:  # B15
+        """Newest first; with words, those that say them."""
+        followed(app, *conversation(10), user("end"))
+        removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
+        assert [m["id"] for m in app.search.archive("s")] == removed[::-1]
+        assert {m["number"] for m in app.search.archive("s", "line 3")} == {15}
+        app.operations.undo("s")
+        assert app.search.archive("s") == []
+
+
+class TestEverywhere:
+    """Everything ever said."""
+
+    def test_finds_words_calls_and_outputs_pruned_or_not(self, app: Any) -> None:  # X14
+        """Across sessions, or in one."""
+        followed(
+            app,
+            user("fix it"),
+            call("c", "Grep", '{"pattern": "marmalade"}'),
+            result("c", "jar of marmalade"),
+            user("end"),
+        )
+        followed(app, user("marmalade elsewhere"), session_id="t")
+        app.operations.drop("s", mid(app, "s", 2))
+        found = app.search.everywhere("marmalade")["results"]
+        assert {(r["session_id"], r["number"], r["in_context"]) for r in found} == {
+            ("s", 2, False),
+            ("s", 3, False),
+            ("t", 1, True),
+        }
+        assert {r["session_id"] for r in app.search.everywhere("marmalade", "t")["results"]} == {"t"}
+
+    def test_finds_a_call_by_what_it_says_and_shows_that(self, app: Any) -> None:  # X14
+        """Not by how JSON spells it: a word that begins a line is a word."""
+        followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
+        [found] = app.search.everywhere("plums")["results"]
+        assert found["snippet"] == 'Write jar "of" plums a.md'
+        assert app.search.everywhere("content")["results"] == []
+
+    def test_says_nothing_to_nothing(self, app: Any) -> None:
+        """And refuses a session that is not there."""
+        assert app.search.everywhere("  ")["results"] == []
+        with pytest.raises(NotFound):
+            app.search.everywhere("x", "nobody")
+
+
+class TestSnippet:
+    """The place in a text."""
+
+    @pytest.mark.parametrize("q", ["needle", "NEED", '"needle here"'])
+    def test_shows_the_words_and_a_little_around(self, q: str) -> None:
+        """One line, cut on both sides."""
+        text = "hay " * 500 + "\nneedle here " + "hay " * 500
+        found = snippet(text, q)
+        assert "needle here" in found
+        assert found.startswith("… ")
+        assert found.endswith(" …")
+        assert len(found) <= SNIPPET_CHARS + 4
+
+    def test_is_the_beginning_where_no_word_is_seen(self) -> None:
+        """The index folds accents, the snippet does not."""
+        assert snippet("naïve input", "naive") == "naïve input"

@@ -1,0 +1,79 @@
+"""What stands in a view, as `scoring` takes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scoring.messages import Text, part_to_dict
+from scoring.summary.summary import Summary
+from tests.webapp.building import call, conversation, followed, managed, result, user, wire
+from webapp.services.context.pruned_view import Said, standing
+from webapp.services.session.replacements import stand_in
+from webapp.store.context import PRUNED
+
+
+def there(app: Any, session: str) -> Any:
+    """What stands in a session's pruned view."""
+    return standing(app.store, app.store.sessions.get(session))
+
+
+class TestStanding:
+    """Messages and summaries in order."""
+
+    def test_has_messages_with_what_was_found_of_them(self, app: Any) -> None:  # C6
+        """Tokens and features from the day they came in, wire objects as they came."""
+        session = managed(app, wire("user", "a"), wire("assistant", "b"))
+        found = there(app, session)
+        assert [s.message.wire.value for s in found] == [wire("user", "a"), wire("assistant", "b")]
+        assert sum(s.tokens for s in found) == sum(
+            tokens for tokens, _ in app.store.contexts.totals(found[0].row.no)[PRUNED].values()
+        )
+
+    def test_has_summaries_at_their_place(self, app: Any) -> None:  # C2
+        """With what they cost."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        first = there(app, "s")[0]
+        assert isinstance(first.item, Summary)
+        assert first.tokens == first.row.tokens
+        assert first.message.role == "user"
+
+    def test_has_messages_as_they_stand(self, app: Any) -> None:
+        """With texts for their outputs, or with other parts."""
+        followed(app, user("go"), call("c"), result("c", "long " * 100))
+        row = app.store.sessions.get("s")
+        parts = [part_to_dict(Text("other words"))]
+        with app.store.write():
+            texts = [(2, stand_in(3, {"c": "short"})), (0, stand_in(5, {}, parts))]
+            app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
+        found = there(app, "s")
+        assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
+        assert (found[0].message.text, found[0].tokens) == ("other words", 5)
+
+    def test_know_which_objects_need_not_be_read_again(self, app: Any) -> None:
+        """Those whose wire object reads as the message says, while nothing stands for any of it."""
+        session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
+        row = app.store.sessions.get(session)
+        texts = [(0, stand_in(3, {}, [part_to_dict(Text("other words"))]))]
+        said = Said()
+        assert [s.as_read for s in standing(app.store, row, said)] == [True, True, True]
+        with app.store.write():
+            app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
+        assert [s.as_read for s in standing(app.store, row, said)] == [False, True, True]
+
+    def test_have_objects_read_again_that_read_otherwise(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A reader of today may find something else in them."""
+        session = managed(app, wire("user", "a"))
+        monkeypatch.setattr("webapp.services.context.pruned_view.reads_as_said", lambda _: False)
+        assert [s.as_read for s in there(app, session)] == [False]
+
+    def test_forget_what_was_read_with_the_message(self, app: Any) -> None:
+        """What is kept no longer is looked at again."""
+        session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
+        said = Said(chars_kept=1)
+        standing(app.store, app.store.sessions.get(session), said)
+        assert len(said._as_read) == 1

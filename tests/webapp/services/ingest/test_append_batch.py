@@ -1,0 +1,80 @@
+"""A draft: everything worked out, nothing written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
+from webapp.agents.claude_code.unwritten import WORDS
+from webapp.agents.records import Usage
+
+
+class TestDraft:
+    """A batch on its way in."""
+
+    def test_changes_nothing_until_it_is_written(self, app: Any) -> None:
+        """A draft that is dropped was never there."""
+        followed(app, user("go"))
+        before = list(app.store.dump.records(app.store.sessions.get("s")))
+        app.ingest.draft(app.store.sessions.get("s")).add(entries(*conversation(2), start=5)).close_all()
+        assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
+
+    def test_gives_the_same_log_in_one_batch_or_in_many(self, app: Any) -> None:
+        """Ids, messages, contexts and totals do not depend on how records were cut."""
+        records = [
+            *entries(*conversation(3)),
+            entry(90, said("a"), group="g"),
+            entry(91, said("b"), group="g"),
+        ]
+        for session, size in (("one", 100), ("many", 1), ("some", 5)):
+            app.ingest.ensure(session, "claude-code")
+            for start in range(0, len(records), size):
+                app.ingest.append_records(session, records[start : start + size])
+        kinds = ("entries", "messages", "context_items", "totals")
+        dumps = [
+            [r for r in app.store.dump.records(app.store.sessions.get(s)) if r["type"] in kinds]
+            for s in ("one", "many", "some")
+        ]
+        assert dumps[0] == dumps[1] == dumps[2]
+
+    def test_reads_no_more_of_a_long_session_than_of_a_short_one(self, app: Any) -> None:
+        """The rows an append touches do not grow with the session."""
+        touched = []
+        for turns in (2, 60):
+            session = followed(app, *conversation(turns), session_id=f"s{turns}")
+            rows: list[int] = []
+            real = app.store.db.rows
+            app.store.db.rows = lambda sql, values=(), real=real, rows=rows: (
+                rows.append(len(found := real(sql, values))) or found
+            )
+            app.ingest.append_records(session, [entry(999, user("more"))])
+            app.store.db.rows = real
+            touched.append(sum(rows))
+        assert touched[0] == touched[1]
+
+    def test_titles_a_session_by_what_was_asked_first(self, app: Any) -> None:
+        """Unless it has a title."""
+        followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
+        assert app.sessions.get("s")["title"] == "Fix the parser, please"
+
+
+class TestWhatTheAgentDoesNotWrite:
+    """The reminder of the task list, which comes behind the tenth row of answers."""
+
+    def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: Any) -> None:  # X11
+        """The call's record has it, as does the gauge behind the last result; the rest of the calls have not."""
+        app.ingest.ensure("s", "claude-code", model="claude-opus-4-6")
+        size, said_before = 20_000, []
+        for n in range(12):
+            size += 100
+            key, at = f"c{n}", 10 * n
+            records = [
+                entry(at, call(f"call-{n}"), usage=Usage(size, 50), call_key=key, group=key),
+                entry(at + 1, result(f"call-{n}", "done")),
+            ]
+            app.ingest.append_records("s", records)
+            said_before.append(app.sessions.get("s")["agent"]["tokens"] - size)
+        calls = app.store.figures.calls(app.store.sessions.get("s").key)
+        assert said_before[9] - said_before[8] == round(1.15 * WORDS)
+        assert said_before[10] == said_before[8]
+        assert calls[10].estimated - calls[10].input_tokens == said_before[9] - 100

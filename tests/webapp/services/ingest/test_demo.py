@@ -1,0 +1,52 @@
+"""The demo session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import heard
+from webapp.events import MessagesAppended
+from webapp.services.ingest.demo import Demo
+
+
+@pytest.fixture
+def demo(app: Any) -> Iterator[Demo]:
+    """A demo in a hurry."""
+    made = Demo(app.desk, app.ingest, app.sessions, step_seconds=0.01)
+    yield made
+    made.stop()
+
+
+class TestDemo:
+    """Grows by itself."""
+
+    def test_begins_with_something_to_see(self, demo: Demo) -> None:
+        """A request and some work on it."""
+        session = demo.start()
+        assert session["messages"] >= 6
+        assert (session["source"], session["kind"]) == ("demo", "managed")
+
+    def test_grows_until_it_is_stopped(self, app: Any, demo: Demo) -> None:
+        """And stays as it is afterwards."""
+        from threading import Event
+
+        grew = Event()
+        session = demo.start()["id"]
+        app.bus.subscribe(lambda e: grew.set() if isinstance(e, MessagesAppended) else None)
+        assert grew.wait(10)
+        demo.stop()
+        assert not demo.running
+        count = app.sessions.get(session)["messages"]
+        events = heard(app)
+        assert app.sessions.get(session)["messages"] == count
+        assert events == []
+
+    def test_is_one_however_often_it_is_started(self, app: Any, demo: Demo) -> None:
+        """Until it is deleted: then a new one begins."""
+        first = demo.start()["id"]
+        assert demo.start()["id"] == first
+        app.sessions.delete(first)
+        assert demo.start()["id"] != first

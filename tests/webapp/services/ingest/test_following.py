@@ -1,0 +1,395 @@
+"""Following files: what came since the last look, once, across restarts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.shared import shared_data
+from tests.webapp.agents.opencode.test_decoder import TREE, as_database
+from tests.webapp.building import heard
+from webapp.config import Config
+from webapp.errors import BusyStore
+from webapp.events import ProblemReported
+from webapp.services.ingest.following import PORTION_RECORDS, Following
+from webapp.wiring import App, build
+
+NAME = "11111111-2222-4333-8444-555555555555"
+
+
+def row(n: int, text: str = "hello") -> bytes:
+    """A line of a Claude Code transcript."""
+    return json.dumps(
+        {
+            "type": "user", "uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": NAME,
+            "timestamp": "2026-01-31T12:00:00Z", "message": {"role": "user", "content": f"{text} {n}"},
+        },
+        separators=(",", ":"),
+    ).encode() + b"\n"  # fmt: skip
+
+
+class Place:
+    """A home with one transcript, and an application that follows it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.file = home / ".claude" / "projects" / "-src" / f"{NAME}.jsonl"
+        self.file.parent.mkdir(parents=True)
+        self.app: App = self.open()
+
+    def open(self) -> App:
+        """An application over the same store."""
+        return build(Config(db=self.home / "a.db", tokenizer=False, env={"HOME": str(self.home)}))
+
+    def write(self, *lines: bytes) -> None:
+        """Appends to the transcript."""
+        with self.file.open("ab") as out:
+            out.write(b"".join(lines))
+
+    def look(self, app: App | None = None) -> int:
+        """Looks at every file once; how many messages came."""
+        following = (app or self.app).following.following
+        return sum(following.look(file) for file in following.discover())
+
+    def texts(self) -> list[str]:
+        """What the session says, oldest first."""
+        return [m["text"] for m in self.app.messages.page(NAME, sort="oldest")["messages"]]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A home of its own."""
+    made = Place(tmp_path)
+    yield made
+    made.app.close()
+
+
+class TestFollowing:
+    """One file."""
+
+    def test_brings_in_what_came_since_the_last_look(self, place: Place) -> None:  # X12
+        """Each line once; half a line is not yet a line."""
+        place.write(row(0), row(1)[:20])
+        assert place.look() == 1
+        place.write(row(1)[20:], row(2))
+        assert place.look() == 2
+        assert place.look() == 0
+        assert place.texts() == ["hello 0", "hello 1", "hello 2"]
+
+    def test_counts_a_file_that_is_no_text_once(self, place: Place) -> None:
+        """After a restart, and where it grew meanwhile, its fault is the same one."""
+        for _ in range(2):
+            place.write(bytes(range(256)) * 12)
+            place.look()
+            assert place.app.sessions.get(NAME)["malformed"] == 1
+            place.app.close()
+            place.app = place.open()
+
+    def test_goes_on_after_a_restart(self, place: Place) -> None:  # X12
+        """Where it was; an unchanged file is not even opened."""
+        place.write(row(0), row(1))
+        place.look()
+        place.app.close()
+        place.app = place.open()
+        assert place.look() == 0
+        place.write(row(2))
+        assert place.look() == 1
+        assert place.app.sessions.get(NAME)["messages"] == 3
+        assert place.app.operations.list(NAME) == []
+
+    def test_counts_what_is_broken_once_however_often_a_file_is_written_anew(self, place: Place) -> None:
+        """What stands in the file now: read from its beginning again, it is counted from nothing."""
+        lines = [row(0), b"broken\n", row(1)]
+        for written in (lines, lines[:1], lines, [*lines, row(2)], [row(3), *lines]):
+            place.file.write_bytes(b"".join(written))
+            place.look()
+        assert place.app.sessions.get(NAME)["malformed"] == 1
+
+    def test_survives_a_file_that_was_cut_off_or_replaced(self, place: Place) -> None:
+        """Nothing already stored changes, what is new comes in."""
+        place.write(row(0), row(1))
+        place.look()
+        place.file.write_bytes(row(0))
+        place.look()
+        place.write(row(7))
+        place.look()
+        assert place.texts() == ["hello 0", "hello 1", "hello 7"]
+        assert list(place.app.verify()) == []
+
+    def test_counts_bad_lines_once(self, place: Place) -> None:
+        """With their numbers, and uses the others."""
+        place.write(row(0), b"{broken\n", row(1))
+        place.look()
+        place.look()
+        session = place.app.sessions.get(NAME)
+        assert (session["malformed"], session["messages"]) == (1, 2)
+        assert session["notes"][0].startswith("line 2: ")
+
+    def test_leaves_a_deleted_session_alone(self, place: Place) -> None:
+        """However its file grows, and after a restart."""
+        place.write(row(0))
+        place.look()
+        place.app.sessions.delete(NAME)
+        place.write(row(1))
+        assert place.look() == 0
+        assert place.app.sessions.list() == []
+
+    def test_never_writes_to_the_agents_files(self, place: Place) -> None:  # X12
+        """Not a byte, not a time, not a file beside it."""
+        place.write(row(0), row(1))
+        before = place.file.stat()
+        place.look()
+        place.app.sessions.get(NAME)
+        after = place.file.stat()
+        assert (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size)
+        assert [p.name for p in place.file.parent.iterdir()] == [place.file.name]
+
+    def test_ends_with_the_portion_it_is_at(self, place: Place) -> None:
+        """Where it is told to stop; the next look goes on from there, and nothing is lost."""
+        place.write(*map(row, range(2 * PORTION_RECORDS)))
+        following = place.app.following.following
+        [file], stop = following.discover(), Event()
+        stop.set()
+        added = following.look(file, stop)
+        assert 0 < added <= PORTION_RECORDS
+        other = place.open()
+        assert place.look(other) == 2 * PORTION_RECORDS - added
+        other.close()
+        newest = place.app.messages.page(NAME, limit=3)["messages"]
+        assert [m["text"] for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
+
+    def test_finds_folders_that_were_named(self, place: Place, tmp_path: Path) -> None:
+        """Besides the usual ones."""
+        extra = tmp_path / "elsewhere"
+        extra.mkdir()
+        (extra / f"{NAME}.jsonl").write_bytes(row(0))
+        following = Following(place.app.desk, place.app.ingest, (extra,), {"HOME": str(tmp_path / "none")})
+        assert [f.path.parent for f in following.discover()] == [extra]
+        assert following.files_at(extra / f"{NAME}.jsonl")
+        assert not following.files_at(tmp_path / "other.jsonl")
+
+    def test_reports_a_file_that_fails(self, place: Place) -> None:
+        """On the session it belongs to."""
+        place.write(row(0))
+        place.look()
+        events: list[Any] = heard(place.app)
+        following = place.app.following.following
+        following.failed(following.discover()[0], BusyStore("busy"))
+        assert events == [ProblemReported(NAME, f"{NAME}.jsonl could not be read: busy")]
+
+
+def gemini(*texts: str) -> bytes:
+    """A session of Gemini CLI in the older layout."""
+    messages = [
+        {
+            "id": f"m{n}",
+            "timestamp": "2026-01-31T12:00:00Z",
+            "type": "gemini" if n % 2 else "user",
+            "content": text,
+        }
+        for n, text in enumerate(texts)
+    ]
+    return json.dumps({"sessionId": "g1", "projectHash": "p", "messages": messages}, indent=1).encode()
+
+
+class TestWholeFiles:
+    """Sessions that are written anew, or kept in a database."""
+
+    def document(self, place: Place) -> Path:
+        """Where Gemini CLI would write one."""
+        path = place.home / ".gemini" / "tmp" / "p" / "chats" / "session-2026-01-31-g1.json"
+        path.parent.mkdir(parents=True)
+        return path
+
+    def said(self, app: App, session_id: str) -> list[str]:
+        """What a session says, oldest first."""
+        return [m["text"] for m in app.messages.page(session_id, sort="oldest")["messages"]]
+
+    def test_are_compared_with_what_was_read_before(self, place: Place) -> None:  # X12
+        """What is new comes in, over restarts; an import of the same adds nothing."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello"))
+        assert place.look() == 2
+        assert place.look() == 0
+        path.write_bytes(gemini("hi", "hello", "more"))
+        other = place.open()
+        assert place.look(other) == 1
+        assert self.said(other, "g1") == ["hi", "hello", "more"]
+        [again] = other.importing.import_file(str(path), path.read_bytes())["imported"]
+        assert (again["session_id"], again["added"]) == ("g1", 0)
+        assert list(other.verify()) == []
+        other.close()
+
+    def test_are_left_alone_while_they_are_half_written(self, place: Place) -> None:
+        """Nothing is told of it; the whole one is read."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello")[:80])
+        assert place.look() == 0
+        assert place.app.sessions.list() == []
+        path.write_bytes(gemini("hi", "hello"))
+        assert place.look() == 2
+
+    def test_that_stay_broken_are_told(self, place: Place) -> None:
+        """Once nobody writes to them."""
+        path = self.document(place)
+        path.write_bytes(gemini("hi", "hello")[:80])
+        os.utime(path, (1, 1))
+        place.look()
+        place.look()
+        assert place.app.sessions.get("g1")["malformed"] == 1
+
+    @pytest.mark.parametrize("layout", ["tree", "database"])
+    def test_of_opencode_are_followed(self, place: Place, layout: str) -> None:  # X12
+        """From the tree and from the database, into the same session."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        changed = root / "storage" / "message"
+        if layout == "database":
+            as_database(root)
+            shutil.rmtree(root / "storage")
+        following = place.app.following.following
+        files = [f for f in following.discover() if f.source == "opencode"]
+        assert len(files) > 1
+        added = sum(following.look(file) for file in files)
+        assert added > 3
+        assert sum(following.look(file) for file in following.discover()) == 0
+        path = root / "opencode.db-wal" if layout == "database" else next(changed.rglob("*.json"))
+        named = following.files_at(path)
+        assert {f.session_id for f in named} <= {f.session_id for f in files}
+        assert named
+        [*imported] = place.app.importing.import_sessions(root)
+        assert sum(one["added"] for _, one in imported) == 0
+        assert list(place.app.verify()) == []
+
+    def test_of_opencode_stand_while_a_message_is_half_written(self, place: Place) -> None:
+        """The agent took nothing back: nothing leaves its context, and what we did can be undone."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        place.look()
+        newest = place.app.messages.page("ses_1", sort="oldest")["messages"][-1]
+        place.app.operations.pin("ses_1", newest["id"])
+        before = place.app.sessions.get("ses_1")
+        message = root / "storage" / "message" / "ses_1" / "msg_05.json"
+        whole = message.read_bytes()
+        for data, written in ((whole[:20], None), (whole[:20], (1, 1)), (whole, None)):
+            message.write_bytes(data)
+            if written:
+                os.utime(message, written)
+            assert place.look() == 0
+        after = place.app.sessions.get("ses_1")
+        assert (after["agent"], after["operations"]) == (before["agent"], before["operations"])
+        assert after["malformed"] == 1
+        assert place.app.operations.undo("ses_1")["undone"] == [2]
+
+    def test_of_opencode_grow_live(self, place: Place) -> None:  # X12
+        """A message that is written to the database is there at the next look."""
+        root = place.home / ".local" / "share" / "opencode"
+        shutil.copytree(TREE, root)
+        path = as_database(root)
+        place.look()
+        db = sqlite3.connect(path)
+        session = db.execute("SELECT session_id FROM message").fetchone()[0]
+        at = 4_000_000_000_000
+        db.execute("INSERT INTO message VALUES (?,?,?,?,?)", ["msg_z", session, at, at, '{"role": "user"}'])
+        part = ["prt_z", "msg_z", session, at, at, '{"type": "text", "text": "one more thing"}']
+        db.execute("INSERT INTO part VALUES (?,?,?,?,?,?)", part)
+        db.commit()
+        following = place.app.following.following
+        assert sum(following.look(file) for file in following.files_at(path)) == 1
+        assert self.said(place.app, session)[-1] == "one more thing"
+        db.close()
+
+
+class TestDrops:
+    """A transcript that is followed, imported besides."""
+
+    @pytest.mark.parametrize("agent", ["claude-code", "codex"])
+    def test_of_real_sessions_add_nothing(self, tmp_path: Path, agent: str) -> None:
+        """By its bare name, as a browser sends it."""
+        home = shared_data("transcripts", agent)
+        env = {"CLAUDE_CONFIG_DIR": str(home), "CODEX_HOME": str(home), "HOME": str(tmp_path)}
+        app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
+        following = app.following.following
+        files = following.discover()
+        for file in files:
+            following.look(file)
+        before = {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()}
+        for file in files:
+            if file.path.stat().st_size:
+                imported = app.importing.import_file(file.path.name, file.path.read_bytes())["imported"]
+                assert [(one["session_id"], one["added"]) for one in imported] == [(file.session_id, 0)]
+        assert {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()} == before
+        app.close()
+
+
+class TestSilence:
+    """Files in which nothing was said."""
+
+    FACTS = b'{"type":"custom-title","customTitle":"Roses","sessionId":"x"}\n{"type":"nobody-knows"}\n'
+
+    def test_are_no_sessions_until_a_message_arrives(self, place: Place) -> None:
+        """Empty or with facts alone; the facts are not lost."""
+        events = heard(place.app)
+        place.file.touch()
+        assert place.look() == 0
+        place.write(self.FACTS)
+        assert place.look() == 0
+        assert (place.app.sessions.list(), events) == ([], [])
+        place.write(row(0))
+        assert place.look() == 1
+        [session] = place.app.sessions.list()
+        assert (session["title"], session["messages"], session["unknown"]) == ("Roses", 1, 1)
+
+    def test_keep_their_facts_over_a_restart(self, place: Place) -> None:
+        """They are read again."""
+        place.write(self.FACTS)
+        place.look()
+        other = place.open()
+        place.write(row(0))
+        assert place.look(other) == 1
+        assert other.sessions.get(NAME)["title"] == "Roses"
+        other.close()
+
+    def test_are_told_where_they_are_broken(self, place: Place) -> None:
+        """Somebody has to know."""
+        place.write(b"{broken\n")
+        place.look()
+        assert [s["malformed"] for s in place.app.sessions.list()] == [1]
+
+    def test_leave_their_sub_agents_shown(self, place: Place) -> None:
+        """With a name of their own, marked as what they are."""
+        place.file.touch()
+        child = place.file.parent / NAME / "subagents" / "agent-c0ffee.jsonl"
+        child.parent.mkdir(parents=True)
+        said = {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "ready"}],
+            "id": "m",
+            "model": "claude-x",
+        }
+        about = {
+            "uuid": "a1",
+            "parentUuid": None,
+            "sessionId": NAME,
+            "isSidechain": True,
+            "agentId": "c0ffee",
+        }
+        child.write_text(json.dumps({"type": "assistant", **about, "message": said}) + "\n")
+        place.look()
+        [session] = place.app.sessions.list()
+        assert (session["title"], session["parent_id"]) == ("sub-agent c0ffee", NAME)
+
+    def test_of_times_is_no_activity(self, place: Place) -> None:
+        """A message without a time does not make the session one of now."""
+        place.write(row(0).replace(b'"timestamp":"2026-01-31T12:00:00Z",', b""))
+        place.look()
+        [session] = place.app.sessions.list()
+        assert (session["last_activity"], session["activity"], session["state"]) == (None, "idle", "idle")

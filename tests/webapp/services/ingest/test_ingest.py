@@ -1,0 +1,319 @@
+"""Into the log: once each, joined, live, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import (
+    call,
+    context_numbers,
+    conversation,
+    entries,
+    entry,
+    followed,
+    managed,
+    mid,
+    result,
+    said,
+    usage,
+    user,
+    wire,
+)
+from webapp.agents.records import Compaction, Meta, Problem, Rewind, Unknown, UsageReport
+from webapp.config import Config
+from webapp.errors import Conflict, NotFound
+from webapp.events import MessagesAppended
+from webapp.store.context import AGENT
+from webapp.wiring import build
+
+
+class TestRecords:
+    """What a transcript says."""
+
+    def test_add_nothing_the_second_time(self, app: Any) -> None:
+        """The same rows again, and a longer version adds the rest."""
+        records = entries(*conversation(3))
+        app.ingest.ensure("s", "claude-code")
+        assert len(app.ingest.append_records("s", records[:7]).nos) == 7
+        again = app.ingest.append_records("s", records)
+        assert (len(again.nos), again.known) == (5, 7)
+        assert app.sessions.get("s")["messages"] == 12
+
+    def test_of_one_group_are_one_message(self, app: Any) -> None:  # X12
+        """The blocks of one API call, in one batch or over several, its usage counted once."""
+        app.ingest.ensure("s", "claude-code")
+        rows = [
+            entry(1, user("go")),
+            entry(2, said("let me look"), group="g", usage=usage(1_000, 5), call_key="g"),
+            entry(3, call("c1"), group="g", usage=usage(1_000, 40), call_key="g"),
+            entry(4, result("c1", "out")),
+            entry(5, call("c2"), group="g", usage=usage(1_000, 40), call_key="g"),
+        ]
+        for row in rows:
+            app.ingest.append_records("s", [row])
+        app.ingest.ensure("t", "claude-code")
+        app.ingest.append_records("t", rows)
+        for session in ("s", "t"):
+            assert app.sessions.get(session)["messages"] == 3
+            one = app.messages.one(session, mid(app, session, 2))
+            assert [part["type"] for part in one["parts"]] == ["text", "tool_call", "tool_call"]
+            [call_row] = app.store.figures.calls(app.store.sessions.get(session).key)
+            assert (call_row.input_tokens, call_row.output_tokens) == (1_000, 40)
+        assert app.sessions.get("s")["agent"] == app.sessions.get("t")["agent"]
+        assert list(app.verify()) == []
+
+    def test_that_supersede_take_the_place_of_the_older(self, app: Any) -> None:
+        """The log keeps both, the message says the newer."""
+        followed(app, user("go"), said("par"))
+        app.ingest.append_records("s", [entry(9, said("partial, now whole"), supersedes="id-1")])
+        assert app.sessions.get("s")["messages"] == 2
+        assert app.messages.one("s", mid(app, "s", 2))["text"] == "partial, now whole"
+        assert app.store.sessions.get("s").next_seq == 3
+        assert list(app.verify()) == []
+
+    def test_of_a_sub_agent_go_to_a_session_of_its_own(self, app: Any) -> None:  # X12
+        """With a window of its own, under its parent."""
+        app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
+        app.ingest.append_records(
+            "s",
+            [
+                entry(1, user("go")),
+                entry(2, user("explore"), stream="agent-x"),
+                Meta(agent_type="Explore", stream="agent-x"),
+            ],
+        )
+        child = app.sessions.get("s.agent-x")
+        assert (child["parent_id"], child["agent_type"], child["messages"]) == ("s", "Explore", 1)
+        assert app.sessions.get("s")["messages"] == 1
+
+    def test_that_cannot_be_read_are_counted_and_told(self, app: Any) -> None:
+        """The others are used; reading the whole file again does not count them again."""
+        app.ingest.ensure("s", "claude-code")
+        records = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
+        for _ in range(2):
+            app.ingest.append_records("s", records, whole_file=True)
+        session = app.sessions.get("s")
+        assert (session["malformed"], session["unknown"], session["messages"]) == (1, 1, 1)
+        assert "line 1: not JSON" in session["notes"]
+
+    def test_of_nobody_are_refused(self, app: Any) -> None:
+        """There has to be a session."""
+        with pytest.raises(NotFound):
+            app.ingest.append_records("nobody", entries(user("hi")))
+
+    def test_of_a_deleted_session_are_passed_over(self, app: Any) -> None:
+        """It is not to come back by itself."""
+        followed(app, user("go"))
+        app.sessions.delete("s")
+        assert app.ingest.ensure("s", "claude-code") is None
+
+    def test_leave_what_somebody_chose_meanwhile(
+        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A title that another process set while a batch was prepared stays; the rest of what the agent says holds."""
+        app.ingest.ensure("s", "codex")
+        other, write = build(config), app.ingest._write
+
+        def later(*values: Any) -> Any:
+            other.sessions.patch("s", {"title": "chosen by hand"})
+            return write(*values)
+
+        monkeypatch.setattr(app.ingest, "_write", later)
+        app.ingest.append_records("s", [Meta("Fix it", "gpt-5", "/src"), entry(1, user("go"))])
+        session = app.sessions.get("s")
+        assert (session["title"], session["model"], session["cwd"]) == ("chosen by hand", "gpt-5", "/src")
+        other.close()
+
+    def test_name_the_session(self, app: Any) -> None:
+        """Title, model, folder and window as the agent says."""
+        app.ingest.ensure("s", "codex")
+        app.ingest.append_records(
+            "s", [Meta("Fix it", "gpt-5", "/src", window=258_400), entry(1, user("go"))]
+        )
+        session = app.sessions.get("s")
+        assert (session["title"], session["model"], session["cwd"]) == ("Fix it", "gpt-5", "/src")
+        assert (session["window"], session["limit_source"]) == (258_400, "reported by the agent")
+
+    def test_are_told_after_they_are_stored(self, app: Any) -> None:
+        """Whoever hears of messages finds them."""
+        found: list[int] = []
+
+        def look(event: Any) -> None:
+            if isinstance(event, MessagesAppended):
+                found.append(app.messages.page(event.session_id)["total"])
+
+        app.bus.subscribe(look)
+        followed(app, *conversation(1))
+        assert found == [4]
+
+
+class TestCompaction:
+    """The agent replaces its context."""
+
+    def test_empties_both_views_and_stands_in_the_history(self, app: Any) -> None:  # X12
+        """What follows is the new context; the log keeps everything."""
+        followed(app, *conversation(3))
+        summary = entry(50, user("so far: all fine"), kind="compaction_summary")
+        app.ingest.append_records(
+            "s", [Compaction(None, "auto", 9_000, "c1"), summary, entry(51, user("go on"))]
+        )
+        assert context_numbers(app, "s") == context_numbers(app, "s", AGENT) == [13, 14]
+        [operation] = app.operations.list("s")
+        assert (operation["kind"], operation["actor"], operation["undoable"]) == (
+            "compaction",
+            "agent",
+            False,
+        )
+        assert app.sessions.get("s")["messages"] == 14
+        assert list(app.verify()) == []
+        with pytest.raises(Conflict, match="cannot be undone"):
+            app.operations.undo("s", operation["n"])
+
+    def test_happens_once_however_often_it_is_read(self, app: Any) -> None:
+        """Reading the file again changes nothing."""
+        records = [
+            *entries(*conversation(2)),
+            Compaction(None, "auto", None, "c1"),
+            entry(50, user("summary")),
+        ]
+        app.ingest.ensure("s", "claude-code")
+        for _ in range(2):
+            app.ingest.append_records("s", records)
+        assert len(app.operations.list("s")) == 1
+        assert context_numbers(app, "s") == [9]
+
+    def test_keeps_what_its_new_history_repeats(self, app: Any) -> None:
+        """An entry that was delivered before is that entry, in its old place."""
+        followed(app, *conversation(2))
+        new = entry(60, user("summary"), kind="compaction_summary")
+        repeated = entries(*conversation(2))[4]
+        app.ingest.append_records(
+            "s", [Compaction(None, "auto", None, "c1", (repeated, new)), entry(61, user("more"))]
+        )
+        assert context_numbers(app, "s", AGENT) == [5, 9, 10]
+        assert list(app.verify()) == []
+
+    def test_bars_the_way_to_older_operations(self, app: Any) -> None:
+        """A prune before it cannot be undone any more, one after it can."""
+        followed(app, *conversation(6))
+        first = app.prunes.apply("s", {"max_tokens": 300})["operation"]["n"]
+        app.ingest.append_records(
+            "s", [Compaction(None, "auto", None, "c1"), *entries(*conversation(6), start=90)]
+        )
+        later = app.prunes.apply("s", {"max_tokens": 300})["operation"]["n"]
+        with pytest.raises(Conflict, match="compaction"):
+            app.operations.undo("s", first)
+        assert app.operations.undo("s", later)["undone"] == [later]
+
+
+class TestRewind:
+    """The conversation goes on from an earlier point."""
+
+    def test_takes_what_came_after_out_of_both_views(self, app: Any) -> None:
+        """And leaves the log alone."""
+        followed(app, user("a"), said("b"), user("c"), said("d"))
+        app.ingest.append_records(
+            "s", [Rewind("id-1", "id-9", None, "", ("id-0", "id-1")), entry(9, user("other way"))]
+        )
+        assert context_numbers(app, "s", AGENT) == context_numbers(app, "s") == [1, 2, 5]
+        assert app.sessions.get("s")["messages"] == 5
+        assert list(app.verify()) == []
+
+    def test_brings_another_branch_back(self, app: Any) -> None:
+        """But nothing that a prune of ours took out of the pruned view."""
+        followed(app, user("a"), said("b"), user("c"), said("d"))
+        app.operations.drop("s", mid(app, "s", 2))
+        app.ingest.append_records("s", [Rewind("id-0", "id-8", None, "", ("id-0",)), entry(8, user("e"))])
+        assert context_numbers(app, "s", AGENT) == [1, 5]
+        app.ingest.append_records(
+            "s", [Rewind("id-3", "id-9", None, "", ("id-0", "id-1", "id-2", "id-3")), entry(9, user("f"))]
+        )
+        assert context_numbers(app, "s", AGENT) == [1, 2, 3, 4, 6]
+        assert context_numbers(app, "s") == [1, 3, 4, 6]
+        assert list(app.verify()) == []
+
+
+class TestUsageReport:
+    """Usage apart from messages."""
+
+    def test_is_held_against_the_context_of_its_call(self, app: Any) -> None:  # X11
+        """Real input and output, plus what came after."""
+        followed(app, user("go"), call("c1"))
+        app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
+        gauge = app.sessions.get("s")["agent"]
+        assert (gauge["tokens"], gauge["certainty"]) == (5_100, "exact")
+        app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
+        assert app.sessions.get("s")["agent"]["tokens"] == 5_100
+        app.ingest.append_records("s", [entry(5, result("c1", "out " * 50))])
+        later = app.sessions.get("s")["agent"]
+        assert later["tokens"] > 5_100
+        assert later["certainty"] == "calibrated"
+
+
+class TestAutomaticPruning:
+    """In the transaction of the append that crosses the target."""
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """A small target, so that a few messages cross it."""
+        return {
+            "automatic": True,
+            "cap_tokens": 2_000,
+            "aim_percent": 1,
+            "minimum_gain_percent": 0,
+            "fresh_tail": 2,
+            **more,
+        }
+
+    def test_cuts_to_the_aim_once_a_crossing(self, app: Any) -> None:  # X9
+        """And says so in the answer."""
+        session = managed(app, settings=self.settings())
+        answers = [
+            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
+            for n in range(12)
+        ]
+        pruned = [answer["prune"] for answer in answers if answer["prune"] is not None]
+        assert pruned
+        assert pruned[0]["operation"]["actor"] == "automatic"
+        assert pruned[0]["event"]["reason"] == "automatic"
+        assert app.sessions.get(session)["pruned"]["tokens"] <= 2_000 + 400
+        assert list(app.verify()) == []
+
+    def test_waits_for_a_gain_worth_it(self, app: Any) -> None:  # X9
+        """Where too little can be gained nothing is cut, again and again."""
+        session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
+        for n in range(12):
+            assert (
+                app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
+                is None
+            )
+        assert app.sessions.get(session)["operations"] == 0
+
+    def test_asks_for_no_gain_that_a_cap_rules_out(self, app: Any) -> None:  # X9, X10
+        """A cap of 2,000 on a window of hundreds of thousands stands for a limit of 2,500, and so does the gain."""
+        session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
+        pruned = [
+            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
+            for n in range(12)
+        ]
+        assert any(pruned)
+        assert app.sessions.get(session)["aim_tokens"] == 1_500
+
+    def test_is_off_unless_somebody_wants_it(self, app: Any) -> None:  # X9
+        """By default, and where the session says no."""
+        session = managed(app, settings=self.settings())
+        app.sessions.patch(session, {"automatic": False})
+        for n in range(12):
+            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
+        assert app.sessions.get(session)["prunes"] == 0
+
+    def test_watches_the_pruned_view_of_a_followed_session(self, app: Any) -> None:
+        """The agent's own context is untouched."""
+        app.ingest.ensure("s", "claude-code", settings=self.settings())
+        app.ingest.append_records("s", entries(*(said(f"{n} " + "word " * 300) for n in range(12))))
+        session = app.sessions.get("s")
+        assert session["prunes"] >= 1
+        assert session["agent"]["messages"] == 12
+        assert session["pruned"]["messages"] < 12
+        assert session["state"] == "warning"

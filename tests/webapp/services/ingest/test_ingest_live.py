@@ -1,0 +1,52 @@
+"""The same transcript, followed row by row and imported as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.prediction import sessions
+from tests.shared import shared_data
+from webapp.agents.records import Record
+from webapp.config import Config
+from webapp.wiring import build
+
+FILES = sessions(shared_data("transcripts"))
+
+
+def read(app: Any, records: list[Record], source: str, name: str, at_once: bool) -> dict[str, Any]:
+    """The session as read in one way: its card, its calls, its operations."""
+    app.ingest.ensure(name, source)
+    plain = [replace(r, stream="") if getattr(r, "stream", "") else r for r in records]  # type: ignore[type-var]
+    for part in [plain] if at_once else [[record] for record in plain]:
+        app.ingest.append_records(name, part)
+    session = app.sessions.get(name)
+    calls = app.store.figures.calls(app.store.sessions.get(name).key)
+    return {
+        "agent": session["agent"], "pruned": session["pruned"], "messages": session["messages"],
+        "turns": session["turns"], "calls": [(c.input_tokens, c.output_tokens, c.estimated) for c in calls],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "stream", "records"), FILES, ids=[f"{f.path.stem[:18]}{s}" for f, s, _ in FILES]
+)
+class TestRealSessions:
+    """Every conversation of the shared transcripts."""
+
+    def test_read_live_and_imported_give_the_same_numbers(
+        self, app: Any, config: Config, tmp_path: Path, file: Any, stream: str, records: list[Record]
+    ) -> None:  # X11, X12
+        """Gauges, regions, turns, and what was said before each call; the regions add up to the total."""
+        whole = read(app, records, file.source, "s", at_once=True)
+        other = build(replace(config, db=tmp_path / "live.db"))
+        try:
+            live = read(other, records, file.source, "s", at_once=False)
+        finally:
+            other.close()
+        assert whole == live
+        for gauge in (whole["agent"], whole["pruned"]):
+            assert sum(region["tokens"] for region in gauge["regions"]) == gauge["tokens"]

@@ -1,0 +1,85 @@
+"""Which message an entry belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.messages import Message, Text
+from tests.webapp.building import entry, followed, said, user
+from webapp.services.ingest.open_messages import GROUP_REACH, Openings
+from webapp.services.session.state import Carried
+
+
+def openings(app: Any, session: str = "s", estimate: int = 500) -> Openings:
+    """The openings of a new batch for a session, whose context takes so many tokens."""
+    row = app.store.sessions.get(session)
+    return Openings(app.store, row, Carried.from_dict(row.state), [], {}, lambda: estimate)
+
+
+class TestAnEntry:
+    """One that just came."""
+
+    def test_without_a_group_begins_a_message(self, app: Any) -> None:
+        """With the next number, at the end of the log, behind all that is there."""
+        followed(app, user("go"), said("yes"))
+        found = openings(app)
+        one, two = found.of(entry(5, said("a"))), found.of(entry(6, said("b")))
+        assert (one.no, two.no) == (3, 4)
+        assert (one.first_seq, one.estimate_before, one.old) == (2, 500, None)
+        assert list(found.finished()) == []
+
+    def test_of_a_group_joins_its_message(self, app: Any) -> None:
+        """While that is open; another group has its own."""
+        followed(app, user("go"))
+        found = openings(app)
+        one = found.of(entry(5, said("a"), group="g"))
+        assert found.of(entry(6, said("b"), group="g")) is one
+        assert found.of(entry(7, said("c"), group="h")) is not one
+
+    def test_of_a_group_in_the_log_takes_its_message_up_again(self, app: Any) -> None:
+        """With all it said, and the context as it was before it."""
+        followed(app, user("go"))
+        app.ingest.append_records("s", [entry(5, said("a"), group="g"), entry(6, said("b"), group="g")])
+        tokens = app.store.log.message(1, 2).tokens
+        again = openings(app).of(entry(7, said("c"), group="g"))
+        assert (again.no, again.last_source) == (2, "id-6")
+        assert again.message() == Message("assistant", (Text("a"), Text("b")))
+        assert again.old is not None
+        assert again.estimate_before <= 500 - tokens
+
+    def test_of_a_group_too_far_back_begins_anew(self, app: Any) -> None:
+        """So that a look costs the same in a long session."""
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(0, said("a"), group="g")])
+        app.ingest.append_records("s", [entry(n, user("more")) for n in range(1, GROUP_REACH)])
+        assert openings(app).of(entry(900, said("b"), group="g")).no == 1
+        app.ingest.append_records("s", [entry(800, user("one more"))])
+        assert openings(app).of(entry(900, said("b"), group="g")).no == GROUP_REACH + 2
+
+    def test_that_replaces_another_belongs_to_its_message(self, app: Any) -> None:
+        """Whatever it says of a group; where there is no such message it is one of its own."""
+        followed(app, user("go"), said("partial"))
+        assert openings(app).of(entry(5, said("whole")), 2).no == 2
+        assert openings(app).of(entry(5, said("whole")), 7).no == 3
+
+
+class TestOpenMessages:
+    """Those of a batch that may still grow."""
+
+    def test_are_given_out_once(self, app: Any) -> None:
+        """One group, then the rest."""
+        followed(app, user("go"))
+        found = openings(app)
+        made = {name: found.of(entry(n, said(name), group=name)) for n, name in enumerate("gh", 5)}
+        assert list(found.finished("g")) == [made["g"]]
+        assert list(found.finished("g")) == []
+        assert list(found.finished()) == [made["h"]]
+
+    def test_are_not_read_from_the_log_meanwhile(self, app: Any) -> None:
+        """What waits has more than the log."""
+        followed(app, user("go"))
+        app.ingest.append_records("s", [entry(5, said("a"), group="g")])
+        found = openings(app)
+        waiting = found.of(entry(6, said("b"), group="g"))
+        assert found.reopened(2) is waiting
+        assert found.reopened(99) is None

@@ -1,0 +1,99 @@
+"""Records sorted out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.webapp.building import call, entry, followed, said, usage, user
+from webapp.agents.records import Entry, Meta, Problem, Unknown, UsageReport
+from webapp.services.ingest.record_batches import (
+    BATCH_BYTES,
+    BATCH_RECORDS,
+    Tally,
+    apply_meta,
+    batches,
+    chunks,
+    runs,
+    weight,
+    weight_of,
+)
+
+
+class TestBatches:
+    """Runs of one stream."""
+
+    def test_keep_order_and_streams_apart(self) -> None:
+        """A sub-agent's rows between the session's make a batch of their own."""
+        records = [entry(1, user("a")), entry(2, user("b"), stream="agent-x"), entry(3, user("c"))]
+        assert [(s, len(b)) for s, b in batches(records)] == [("", 1), ("agent-x", 1), ("", 1)]
+
+    def test_are_never_longer_than_a_transaction_may_be(self) -> None:
+        """However many there are."""
+        sizes = [len(batch) for _, batch in batches(Problem(n, "x") for n in range(2 * BATCH_RECORDS + 1))]
+        assert sizes == [BATCH_RECORDS, BATCH_RECORDS, 1]
+
+
+class TestRuns:
+    """Entries between usage reports."""
+
+    def test_end_at_a_report(self) -> None:
+        """It speaks of what came before it."""
+        records = [
+            entry(1, user("a")),
+            Problem(1, "x"),
+            entry(2, user("b")),
+            UsageReport(usage(5), None, "k"),
+            entry(3, user("c")),
+        ]
+        found = [len(r) if isinstance(r, list) else "report" for r in runs(records)]
+        assert sum(n for n in found if isinstance(n, int)) == sum(isinstance(r, Entry) for r in records)
+        assert found[-2:] == ["report", 1]
+
+
+class TestTally:
+    """What could not be used."""
+
+    def test_counts_everything_and_keeps_some_words(self) -> None:
+        """Twenty reasons are enough, the number is right."""
+        tally = Tally()
+        tally.take([Problem(n, "not JSON") for n in range(30)] + [Unknown(1, "odd"), Unknown(2, "odd")])
+        assert (tally.malformed, len(tally.problems), tally.unknown) == (30, 20, {"odd": 2})
+        assert tally.problems[0] == "line 0: not JSON"
+
+
+class TestWeight:
+    """How much a batch holds."""
+
+    def test_ends_a_batch_before_it_is_too_much(self) -> None:
+        """Few enormous records are a batch like many small ones."""
+        big = Entry(said("x" * (BATCH_BYTES // 2 + 1)), "a")
+        assert [len(batch) for _, batch in batches([big] * 6)] == [2, 2, 2]
+        assert [len(chunk) for chunk in chunks([big] * 6)] == [2, 2, 2]
+
+    def test_is_that_of_the_row_or_of_what_is_said(self) -> None:
+        """Calls and results included; other records weigh nothing."""
+        assert weight(Entry(said("four"), "a")) == 4
+        assert weight(Entry(said("four"), "a", raw=b"x" * 9)) == 9
+        assert weight_of(call("c", "Bash", "12345")) == 5
+        assert weight(Problem(1, "x")) == 0
+
+
+class TestFacts:
+    """What records say of the session."""
+
+    def test_make_no_session_its_own_parent(self, app: Any) -> None:
+        """What is said first of another one holds."""
+        followed(app, session_id="s")
+        row = app.store.sessions.get("s")
+        apply_meta(row, [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
+        assert row.parent_id == "t"
+
+
+class TestProblems:
+    """Those of lines that were used all the same."""
+
+    def test_are_told_and_not_counted(self) -> None:
+        """Nothing was lost."""
+        tally = Tally()
+        tally.take([Problem(1, "a"), Problem(2, "b", used=True)])
+        assert (tally.malformed, tally.problems) == (1, ["line 1: a", "line 2: b"])

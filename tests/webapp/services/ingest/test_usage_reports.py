@@ -1,0 +1,54 @@
+"""Usage, in every provider's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from webapp.errors import Invalid
+from webapp.services.ingest.usage_reports import read_usage
+
+
+class TestUsage:
+    """What a program reports."""
+
+    @pytest.mark.parametrize(
+        ("data", "expected"),
+        [
+            ({"input_tokens": 10, "output_tokens": 2}, (10, 2, 0)),
+            (
+                {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}},
+                (10, 2, 4),
+            ),
+            ({"input_tokens": 3, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 2}, (10, 0, 5)),
+            ({"usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 2}}, (10, 2, 0)),
+        ],
+    )
+    def test_is_understood(self, data: dict[str, Any], expected: tuple[int, int, int]) -> None:  # X11
+        """Cached tokens are part of the input, whoever counts."""
+        found = read_usage(data)
+        assert found is not None
+        assert (found.input_tokens, found.output_tokens, found.cached_tokens) == expected
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            {"tokens": 3},
+            {"input_tokens": -1},
+            {"input_tokens": "3"},
+            {"input_tokens": True},
+            {"input_tokens": 100_000_001},
+            {"input_tokens": 1, "output_tokens": 10**12},
+        ],
+    )
+    def test_is_refused_when_it_says_nothing(self, data: dict[str, Any]) -> None:
+        """With the field that is wrong. No model takes so much, and a window once seen is for good."""
+        with pytest.raises(Invalid) as caught:
+            read_usage(data)
+        assert caught.value.details[0]["field"].startswith("usage")
+
+    def test_may_be_missing(self) -> None:
+        """Nothing reported is no error."""
+        assert read_usage(None) is None
+        assert read_usage({}) is None

@@ -1,0 +1,52 @@
+"""Rows: every message explained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import call, conversation, followed, result, user
+from webapp.services.planning.message_rows import contributions
+
+
+class TestRow:
+    """What a list shows of a message."""
+
+    def test_shows_the_part_each_signal_gave(self, app: Any) -> None:  # X3
+        """The parts add up to the score."""
+        followed(app, *conversation(10), user("end"))
+        rows = app.messages.page("s", limit=50)["messages"]
+        assert len(rows) == 41
+        for row in rows:
+            assert sum(row["contributions"].values()) == pytest.approx(row["score"], abs=0.05)
+            assert (
+                set(row["signals"]) == set(row["contributions"]) >= {"recency", "role", "keywords", "length"}
+            )
+            assert row["reason"].split(":")[0] in ("kept", "protected", "dropped")
+
+    def test_shows_the_unit(self, app: Any) -> None:  # X3
+        """A call and its results are one, named by the call's number."""
+        followed(app, user("go"), call("c"), result("c", "out"), user("end"))
+        rows = {row["number"]: row for row in app.messages.page("s")["messages"]}
+        assert [(rows[n]["unit"], rows[n]["unit_size"]) for n in (1, 2, 3)] == [(1, 1), (2, 2), (2, 2)]
+        assert rows[2]["calls"] == [{"name": "Bash", "summary": "ls"}]
+        assert rows[3]["tool"] == "Bash"
+
+    def test_explains_what_is_out_in_the_words_of_its_day(self, app: Any) -> None:  # X3
+        """Score, parts and reason stay those of the prune, whatever the settings say later."""
+        followed(app, *conversation(10), user("end"))
+        plan = app.prunes.plan("s", {"max_tokens": 500})
+        before = {row["id"]: row for row in plan["removed"]}
+        app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        app.settings.put({"weights": {"recency": 1, "role": 99}})
+        out = app.search.archive("s")
+        assert {row["id"] for row in out} == {*before} != set()
+        for row in out:
+            for name in ("score", "reason", "cause", "contributions", "unit", "unit_size"):
+                assert row[name] == before[row["id"]][name]
+            assert (row["fate"], row["in_context"], row["operation"]) == ("out", False, 1)
+
+    def test_weighs_each_signal(self) -> None:
+        """Points are weight times rating."""
+        assert contributions({"role": 0.5, "new": 1.0}, {"role": 30}) == {"role": 15.0, "new": 0.0}

@@ -1,0 +1,28 @@
+"""What a plan takes, grouped by its reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.planning.stages import CAUSES
+from tests.webapp.building import conversation, followed
+from webapp.services.planning.plan_groups import LABELS, groups_of
+
+
+class TestGroups:
+    """The groups of a plan."""
+
+    def test_hold_every_message_that_goes_once(self, app: Any) -> None:  # X1
+        """The commonest reason first; tokens are those that are freed."""
+        followed(app, *conversation(10))
+        row = app.store.sessions.get("s")
+        made = app.prunes._planning.make(row, max_tokens=300, strategy="newest_first")
+        groups = groups_of(made)
+        assert sum(g["messages"] for g in groups) == len(made.plan.removed)
+        assert {g["fate"] for g in groups} == {"goes"}
+        counts = [g["messages"] for g in groups]
+        assert counts == sorted(counts, reverse=True)
+
+    def test_have_words_for_every_stage(self) -> None:  # X7
+        """None is shown under its code."""
+        assert LABELS.keys() >= CAUSES

@@ -1,0 +1,270 @@
+"""What is done to a context by itself: prunes above the target, the emergency path above what is usable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.webapp.building import context_numbers, heard, managed, wire
+from webapp.errors import Conflict
+from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.context.assembling import usable_estimate
+from webapp.services.pruning.automatic import Automatic
+from webapp.services.pruning.background import Background
+from webapp.services.pruning.prunes import Prunes
+from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.summarising import Summarising, Written
+
+WINDOW = 32_768
+
+
+@pytest.fixture(autouse=True)
+def small(app: Any) -> None:
+    """A model whose window is soon full: 32,768, of which 25,396 are usable and 26,214 the target."""
+    app.models.put("small", {"window": WINDOW})
+
+
+def words(n: int, tokens: int) -> dict[str, Any]:
+    """A message of about so many tokens."""
+    return wire("user" if n % 2 else "assistant", f"{n} " + "use src/parser.py " * (tokens // 5))
+
+
+def automatic(app: Any, **rules: Any) -> str:
+    """A session that is managed by itself."""
+    session = managed(app, model="small", settings=rules)
+    app.sessions.patch(session, {"automatic": True})
+    return session
+
+
+def estimate(app: Any, session: str) -> tuple[int, int]:
+    """What stands in the context, and what is usable, in estimated tokens."""
+    row = app.store.sessions.get(session)
+    totals = app.store.contexts.totals(row.key)
+    return sum(t for t, _ in totals[1].values()), usable_estimate(app.desk, row, totals)
+
+
+def emergencies(events: list[Any]) -> list[ContextPruned]:
+    """The events of emergencies among these."""
+    return [e for e in events if isinstance(e, ContextPruned) and e.reason == "emergency"]
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    """Whether something comes to be within some seconds."""
+    pause = threading.Event()
+    return any(true() or pause.wait(0.02) for _ in range(400))
+
+
+class TestSummarising:
+    """Above the target, with the strategy of that name."""
+
+    def test_happens_in_the_append_that_crosses_the_target(self, app: Any) -> None:  # S3, X9
+        """One prune by a summary, to the aim; the answer to the append tells of it."""
+        session = automatic(app, strategy="summarise")
+        answers = [
+            app.ingest.append_messages(session, [words(n, 1_000) for n in range(start, start + 8)])
+            for start in range(0, 24, 8)
+        ]
+        made = [a["prune"] for a in answers if a["prune"]]
+        assert len(made) == 1
+        assert made[0]["operation"]["actor"] == "automatic"
+        [summary] = app.summarising.list(session)["summaries"]
+        assert summary["level"] == "deterministic"
+        assert made[0]["session"]["pruned"]["tokens"] <= made[0]["session"]["aim_tokens"]
+        assert list(app.verify()) == []
+
+    @pytest.mark.parametrize("error", [Conflict("no summary fits"), RuntimeError("broken")])
+    def test_never_fails_an_append(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
+    ) -> None:  # C9
+        """What the summariser cannot do is pruned by score."""
+
+        def fail(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(app.summarising, "text_for", fail)
+        session = automatic(app, strategy="summarise")
+        app.ingest.append_messages(session, [words(n, 1_000) for n in range(24)])
+        [operation] = app.operations.list(session)
+        assert (operation["actor"], operation["strategy"]) == ("automatic", "score")
+        assert app.summarising.list(session) == {"summaries": []}
+        assert list(app.verify()) == []
+
+    def test_comes_before_the_emergency_in_a_small_window(self, app: Any) -> None:  # S3, C5
+        """What is usable is less than the target there, and a plan is tried first all the same."""
+        app.models.put("tiny", {"window": 16_384})
+        session = automatic(app, strategy="summarise")
+        app.sessions.patch(session, {"model": "tiny"})
+        events = heard(app)
+        for n in range(40):
+            app.ingest.append_messages(session, [words(n, 400)])
+            tokens, usable = estimate(app, session)
+            assert tokens <= usable
+        assert emergencies(events) == []
+        assert len(app.summarising.list(session)["summaries"]) > 1
+
+    def test_is_left_to_a_model_while_the_context_fits(self, app: Any) -> None:  # P5, S4
+        """In the background; the append does not wait for it."""
+        asked, go = threading.Event(), threading.Event()
+
+        def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
+            asked.set()
+            go.wait(5)
+            return Written("", "no answer")
+
+        background = by_a_model(app, write)
+        try:
+            # The target has to come before what is usable, so that there is time.
+            session = automatic(app, strategy="summarise", target_percent=50.0, aim_percent=30.0)
+            events = heard(app)
+            answer = app.ingest.append_messages(session, [words(n, 1_000) for n in range(18)])
+            assert answer["prune"] is None
+            assert asked.wait(5)
+            app.ingest.append_messages(session, [words(18, 50)])
+            go.set()
+            assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
+            assert eventually(lambda: not background.running(session))
+            assert app.operations.list(session)[0]["actor"] == "automatic"
+            assert context_numbers(app, session)[-1] == 19
+            one = app.sessions.get(session)
+            assert one["pruned"]["tokens"] <= one["target_tokens"]
+        finally:
+            go.set()
+            background.close()
+
+    def test_does_not_wait_for_a_model_above_what_is_usable(self, app: Any) -> None:  # C5, P5
+        """The built-in summariser writes it at once."""
+        background = by_a_model(app, lambda *_: Written("", "not to be asked"))
+        try:
+            session = automatic(app, strategy="summarise")
+            app.ingest.append_messages(session, [words(n, 1_000) for n in range(30)])
+            [summary] = app.summarising.list(session)["summaries"]
+            assert summary["standing"]
+            tokens, usable = estimate(app, session)
+            assert tokens <= usable
+        finally:
+            background.close()
+
+
+def by_a_model(app: Any, write: Any) -> Background:
+    """Everything that happens by itself, with a model that writes summaries."""
+    app.background.close()
+    summarising = Summarising(app.desk, app.views, write)
+    covering = Covering(app.desk, summarising)
+    planning = app.prunes._planning
+    prunes = Prunes(app.desk, app.views, planning, app.messages, covering)
+    ours = Automatic(app.desk, app.views, planning, prunes, covering, app.overflow)
+    app.ingest.automatic = ours.after_append
+    return Background(app.desk, summarising, ours)
+
+
+class TestTheEmergency:
+    """Reached when what no plan may take exceeds what is usable."""
+
+    def test_is_reached_in_the_append_and_ends_within_the_budget(self, app: Any) -> None:  # S5, C5
+        """By its own actor, with the numbers; all of it is in the log, and it can be taken back."""
+        session = automatic(app, fresh_tail=16)
+        app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
+        newest, *_ = app.operations.list(session)
+        assert (newest["kind"], newest["actor"], newest["strategy"]) == ("prune", "emergency", "emergency")
+        assert "are usable" in newest["reason"]
+        tokens, usable = estimate(app, session)
+        assert tokens <= usable
+        assert app.context.get(session)["over_budget"] is None
+        assert app.store.sessions.get(session).next_no == 17
+        app.operations.undo(session, newest["n"])
+        assert context_numbers(app, session) == list(range(1, 17))
+        assert list(app.verify()) == []
+
+    def test_leaves_alone_what_is_above_the_target_and_usable(self, app: Any) -> None:  # B7, X9
+        """What is protected stays as long as the model takes it; the plan says that it is too much."""
+        session = automatic(app, fresh_tail=16, target_percent=50.0, aim_percent=30.0)
+        app.ingest.append_messages(session, [words(n, 1_300) for n in range(16)])
+        one = app.sessions.get(session)
+        assert one["target_tokens"] < one["pruned"]["tokens"]
+        assert app.operations.list(session) == []
+        assert app.prunes.plan(session, {})["over_budget"] is not None
+
+    def test_is_not_called_for_by_every_message_after_it(self, app: Any) -> None:  # X9
+        """It ends a tenth below, so that there is room for some."""
+        session = automatic(app, fresh_tail=16)
+        app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
+        events = heard(app)
+        for n in range(16, 22):
+            app.ingest.append_messages(session, [words(n, 300)])
+        assert emergencies(events) == []
+        tokens, usable = estimate(app, session)
+        assert tokens <= usable
+
+    def test_is_refused_once_where_the_system_prompt_alone_is_too_much(self, app: Any) -> None:  # C5, X9
+        """With the numbers; tried again only when the context has grown."""
+        session = automatic(app)
+        events = heard(app)
+        app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 6_000)])
+        for n in range(6):
+            app.ingest.append_messages(session, [words(n, 60)])
+        told = [e for e in events if isinstance(e, ProblemReported)]
+        assert len(told) == 1
+        assert "the system prompt alone takes" in told[0].message
+        assert app.operations.list(session) == []
+        app.ingest.append_messages(session, [words(9, 2_500)])
+        assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
+
+    def test_takes_nothing_where_nothing_is_usable(self, app: Any) -> None:  # C2, C5
+        """No cut could make the context fit: all of it stays, the newest too, and a problem is told once."""
+        session = automatic(app)
+        app.ingest.append_messages(session, [words(n, 60) for n in range(12)])
+        app.settings.put({"response_reserve": WINDOW})
+        events = heard(app)
+        app.ingest.append_messages(session, [words(12, 60)])
+        app.ingest.append_messages(session, [words(13, 10)])
+        assert context_numbers(app, session) == list(range(1, 15))
+        [told] = [e for e in events if isinstance(e, ProblemReported)]
+        assert "nothing of the window of 32,768 tokens is usable" in told.message
+        assert len(app.context.get(session)["messages"]) > 0
+
+    def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: Any) -> None:  # X9
+        """One emergency, and not one for every message."""
+        session = automatic(app)
+        app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 4_350)])
+        tokens, usable = estimate(app, session)
+        assert 0.95 * usable < tokens <= usable
+        events = heard(app)
+        for n in range(8):
+            app.ingest.append_messages(session, [words(n, 220)])
+        assert len(emergencies(events)) == 1
+
+    def test_is_not_reached_where_nothing_is_to_happen_by_itself(self, app: Any) -> None:  # X9
+        """That is the default."""
+        session = managed(app, model="small", settings={"fresh_tail": 16})
+        app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
+        assert app.operations.list(session) == []
+        assert app.context.get(session)["over_budget"] is not None
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["user", "assistant"]), st.sampled_from([5, 400, 2_000, 9_000, 40_000])
+            ),
+            min_size=1,
+            max_size=12,
+        ),
+        st.integers(0, 20),
+        st.sampled_from(["foresight", "summarise", "newest_first"]),
+    )
+    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_leaves_nothing_above_what_is_usable(
+        self, app: Any, said: list[tuple[str, int]], tail: int, strategy: str
+    ) -> None:  # C5, S5
+        """Whatever comes in, however much of it is protected."""
+        session = automatic(app, fresh_tail=tail, strategy=strategy)
+        for n, (role, tokens) in enumerate(said):
+            app.ingest.append_messages(session, [wire(role, f"{n} " + "use src/parser.py " * (tokens // 5))])
+            held, usable = estimate(app, session)
+            assert held <= usable
+        assert app.store.sessions.get(session).next_no == len(said) + 1
+        assert app.context.get(session)["over_budget"] is None

@@ -1,0 +1,176 @@
+"""Summaries off the calling thread, and those that happen by themselves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
+from webapp.errors import Conflict, NotFound
+from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.pruning.background import Background, fill_of
+from webapp.services.summaries.summarising import Summarising, Written
+
+
+class Slow:
+    """A model that answers when it is let go, and notices when it is given up."""
+
+    def __init__(self) -> None:
+        self.asked, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
+        """Waits for either."""
+        self.asked.set()
+        while not self.go.wait(0.01):
+            if cancelled is not None and cancelled.is_set():
+                return Written("", "given up", cancelled=True)
+        return Written("", "no answer")
+
+
+@pytest.fixture
+def slow(app: Any) -> Any:
+    """A session, and summaries by a slow model."""
+    followed(app, *conversation(6), user("end"))
+    model = Slow()
+    background = Background(app.desk, Summarising(app.desk, app.views, model), app.automatic)
+    yield model, background
+    model.go.set()
+    background.close()
+
+
+def eventually(true: Callable[[], bool]) -> bool:
+    """Whether something comes to be within some seconds."""
+    pause = threading.Event()
+    return any(true() or pause.wait(0.02) for _ in range(400))
+
+
+class TestOnWish:
+    """Asked for by somebody."""
+
+    def test_waits_for_the_built_in_summariser(self, app: Any) -> None:  # S8
+        """It takes no time worth mentioning."""
+        followed(app, *conversation(6), user("end"))
+        assert app.background.summarise("s")["summary"]["level"] == "deterministic"
+
+    def test_does_not_wait_for_a_model(self, app: Any, slow: Any) -> None:  # P5
+        """The result comes as an event."""
+        model, background = slow
+        events = heard(app)
+        assert background.summarise("s")["started"]
+        assert model.asked.wait(5)
+        assert background.running("s")
+        model.go.set()
+        assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
+        assert eventually(lambda: not background.running("s"))
+        told = next(e for e in events if isinstance(e, ProblemReported))
+        assert told.message == "the model's summary did not do, the built-in one stands in: no answer"
+
+    def test_makes_one_at_a_time(self, slow: Any) -> None:  # C9
+        """A second wish finds the first at work."""
+        model, background = slow
+        background.summarise("s")
+        assert model.asked.wait(5)
+        assert not background.summarise("s")["started"]
+        with pytest.raises(Conflict, match="already"):
+            background.summarise("s", wait=True)
+
+    def test_gives_up_cleanly(self, app: Any, slow: Any) -> None:  # C9
+        """Nothing of it is left."""
+        model, background = slow
+        background.summarise("s")
+        assert model.asked.wait(5)
+        assert background.cancel("s")
+        assert eventually(lambda: not background.running("s"))
+        assert app.summarising.list("s") == {"summaries": []}
+        assert not background.cancel("s")
+
+    def test_gives_up_when_it_is_closed(self, app: Any, slow: Any) -> None:  # C9
+        """And starts nothing more."""
+        model, background = slow
+        background.summarise("s")
+        assert model.asked.wait(5)
+        background.close()
+        assert not background.running("s")
+        assert not background.summarise("s")["started"]
+
+    def test_refuses_a_session_that_is_not_there(self, slow: Any) -> None:
+        """At once."""
+        with pytest.raises(NotFound):
+            slow[1].summarise("nope")
+
+
+class TestByItself:
+    """After an append."""
+
+    def test_summarises_when_a_trigger_is_reached(self, app: Any) -> None:  # S3, P5
+        """In a session that wants it."""
+        session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
+        events = heard(app)
+        app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
+        assert not app.background.due(app.store.sessions.get(session))
+        app.ingest.append_messages(session, [wire("user", "one more")])
+        assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
+        assert app.operations.list(session, "summary")[0]["actor"] == "automatic"
+        assert not app.background.due(app.store.sessions.get(session))
+
+    def test_does_nothing_in_a_session_that_does_not_want_it(self, app: Any) -> None:  # S3
+        """That is the default."""
+        session = managed(app, settings={"max_messages_before_summary": 12})
+        app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(20)])
+        assert not app.background.running(session)
+        assert app.summarising.list(session) == {"summaries": []}
+
+    def test_relieves_a_context_that_exceeds_the_window(self, app: Any) -> None:  # S5, P5
+        """Where pruning by itself is on and was not enough."""
+        app.models.put("small", {"window": 8_192})
+        session = managed(app, model="small")
+        app.sessions.patch(session, {"automatic": True})
+        events = heard(app)
+        app.ingest.append_messages(session, [wire("user", "word " * 9_000)])
+        assert eventually(
+            lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events)
+        )
+        assert app.context.get(session)["over_budget"] is None
+
+    def test_reports_what_goes_wrong_and_lets_the_append_be(
+        self, app: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # C9
+        """An error of ours never reaches whoever appended."""
+
+        def fail(*_: object) -> None:
+            raise RuntimeError("broken")
+
+        monkeypatch.setattr(app.summarising, "summarise", fail)
+        session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
+        events = heard(app)
+        app.ingest.append_messages(session, [wire("user", f"word {n}") for n in range(20)])
+        assert eventually(lambda: any(isinstance(e, ProblemReported) for e in events))
+
+
+class TestFill:
+    """A session as the triggers see it."""
+
+    def test_has_the_parts_of_the_gauge(self, app: Any) -> None:  # S7, X11
+        """One number for one thing: what no transcript contains is the same here, in the bar and in the line."""
+        said_first = [user("look"), said("I look")]
+        app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
+        first, answer = entries(*said_first)
+        app.ingest.append_records("s", [first, replace(answer, usage=usage(20_000), call_key="c")])
+        app.ingest.append_records("s", entries(*conversation(6), start=10))
+        regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
+        fill = fill_of(app.desk, app.store.sessions.get("s"))
+        assert fill.tools == regions["unseen"] > 0
+        assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
+
+    def test_counts_what_came_since_the_last_summary(self, app: Any) -> None:  # S3
+        """The recent messages that stayed do not count again."""
+        followed(app, *conversation(6), user("end"))
+        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 25
+        app.summarising.summarise("s")
+        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 0
+        app.ingest.append_records("s", entries(said("a"), user("b"), start=40))
+        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 2

@@ -1,0 +1,63 @@
+"""Cards: what a list shows of a message."""
+
+from __future__ import annotations
+
+import orjson
+
+from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.services.session.cards import PREVIEW_CHARS, card_of, is_error
+
+
+def card(message: Message, **names: str) -> dict[str, object]:
+    """The card as data."""
+    found: dict[str, object] = orjson.loads(card_of(message, names))
+    return found
+
+
+class TestCard:
+    """Beginning, calls, tool, media."""
+
+    def test_shows_the_beginning(self) -> None:
+        """Long texts are cut."""
+        text = str(card(Message("user", (Text("x" * 5_000),)))["text"])
+        assert len(text) == PREVIEW_CHARS
+        assert text.endswith("…")
+
+    def test_says_what_calls_are_about(self) -> None:
+        """By their telling argument, else by what they were given."""
+        message = Message("assistant", (
+            ToolCall("1", "Read", '{"limit": 5, "file_path": "a.py"}'),
+            ToolCall("2", "shell", '{"command": ["ls", "-l"]}'),
+            ToolCall("3", "patch", "*** Begin Patch"), ToolCall("4", "odd", '{"broken'),
+        ))  # fmt: skip
+        assert [c["summary"] for c in card(message)["calls"]] == [
+            "a.py",
+            "ls -l",
+            "*** Begin Patch",
+            '{"broken',
+        ]  # type: ignore[index]
+
+    def test_names_the_tool_of_a_result(self) -> None:
+        """By the result itself, or by the call it answers."""
+        message = Message("tool", (ToolResult("c1", "out"),))
+        assert card(message, c1="Bash")["tool"] == "Bash"
+        assert "tool" not in card(message)
+        assert card(message)["text"] == "out"
+
+    def test_shows_thoughts_where_nothing_else_is_said(self) -> None:
+        """And counts media."""
+        assert card(Message("assistant", (Reasoning("hm"),)))["text"] == "hm"
+        assert card(Message("user", (Media("image"), Media("image"))))["media"] == 2
+
+    def test_survives_half_surrogates(self) -> None:
+        """They cannot be stored."""
+        assert "\ud800" not in str(card(Message("user", (Text("a\ud800b"),)))["text"])
+
+
+class TestErrors:
+    """Outputs that are marked."""
+
+    def test_errors_are_what_a_tool_says_failed(self) -> None:
+        """Not what merely reads like one."""
+        assert is_error(Message("tool", (ToolResult("c", "x", is_error=True),)))
+        assert not is_error(Message("tool", (ToolResult("c", "error"),)))

@@ -1,0 +1,88 @@
+"""Changes: stand-ins in and out, totals in step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.webapp.building import conversation, entry, followed, result
+from webapp.agents.records import Compaction, Rewind
+from webapp.services.session.changes import Change
+from webapp.services.session.replacements import stand_in
+from webapp.store.context import PRUNED
+
+
+def shorten(app: Any, no: int, tokens: int) -> int:
+    """Lets a short text stand for a message's result, as a prune would; the operation's number."""
+    row = app.store.sessions.get("s")
+    message = app.store.log.message(row.key, no)
+    with app.store.write():
+        change = Change(app.store, row, app.store.contexts.totals(row.key), 1)
+        change.stand([message], {no: stand_in(tokens, {"call-0": "[cut]"})}, {})
+        n = change.record("prune", "user", "manual", 1, {}).n
+    app.views.drop(row.key)
+    return n
+
+
+class TestStandIn:
+    """A text that stands for a tool's output."""
+
+    def test_costs_what_it_says_and_goes_out_in_its_place(self, app: Any) -> None:  # C3
+        """The log keeps the original, undo gives it back."""
+        followed(app, *conversation(1))
+        before = app.sessions.get("s")["pruned"]["tokens"]
+        shorten(app, 3, 7)
+        message = app.store.log.message(1, 3)
+        assert app.sessions.get("s")["pruned"]["tokens"] == before - message.tokens + 7
+        assert "[cut]" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+        app.operations.undo("s")
+        assert app.sessions.get("s")["pruned"]["tokens"] == before
+        assert "line 0 of output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+
+    def test_is_remembered_when_its_message_is_taken_out(self, app: Any) -> None:  # X2
+        """Undoing the drop brings back what stood there."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        tokens = app.sessions.get("s")["pruned"]["tokens"]
+        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.operations.undo("s")
+        assert app.sessions.get("s")["pruned"]["tokens"] == tokens
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
+        assert list(app.verify()) == []
+
+    def test_goes_when_its_message_says_something_else(self, app: Any) -> None:
+        """What an agent says anew stands whole: a text made of the older does not fit it, nor do its tokens."""
+        followed(app, *conversation(1))
+        shorten(app, 3, 7)
+        newer = [entry(n, result("call-0", "newer output " * n), supersedes="id-2") for n in (8, 9)]
+        app.ingest.append_records("s", newer)
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+        app.operations.undo("s")
+        assert list(app.verify()) == []
+
+    def test_does_not_come_back_for_a_message_that_says_something_else(self, app: Any) -> None:  # X2
+        """An undo brings the message of today, whole: the text was made of what it said before."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        app.operations.drop("s", app.store.log.message(1, 3).mid)
+        app.ingest.append_records("s", [entry(40, result("call-0", "newer output"), supersedes="id-2")])
+        app.operations.undo("s")
+        assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
+        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert list(app.verify()) == []
+
+    def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: Any) -> None:
+        """What stays in the context stays as short as it was."""
+        followed(app, *conversation(2))
+        shorten(app, 3, 7)
+        messages = app.store.log.messages(1, range(1, 8))
+        short = 7 + sum(m.tokens for no, m in messages.items() if no != 3)
+        live = tuple(f"id-{n}" for n in range(7))
+        for turn in (Rewind("id-6", "r", live=live), Compaction(None, "auto", None, "c", kept=live)):
+            app.ingest.append_records("s", [turn])
+            totals = app.store.contexts.totals(1)[PRUNED]
+            assert sum(tokens for tokens, _ in totals.values()) == short
+            assert list(app.verify()) == []

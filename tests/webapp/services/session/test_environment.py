@@ -1,0 +1,125 @@
+"""Limits and settings that hold for a session."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scoring.models.lookup import ModelLimits
+from scoring.settings.settings import FORESIGHT, Settings
+from tests.webapp.building import managed
+from webapp.config import Config
+from webapp.errors import NotFound
+from webapp.services.session.environment import LOOK_MS, limits_of
+from webapp.wiring import build
+
+MODEL = ModelLimits("m", 200_000)
+
+
+def settings(**data: Any) -> Settings:
+    """The defaults with some changes."""
+    return Settings.from_dict(data, base=FORESIGHT)
+
+
+class TestLimits:
+    """The target is the least of three numbers."""
+
+    @pytest.mark.parametrize(
+        ("model", "changes", "limit", "target"),
+        [
+            (MODEL, {}, 200_000, 160_000),
+            (ModelLimits("m", 400_000, 272_000), {}, 272_000, 217_600),
+            (MODEL, {"target_percent": 100, "response_reserve": 50_000}, 200_000, 150_000),
+            (MODEL, {"cap_tokens": 90_000}, 200_000, 90_000),
+        ],
+    )
+    def test_follow_from_model_and_settings(
+        self, model: ModelLimits, changes: Any, limit: int, target: int
+    ) -> None:  # X10
+        """Share of the input limit, window less reserve, the user's cap."""
+        found = limits_of(model, None, settings(**changes))
+        assert (found.limit, found.target_tokens) == (limit, target)
+        assert found.aim_tokens <= found.target_tokens
+
+    def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
+        """It knows better, smaller or larger."""
+        assert limits_of(MODEL, 1_000_000, FORESIGHT).limit == 1_000_000
+        assert limits_of(ModelLimits("m", 400_000, 272_000), 258_400, FORESIGHT).limit == 258_400
+
+    def test_are_never_empty(self) -> None:
+        """However small the window."""
+        tiny = limits_of(ModelLimits("m", 1_000), None, settings(response_reserve=100_000))
+        assert tiny.target_tokens >= 1
+
+
+class TestDesk:
+    """What holds for whom."""
+
+    def test_a_session_overrides_what_holds_for_all(self, app: Any) -> None:
+        """Field by field, and follows changes of the rest."""
+        session = managed(app, settings={"fresh_tail": 3})
+        app.settings.put({"aim_percent": 50, "fresh_tail": 9})
+        row = app.store.sessions.get(session)
+        assert (app.desk.settings_of(row).fresh_tail, app.desk.settings_of(row).aim_percent) == (3, 50)
+        assert app.desk.settings().fresh_tail == 9
+
+    def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: Any) -> None:
+        """What does not is left aside and told; it holds again once it goes."""
+        session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
+        app.settings.put({"target_percent": 50, "aim_percent": 40})
+        told = app.sessions.get(session)
+        found = app.desk.settings_of(app.store.sessions.get(session))
+        assert (found.strategy, found.fresh_tail, found.aim_percent) == ("score", 3, 40)
+        assert told["strategy"] == {"name": "score", "own": "score", "setting": "foresight"}
+        [note] = told["notes"]
+        assert note == "its own aim_percent is left aside: expected at most the target of 50 %, got 70"
+        app.settings.put({"target_percent": 80})
+        assert app.sessions.get(session)["notes"] == []
+        assert app.desk.settings_of(app.store.sessions.get(session)).aim_percent == 70
+
+    def test_settings_of_another_version_do_no_harm(self, app: Any) -> None:
+        """What is not understood does not hold; the rest does."""
+        with app.store.write():
+            app.store.small.put_setting("settings", {"from_the_future": 1})
+        app.desk.forget()
+        assert app.desk.settings() == FORESIGHT
+        with app.store.write():
+            app.store.small.put_setting("settings", {"from_the_future": 1, "fresh_tail": 3})
+        app.desk.forget()
+        assert app.desk.settings() == replace(FORESIGHT, fresh_tail=3)
+
+    def test_settings_and_models_of_another_process_arrive(
+        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Within a second, and its going back to the defaults as well."""
+        now = app.desk.clock()
+        monkeypatch.setattr(app.desk, "clock", lambda: now)
+        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        other = build(config)
+        other.settings.put({"target_percent": 55})
+        other.models.put("own", {"window": 50_000})
+        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        now += LOOK_MS
+        assert app.desk.settings().target_percent == 55
+        assert app.desk.model("own").window == 50_000
+        other.settings.reset()
+        now += LOOK_MS
+        assert app.desk.settings() == FORESIGHT
+        other.close()
+
+    def test_a_lock_is_one_while_somebody_holds_it(self, app: Any) -> None:
+        """Whoever asks for it meanwhile gets the same."""
+        held = app.desk.lock("s")
+        assert app.desk.lock("s") is held
+        assert app.desk.lock("t") is not held
+
+    def test_keeps_nothing_of_sessions_that_are_not_there(self, app: Any) -> None:
+        """Whatever ids are asked for."""
+        for n in range(20):
+            with pytest.raises(NotFound):
+                app.ingest.append_messages(f"none-{n}", [])
+        gc.collect()
+        assert len(app.desk._locks) == 0

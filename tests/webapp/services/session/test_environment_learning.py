@@ -1,0 +1,115 @@
+"""What a session starts with: the model and the overheads of its agent's other sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scoring.models.lookup import ModelLimits
+from tests.scoring.builders import BALANCED
+from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
+from webapp.agents.records import Meta
+from webapp.services.session.environment import SETTLED, limits_of
+from webapp.store.sessions import SessionRow
+
+OPUS = "claude-opus-4-5"
+
+
+def reported(app: Any, name: str, unseen: int, **columns: Any) -> None:
+    """A session of Claude Code with two calls that carried so much unseen."""
+    app.ingest.ensure(name, "claude-code", **{"model": OPUS, **columns})
+    app.ingest.append_records(
+        name,
+        [
+            entry(1, user("hi")),
+            entry(2, said("hello"), usage=usage(unseen + 10, 8), call_key=f"{name} 1"),
+            entry(3, user("go on")),
+            entry(4, said("done"), usage=usage(unseen + 40, 8), call_key=f"{name} 2"),
+        ],
+    )
+
+
+def gauge(app: Any, name: str) -> dict[str, Any]:
+    """The agent's gauge."""
+    found: dict[str, Any] = app.sessions.get(name)["agent"]
+    return found
+
+
+def row(app: Any, name: str) -> SessionRow:
+    """The session's row."""
+    found: SessionRow = app.store.sessions.get(name)
+    return found
+
+
+class TestANewSession:
+    """Before its first call."""
+
+    def test_carries_what_earlier_sessions_carried(self, app: Any) -> None:  # X11
+        """As an estimate, in the region of what is not in the transcript; its own call replaces it."""
+        reported(app, "a", 20_000)
+        followed(app, user("hi"), session_id="b", model=OPUS)
+        before = gauge(app, "b")
+        assert before["certainty"] == "estimated"
+        assert abs(before["tokens"] - 20_010) < 60
+        assert {r["name"]: r["tokens"] for r in before["regions"]}["unseen"] > 19_900
+        reply = entry(2, said("hello"), usage=usage(30_000, 8), call_key="b 1")
+        app.ingest.append_records("b", [reply])
+        assert (gauge(app, "b")["tokens"], gauge(app, "b")["certainty"]) == (30_008, "exact")
+        calls = app.store.figures.calls(row(app, "b").key)
+        assert abs((calls[0].estimated or 0) - 20_010) < 60
+
+    def test_carries_nothing_where_there_was_no_other(self, app: Any) -> None:  # X11
+        """What nobody has seen is not shown."""
+        followed(app, user("hi"), session_id="b", model=OPUS)
+        assert gauge(app, "b")["tokens"] < 50
+
+    def test_of_a_program_carries_nothing(self, app: Any) -> None:
+        """It sends what it shows."""
+        reported(app, "a", 20_000)
+        name = managed(app, wire("user", "hi"))
+        assert app.sessions.get(name)["pruned"]["tokens"] < 50
+
+    def test_counts_like_the_newest_until_its_model_is_named(self, app: Any) -> None:  # S11
+        """Then all that was counted so far is counted again."""
+        reported(app, "a", 20_000, model="claude-opus-4-7")
+        words = "please change the parser so that it reads comments " * 20
+        followed(app, user(words), session_id="b")
+        followed(app, user(words), session_id="c", model="claude-opus-4-7")
+        followed(app, user(words), session_id="d", model="gpt-5")
+        guessed, newer, plain = (app.store.log.message(row(app, n).key, 1).tokens for n in "bcd")
+        assert guessed == newer > 1.3 * plain
+        app.ingest.append_records("b", [Meta(model="gpt-5")])
+        assert app.store.log.message(row(app, "b").key, 1).tokens == plain
+        assert app.store.contexts.totals(row(app, "b").key) == app.store.contexts.totals(row(app, "d").key)
+
+    def test_is_not_asked_for_ever(self, app: Any) -> None:
+        """A session that never reports a call keeps what it started with."""
+        reported(app, "a", 20_000)
+        followed(app, *(user("hi") for _ in range(SETTLED + 2)), session_id="b", model=OPUS)
+        reported(app, "c", 90_000)
+        started = gauge(app, "b")["tokens"]
+        app.ingest.append_records("b", entries(user("hi"), start=900))
+        assert abs(gauge(app, "b")["tokens"] - started) < 20
+
+
+class TestUsageAboveTheTable:
+    """A call larger than the model's window."""
+
+    def test_moves_the_session_to_a_larger_window_for_good(self, app: Any) -> None:  # X10
+        """With a note; a smaller call does not move it back, a larger one within it says nothing more."""
+        reported(app, "a", 150_000)
+        assert app.sessions.get("a")["window"] == 200_000
+        for n, tokens in enumerate((240_000, 90_000, 260_000)):
+            one = entry(50 + n, said("x"), usage=usage(tokens), call_key=f"big {n}")
+            app.ingest.append_records("a", [one])
+        session = app.sessions.get("a")
+        assert (session["window"], session["limit"]) == (1_000_000, 1_000_000)
+        assert session["limit_source"] == "seen in real usage"
+        notes = [note for note in session["notes"] if "more than the 200,000" in note]
+        assert len(notes) == 1
+        assert "240,000" in notes[0]
+
+    def test_lifts_a_separate_input_limit_too(self) -> None:  # X10
+        """What was taken as input is the limit of input."""
+        model = ModelLimits("m", 400_000, 272_000)
+        assert limits_of(model, 1_000_000, BALANCED).limit == 1_000_000
+        assert limits_of(model, 300_000, BALANCED).limit == 272_000

@@ -1,0 +1,138 @@
+"""Gauges: regions that add up, and one line between estimate and what is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scoring.tokens.calibration import Calibration, observe
+from tests.webapp.building import entry, followed, managed, said, usage, user, wire
+from webapp.services.session.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
+from webapp.services.session.state import Carried
+
+REGION = st.dictionaries(
+    st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),
+    st.tuples(st.integers(0, 100_000), st.integers(0, 50)),
+)
+KNOWN = st.one_of(
+    st.just(Calibration()),
+    st.builds(
+        observe,
+        st.just(Calibration()),
+        st.integers(1, 300_000),
+        st.integers(0, 9_000),
+        st.integers(0, 200_000),
+        st.integers(0, 9_000),
+    ),
+)
+
+
+class TestGauge:
+    """What a bar shows."""
+
+    @given(REGION, REGION, KNOWN, st.booleans())
+    def test_has_regions_that_add_up(
+        self, agent: Any, pruned: Any, known: Calibration, followed: bool
+    ) -> None:  # X11
+        """Whatever is known, in both views."""
+        totals = {0: agent, 1: pruned}
+        for view in (0, 1) if followed else (1,):
+            found = gauge(Carried(known), totals, view, followed, 200_000)
+            assert sum(r["tokens"] for r in found["regions"]) == found["tokens"] >= 0
+            assert all(r["tokens"] > 0 for r in found["regions"])
+
+    def test_shows_what_is_not_in_the_transcript(self, app: Any) -> None:  # X11
+        """As a region of its own, once real usage says how much it is."""
+        app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
+        app.ingest.append_records(
+            "s", [entry(1, user("hi")), entry(2, said("hello"), usage=usage(26_450, 8), call_key="k")]
+        )
+        found = app.sessions.get("s")["agent"]
+        assert (found["tokens"], found["certainty"]) == (26_458, "exact")
+        unseen = next(r["tokens"] for r in found["regions"] if r["name"] == "unseen")
+        assert unseen > 26_000
+
+    @pytest.mark.parametrize(("tokens", "limit", "expected"), [(1, 3, 33.3), (300, 200, 150.0), (5, 0, 0.0)])
+    def test_counts_percent_with_one_decimal_and_no_cap(
+        self, tokens: int, limit: int, expected: float
+    ) -> None:  # B11
+        """Above a hundred too."""
+        assert percent(tokens, limit) == expected
+
+
+class TestScale:
+    """Between estimated and shown tokens."""
+
+    @given(REGION, KNOWN, st.integers(0, 300_000))
+    def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
+        """What fits in estimated tokens is not shown above the budget."""
+        scale = Scale(Carried(known), {0: {}, 1: region}, 1, False)
+        estimate = scale.estimated(shown)
+        assert scale.shown(estimate) <= shown + 1 or estimate == 0
+        assert scale.shown(scale.estimate) == scale.tokens
+
+
+class TestSession:
+    """A session's row."""
+
+    def test_is_in_warning_above_its_target(self, app: Any) -> None:  # B17
+        """A managed one by its context; idle or active below."""
+        session = managed(app, wire("user", "word " * 3_000), settings={"cap_tokens": 1_000})
+        assert app.sessions.get(session)["state"] == "warning"
+        app.sessions.patch(session, {"settings": {"cap_tokens": None}})
+        assert app.sessions.get(session)["state"] == "active"
+
+    def test_says_what_its_agent_seems_to_do(self, app: Any) -> None:
+        """From who spoke last, and when."""
+        session = managed(app, wire("user", "hi"))
+        assert app.sessions.get(session)["activity"] == "working"
+        app.ingest.append_messages(session, [wire("assistant", "hello")])
+        assert app.sessions.get(session)["activity"] == "waiting"
+        followed(app, user("long ago"))
+        assert app.sessions.get("s")["activity"] == "stale"
+
+    def test_says_that_a_model_is_not_known(self, app: Any) -> None:
+        """And which window is assumed."""
+        session = app.sessions.get(managed(app, model="nobody-knows-1"))
+        assert session["model_known"] is False
+        assert "nobody-knows-1" in session["notes"][0]
+
+    def test_is_brief_in_the_answer_to_an_append(self, app: Any) -> None:
+        """The gauge's own figures, and whether it is above its target."""
+        session = app.sessions.get(managed(app, wire("user", "hi")))
+        own = session["pruned"]
+        assert brief_stats(session) == {
+            "tokens": own["tokens"], "utilization": own["utilization"], "certainty": own["certainty"],
+            "messages": 1, "limit": session["limit"], "needsPruning": False, "state": session["state"],
+        }  # fmt: skip
+        assert brief_stats({**session, "target_tokens": own["tokens"] - 1})["needsPruning"]
+
+    def test_grows_by_turns(self) -> None:
+        """The mean of the last turns, none before the second."""
+        assert growth_per_turn(Carried(turn_tokens=[100]), 500) is None
+        assert growth_per_turn(Carried(turn_tokens=[100, 200]), 500) == 200
+
+
+class TestTitles:
+    """What a session is called."""
+
+    def test_of_a_sub_agent_without_one_is_its_own_id(self, app: Any) -> None:
+        """Never the raw id of file and agent together."""
+        followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
+        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "sub-agent c0ffee"
+
+    def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: Any) -> None:
+        """In a file of its own or inside the session's."""
+        followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.append_records("s", [entry(1, user("prune them"), stream="agent-x")])
+        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "look for roses"
+        assert app.sessions.get("s.agent-x")["title"] == "prune them"
+
+    def test_of_any_other_are_its_id(self, app: Any) -> None:
+        """Where nothing was said."""
+        app.ingest.ensure("plain", "claude-code")
+        assert app.sessions.get("plain")["title"] == "plain"

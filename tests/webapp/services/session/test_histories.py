@@ -1,0 +1,121 @@
+"""Histories in memory: always what the store says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
+from webapp.agents.records import Compaction
+from webapp.services.session.histories import View, Views
+
+
+def same(app: Any, session: str = "s") -> bool:
+    """Whether the kept view equals one gathered anew."""
+    row = app.store.sessions.get(session)
+    kept, fresh = app.views.of(row), Views(app.store).of(row)
+
+    def facts(view: View) -> tuple[Any, ...]:
+        history = view.history
+        return (
+            view.nos,
+            history.tokens,
+            history.units.head,
+            history.pinned,
+            history.drop_first,
+            history.summarised,
+            history.features,
+            history.facts,
+            view.stand_ins,
+            view.version,
+        )
+
+    return facts(kept) == facts(fresh)
+
+
+class TestViews:
+    """One view a session."""
+
+    def test_follow_appends_without_reading(self, app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An append extends the history that is there."""
+        followed(app, *conversation(2))
+        app.views.of(app.store.sessions.get("s"))
+        monkeypatch.setattr(Views, "_gather", lambda *_: pytest.fail("the view was read again"))
+        app.ingest.append_records("s", entries(*conversation(2), start=50))
+        assert len(app.views.of(app.store.sessions.get("s")).nos) == 16
+
+    def test_know_what_stands_before_a_summary(self, app: Any) -> None:  # C8
+        """A pin that stands before the summary; nothing once the summary is taken back."""
+        followed(app, *conversation(6), user("end"))
+        app.operations.pin("s", mid(app, "s", 1))
+        made = app.summarising.summarise("s")
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        app.operations.undo("s", made["operation"]["n"])
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 0
+
+    def test_know_the_agents_own_summary(self, app: Any) -> None:  # C8
+        """It stands before what came after it, and is a message itself."""
+        summary = entry(90, user("what was before"), kind="compaction_summary")
+        followed(app, *conversation(3))
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c", None), summary])
+        app.ingest.append_records("s", entries(*conversation(2), start=100))
+        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        assert same(app)
+
+    @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
+    def test_are_read_anew_after_anything_else(self, app: Any, what: str) -> None:
+        """Flags and context are those of the store."""
+        followed(app, *conversation(3), user("end"))
+        app.views.of(app.store.sessions.get("s"))
+        getattr(app.operations, what)("s", mid(app, "s", 2))
+        assert same(app)
+
+    def test_are_read_anew_when_a_message_grows(self, app: Any) -> None:
+        """A further block of a call changes what is there."""
+        followed(app, user("go"))
+        app.ingest.append_records("s", [entry(5, said("a"), group="g")])
+        app.views.of(app.store.sessions.get("s"))
+        app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
+        assert same(app)
+
+    def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: Any) -> None:
+        """Its number may be another's soon; after a prune they are still there."""
+        app.settings.put({"strategy": "score"})
+        followed(app, *conversation(3), user("end"))
+        app.settings.put({"keywords": []})
+        app.prunes.plan("s", {})
+        row = app.store.sessions.get("s")
+        rated = app.views.of(row).ratings
+        app.views.drop(row.key)
+        assert rated
+        assert app.views.of(row).ratings is rated
+        app.views.forget(row.key)
+        assert app.views.of(row).ratings == {}
+
+    def test_are_forgotten_least_recently_used_first(self, app: Any) -> None:
+        """When there are too many messages in all."""
+        views = Views(app.store, messages_kept=10)
+        rows = []
+        for name in ("a", "b", "c"):
+            followed(app, *conversation(1), session_id=name)
+            rows.append(app.store.sessions.get(name))
+        first = views.of(rows[0])
+        views.of(rows[1])
+        assert views.of(rows[0]) is first
+        views.of(rows[2])
+        views.of(rows[1])
+        assert views.of(rows[0]) is not first
+
+    def test_know_the_cost_of_what_stands_in(self, app: Any) -> None:
+        """A shortened message costs what stands for it."""
+        from webapp.services.session.replacements import stand_in
+
+        followed(app, *conversation(1))
+        row = app.store.sessions.get("s")
+        message = app.store.log.message(row.key, 3)
+        with app.store.write():
+            app.store.contexts.set_stand_ins(
+                row.key, 1, [(message.first_seq, stand_in(7, {"call-0": "cut"}))]
+            )
+        assert Views(app.store).of(row).history.tokens[2] == 7

@@ -1,0 +1,57 @@
+"""Measuring a message once."""
+
+from __future__ import annotations
+
+import orjson
+
+from scoring.messages import Message, Text, ToolResult
+from scoring.settings.lexicon import lexicon_of
+from scoring.tokens.counting import ESTIMATOR
+from tests.scoring.builders import BALANCED
+from webapp.agents.records import REMINDER
+from webapp.services.session.measuring import Measure, region_of, starts_turn, title_of
+
+MEASURE = Measure(ESTIMATOR, lexicon_of(BALANCED.keywords))
+
+
+class TestMeasure:
+    """Tokens, features, card."""
+
+    def test_gives_what_is_stored(self) -> None:
+        """The features' text is the features."""
+        found = MEASURE(Message("tool", (ToolResult("c", "Error: it failed", is_error=True),)), {})
+        assert orjson.loads(found.features_text)["tokens"] == found.features.tokens > 0
+        assert found.is_error
+        assert found.features.keywords > 0
+
+    def test_knows_that_a_reminder_is_nobodys_word(self) -> None:
+        """What a program put into the user's mouth is not protected as the user's."""
+        assert not MEASURE(Message("user", (Text("todo list is empty"),), REMINDER), {}).features.own_words
+        assert MEASURE(Message("user", (Text("please"),)), {}).features.own_words
+
+
+class TestTurns:
+    """Where a turn begins."""
+
+    def test_begin_where_a_person_speaks(self) -> None:
+        """Not at reminders, results or summaries."""
+        words = Message("user", (Text("go on"),))
+        assert starts_turn(words, "message")
+        assert not starts_turn(words, "compaction_summary")
+        assert not starts_turn(Message("user", (Text("x"),), REMINDER), "message")
+        assert not starts_turn(Message("user", (ToolResult("c", "out"),)), "message")
+        assert starts_turn(Message("user", (ToolResult("c", "out"), Text("and this?"))), "message")
+
+    def test_give_a_title(self) -> None:
+        """One line, not too long."""
+        assert title_of(Message("user", (Text(" fix\n the   parser "),))) == "fix the parser"
+        assert len(title_of(Message("user", (Text("x" * 500),))) or "") == 80
+        assert title_of(Message("user", ())) is None
+
+
+class TestRegion:
+    """Which part of the window."""
+
+    def test_is_the_role_but_for_summaries(self) -> None:
+        """A summary is a region of its own."""
+        assert (region_of("tool", "message"), region_of("user", "compaction_summary")) == ("tool", "summary")

@@ -1,0 +1,58 @@
+"""What a session carries: bounded, whatever its length."""
+
+from __future__ import annotations
+
+import orjson
+
+from scoring.tokens.calibration import Calibration, started
+from scoring.tokens.counting import Estimator
+from tests.webapp.building import entry, said
+from webapp.agents.claude_code.unwritten import STEPS, WORDS
+from webapp.services.session.state import TRAIL_POINTS, Carried
+
+
+class TestCarried:
+    """The running facts."""
+
+    def test_stay_small(self) -> None:
+        """After ten thousand messages they take no more room than after a hundred."""
+        carried = Carried()
+        for n in range(10_000):
+            carried.remember_gauge(n)
+            carried.remember_turn(n)
+            carried.remember_end(f"id-{n}", n)
+        assert len(orjson.dumps(carried.to_dict())) < 2_000
+        assert len(carried.trail) < 2 * TRAIL_POINTS
+
+    def test_keep_an_even_trail_of_all_that_was(self) -> None:
+        """Thinned out, from beginning to end."""
+        carried = Carried()
+        for n in range(1_000):
+            carried.remember_gauge(n)
+        steps = {b - a for a, b in zip(carried.trail, carried.trail[1:], strict=False)}
+        assert len(steps) == 1
+        assert carried.trail[-1] > 950
+
+    def test_begin_anew_after_a_fall(self) -> None:
+        """Growth a turn does not reach across a prune."""
+        carried = Carried()
+        for tokens in (100, 200, 50, 80):
+            carried.remember_turn(tokens)
+        assert carried.turn_tokens == [50, 80]
+
+    def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
+        """A session that reports no usage: the reminder is in its context, and goes with it."""
+        carried, counter = Carried(), Estimator()
+        for n in range(STEPS[0] + 1):
+            carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
+        assert carried.calibration.unseen == WORDS
+        carried.begin(started(20_000))
+        assert carried.calibration.unseen == 20_000 + WORDS
+        carried.compacted()
+        assert carried.calibration.unseen == 20_000
+
+    def test_come_back_from_json(self) -> None:
+        """As they were; what another version wrote is passed over."""
+        carried = Carried(Calibration(factor=1.2, known=True), fired=True, ends={"a": 3})
+        data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
+        assert Carried.from_dict(data) == carried

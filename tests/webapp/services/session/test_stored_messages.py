@@ -1,0 +1,41 @@
+"""Features as they are stored and read again in bulk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from scoring.history.features import Features, analyse
+from scoring.settings.lexicon import lexicon_of
+from tests.webapp.building import call, followed, result, user
+from webapp.services.session.stored_messages import read_features, whole
+
+
+class TestReadFeatures:
+    """What was stored of messages."""
+
+    def test_is_read_as_it_was_found(self) -> None:
+        """Calls, results, content and all."""
+        lexicon = lexicon_of(())
+        messages = (user("see a/b.py"), call("c"), result("c", "x = 1\ny = 2"))
+        found = [analyse(message, 7, lexicon, content=True) for message in messages]
+        texts = [orjson.dumps(one.to_dict()).decode() for one in found]
+        assert list(read_features(texts)) == found
+
+    def test_passes_over_what_another_version_wrote(self) -> None:
+        """An unknown field is no reason to stop."""
+        assert list(read_features(['{"role": "user", "tokens": 3, "mood": "fine"}'])) == [Features("user", 3)]
+
+
+class TestAWholeMessage:
+    """What its entries say together."""
+
+    def test_has_their_parts_in_order(self, app: Any) -> None:
+        """Of however many rows it came in."""
+        followed(app, user("go"), call("c"), result("c", "done"))
+        row = app.store.sessions.get("s")
+        entries = app.store.log.rows_of(row.key, [1, 2])
+        both = whole("assistant", [*entries[1], *entries[2]])
+        assert both.role == "assistant"
+        assert both.parts == (*user("go").parts, *call("c").parts)

@@ -1,0 +1,30 @@
+"""Times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from webapp.services.session.times import from_ms, iso, now_ms, to_ms
+
+
+class TestClock:
+    """Milliseconds inside, ISO 8601 with Z outside."""
+
+    def test_writes_utc_with_z(self) -> None:
+        """Milliseconds are kept."""
+        assert iso(to_ms(datetime(2026, 1, 31, 12, 0, 0, 250_000, tzinfo=UTC))) == "2026-01-31T12:00:00.250Z"
+
+    def test_reads_what_it_wrote(self) -> None:
+        """To the millisecond."""
+        for ms in (0, 1_769_860_800_001, 1_769_860_800_543, 1_769_860_800_999):
+            assert to_ms(from_ms(ms)) == ms
+
+    def test_brings_other_zones_to_utc(self) -> None:
+        """A time without a zone is UTC already."""
+        there = datetime(2026, 1, 31, 13, tzinfo=timezone(timedelta(hours=1)))
+        assert to_ms(there) == to_ms(datetime(2026, 1, 31, 12))  # noqa: DTZ001  # that is the promise
+
+    def test_leaves_out_what_is_no_time(self) -> None:
+        """No time, or one beyond the calendar, is None."""
+        assert (iso(None), to_ms(None), iso(1 << 60)) == (None, None, None)
+        assert now_ms() > 1_700_000_000_000

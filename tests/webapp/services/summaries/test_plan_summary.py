@@ -1,0 +1,232 @@
+"""Plans by the strategy that summarises: shown, applied, taken back, written by a model or not."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scoring.summary.snapshot import SECTIONS
+from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
+from webapp.errors import Conflict
+from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.pruning.prunes import Prunes
+from webapp.services.summaries.plan_summary import Covering
+from webapp.services.summaries.summarising import Summarising, Written
+
+GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
+WISH = {"max_tokens": 4_000, "strategy": "summarise"}
+
+
+@pytest.fixture
+def session(app: Any) -> str:
+    """One with something to summarise."""
+    return followed(app, *conversation(24), user("end"))
+
+
+class Model:
+    """A model that answers what it is told to, and does something first."""
+
+    def __init__(self, text: str = GOOD, problem: str = "") -> None:
+        self.text, self.problem, self.meanwhile = text, problem, lambda: None
+
+    def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
+        """Answers."""
+        self.meanwhile()
+        return Written(self.text, self.problem, "a-model", 0.01)
+
+
+def prunes_by(app: Any, model: Model) -> Prunes:
+    """Pruning with a model that writes the summaries."""
+    covering = Covering(app.desk, Summarising(app.desk, app.views, model))
+    return Prunes(app.desk, app.views, app.prunes._planning, app.messages, covering)
+
+
+class TestAPlan:
+    """What is shown before anything is written."""
+
+    def test_says_what_the_summary_would_stand_for_and_the_most_it_may_take(
+        self, app: Any, session: str
+    ) -> None:  # X1, X3, S4
+        """Each message covered names the summary in its reason; the numbers are those of the session."""
+        plan = app.prunes.plan(session, WISH)
+        summary = plan["summary"]
+        assert summary["messages"] == plan["removed_count"] == plan["groups"][0]["messages"]
+        assert plan["groups"][0]["label"] == "covered by the summary"
+        assert {row["reason"] for row in plan["removed"]} == {
+            f"summarised: covered by the summary of messages {summary['first']}-{summary['last']}"
+        }
+        assert plan["after"]["tokens"] <= 4_000
+        assert summary["covered_tokens"] - summary["most_tokens"] == plan["freed"]
+        assert sum(region["tokens"] for region in plan["regions_after"]) == plan["after"]["tokens"]
+
+    def test_stores_nothing(self, app: Any, session: str) -> None:  # X1
+        """Looking writes no summary."""
+        app.prunes.plan(session, WISH)
+        assert app.summarising.list(session) == {"summaries": []}
+
+    def test_of_another_strategy_has_none(self, app: Any, session: str) -> None:  # X1
+        """There is nothing to write."""
+        assert app.prunes.plan(session, {"max_tokens": 4_000})["summary"] is None
+
+
+class TestApplying:
+    """The plan that was shown, with the summary written."""
+
+    def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: Any, session: str) -> None:  # X1, C2
+        """Within the budget, within what was set aside, and nothing else is touched."""
+        plan = app.prunes.plan(session, WISH)
+        before = context_numbers(app, session)
+        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        [summary] = app.summarising.list(session)["summaries"]
+        assert summary["standing"]
+        assert summary["messages"] == plan["removed_count"]
+        assert summary["tokens"] <= plan["summary"]["most_tokens"]
+        assert made["operation"]["tokens_after"] <= plan["after"]["tokens"] <= 4_000
+        gone = {row["number"] for row in plan["removed"]}
+        assert context_numbers(app, session)[1:] == [no for no in before if no not in gone]
+        assert f"messages summarised in {summary['tokens']:,} tokens" in made["message"]
+        assert list(app.verify()) == []
+
+    def test_is_explained(self, app: Any, session: str) -> None:  # X3
+        """By each message that is out, and by the operation."""
+        n = app.prunes.apply(session, WISH)["operation"]["n"]
+        page = app.messages.page(session, fate="out")
+        assert {row["cause"] for row in page["messages"]} == {"summarised"}
+        one = app.operations.one(session, n)
+        assert (one["strategy"], one["summary"]) == ("summarise", 1)
+        assert len(one["items"]) == one["removed"]
+
+    def test_is_told_as_a_prune_and_as_a_summary(self, app: Any, session: str) -> None:  # B14
+        """One event each."""
+        events = heard(app)
+        app.prunes.apply(session, WISH)
+        kinds = [type(e) for e in events if isinstance(e, ContextPruned | ContextSummarized)]
+        assert kinds == [ContextPruned, ContextSummarized]
+
+    def test_can_be_taken_back(self, app: Any, session: str) -> None:  # X2
+        """The context is the one before and what came since, in the order of the log."""
+        before = app.context.get(session)["messages"]
+        n = app.prunes.apply(session, WISH)["operation"]["n"]
+        app.ingest.append_records(session, [])
+        app.operations.undo(session, n)
+        assert app.context.get(session)["messages"] == before
+        assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False]
+        assert list(app.verify()) == []
+
+    def test_keeps_what_came_since_when_it_is_taken_back(self, app: Any) -> None:  # X2
+        """Behind what is back."""
+        session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
+        before = context_numbers(app, session)
+        n = app.prunes.apply(session, {"max_tokens": 2_500, "strategy": "summarise"})["operation"]["n"]
+        app.ingest.append_messages(session, [wire("assistant", "more")])
+        app.operations.undo(session, n)
+        assert context_numbers(app, session) == [*before, 31]
+
+    def test_takes_a_summary_that_stands_into_the_new_one(self, app: Any, session: str) -> None:  # C7
+        """One deeper, over the first and what came since; taken back, the first stands again."""
+        app.prunes.apply(session, {"max_tokens": 6_000, "strategy": "summarise"})
+        plan = app.prunes.plan(session, {"max_tokens": 3_500, "strategy": "summarise"})
+        assert plan["summary"]["absorbed_tokens"] > 0
+        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        second, first = app.summarising.list(session)["summaries"]
+        assert (second["depth"], second["covers"]["summaries"], first["standing"]) == (2, [1], False)
+        assert made["operation"]["tokens_after"] <= 3_500
+        app.operations.undo(session, made["operation"]["n"])
+        assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False, True]
+        assert list(app.verify()) == []
+
+    def test_prunes_by_score_what_the_summary_does_not_save(self, app: Any) -> None:  # B1, X3
+        """The newest messages are never covered; where they alone are too much, the lowest scores go."""
+        said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
+        session = managed(app, *said)
+        plan = app.prunes.plan(session, {"max_tokens": 700, "strategy": "summarise"})
+        assert {group["cause"] for group in plan["groups"]} > {"summarised"}
+        assert any("the summary alone did not suffice" in row["reason"] for row in plan["removed"])
+        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        assert made["operation"]["tokens_after"] <= 700
+
+
+class TestOnAnySession:
+    """Held for sessions of any length and any budget."""
+
+    @given(
+        st.lists(st.sampled_from([1, 20, 120, 600]), min_size=1, max_size=24),
+        st.integers(0, 20_000),
+        st.integers(0, 3),
+    )
+    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    def test_a_plan_is_kept_to_and_taken_back(
+        self, app: Any, sizes: list[int], budget: int, later: int
+    ) -> None:  # X1, X2, C5, C9
+        """Within the budget or said not to be, in order, the log untouched; undone, it is as before and what came."""
+        said = [
+            wire("user" if n % 2 == 0 else "assistant", f"{n} " + "use src/parser.py " * size)
+            for n, size in enumerate(sizes)
+        ]
+        session = managed(app, *said)
+        before = context_numbers(app, session)
+        plan = app.prunes.plan(session, {"max_tokens": budget, "strategy": "summarise"})
+        assert plan["over_budget"] or plan["after"]["tokens"] <= budget
+        if plan["nothing_to_do"]:
+            return
+        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        assert made["operation"]["tokens_after"] <= plan["after"]["tokens"]
+        gone = {row["number"] for row in plan["removed"]}
+        covered = plan["summary"]["messages"] if plan["summary"] else 0
+        stays = [no for no in before if no not in gone]
+        assert context_numbers(app, session)[-len(stays) :] == stays
+        assert len(context_numbers(app, session)) == len(stays) + (covered > 0)
+        if later:
+            app.ingest.append_messages(session, [wire("user", f"later {n}") for n in range(later)])
+        app.operations.undo(session, made["operation"]["n"])
+        assert context_numbers(app, session) == list(range(1, len(sizes) + later + 1))
+        assert list(app.verify()) == []
+
+
+class TestAModel:
+    """Where one is configured."""
+
+    def test_writes_the_summary(self, app: Any, session: str) -> None:  # S4
+        """And the operation says which, and what it cost."""
+        prunes = prunes_by(app, Model())
+        assert prunes.plan(session, WISH)["summary"]["by_model"]
+        prunes.apply(session, WISH)
+        [summary] = app.summarising.list(session)["summaries"]
+        assert (summary["level"], summary["model"], summary["cost"]) == ("structured", "a-model", 0.01)
+
+    @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
+    def test_that_fails_is_stood_in_for(self, app: Any, session: str, model: Model) -> None:  # C9, S4
+        """So is one that writes more than was set aside."""
+        events = heard(app)
+        made = prunes_by(app, model).apply(session, WISH)
+        told = [e for e in events if isinstance(e, ProblemReported)]
+        assert told
+        assert told[0].message.startswith("the model's summary did not do, the built-in one stands in: ")
+        [summary] = app.summarising.list(session)["summaries"]
+        assert summary["level"] == "deterministic"
+        assert made["operation"]["tokens_after"] <= 4_000
+
+    def test_may_take_its_time_while_messages_come_in(self, app: Any) -> None:  # P5
+        """What came in since stays; the plan is carried out all the same."""
+        session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
+        model = Model()
+        model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
+        prunes_by(app, model).apply(session, {"max_tokens": 2_500, "strategy": "summarise"})
+        assert context_numbers(app, session)[-1] == 31
+        assert app.summarising.list(session)["summaries"][0]["standing"]
+
+    def test_is_refused_where_what_it_covers_has_changed_meanwhile(
+        self, app: Any, session: str
+    ) -> None:  # X1
+        """A pin on it, for one; nothing is changed then."""
+        model = Model()
+        model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
+        plan = app.prunes.plan(session, {"max_tokens": 2_500, "strategy": "summarise"})
+        assert any(row["number"] == 6 for row in plan["removed"])
+        with pytest.raises(Conflict, match="changed since"):
+            prunes_by(app, model).apply(session, {"max_tokens": 2_500, "strategy": "summarise"})
+        assert app.summarising.list(session) == {"summaries": []}

@@ -1,0 +1,293 @@
+"""Summaries of a session: what one covers, who writes it, how it is put in place and taken apart."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from scoring.formats import validate
+from scoring.summary.snapshot import SECTIONS
+from tests.webapp.building import (
+    call,
+    context_numbers,
+    conversation,
+    entries,
+    followed,
+    heard,
+    managed,
+    mid,
+    result,
+    said,
+    user,
+    wire,
+)
+from webapp.agents.records import Compaction
+from webapp.errors import Conflict, NotFound
+from webapp.events import ContextSummarized
+from webapp.services.summaries.summarising import NOTHING_NEW, Summarising, Written
+
+GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
+
+
+def items(app: Any, session: str = "s") -> list[tuple[int, int]]:
+    """(kind, number) of what stands in the context."""
+    row = app.store.sessions.get(session)
+    return [(item.kind, item.ref) for item in app.store.contexts.items(row.key, 1)]
+
+
+class TestSummarising:
+    """With the built-in summariser."""
+
+    def test_stands_at_the_place_of_the_first_message_it_covers(self, app: Any) -> None:  # S8, C2, C6
+        """Conformance example 11: the first slot, the tail in its order, no orphan."""
+        followed(app, *conversation(6), user("end"))
+        made = app.summarising.summarise("s")
+        assert items(app)[0] == (1, 1)
+        assert items(app)[1:] == [(0, no) for no in range(17 + 3, 26)]
+        assert made["summary"]["messages"] == 19
+        assert made["summary"]["tokens"] < made["summary"]["replaced_tokens"]
+        assert list(app.verify()) == []
+
+    @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
+    def test_goes_out_with_the_context_of_any_format(self, app: Any, name: str) -> None:  # C2, X6
+        """Under its heading, and valid."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        made = app.context.get("s", name)
+        assert "[Summary: depth 1, 19 messages, covers 2026-01-31 to 2026-01-31]" in str(made["messages"])
+        assert validate(made["messages"], name, ready=False) == []
+
+    def test_keeps_system_messages_and_pins(self, app: Any) -> None:  # B7
+        """They are nobody's to cover."""
+        session = managed(
+            app, wire("system", "Be brief."), *[wire("user", f"word {n} " * 30) for n in range(12)]
+        )
+        app.operations.pin(session, mid(app, session, 3))
+        app.summarising.summarise(session)
+        assert {(0, 1), (0, 3)} <= set(items(app, session))
+
+    def test_leaves_a_call_whose_result_is_still_to_come(self, app: Any) -> None:  # P4
+        """The result finds it there, and goes out behind it."""
+        followed(app, user("go"), call("late"), *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        assert (0, 2) in items(app)
+        app.ingest.append_records("s", entries(result("late", "the very output"), start=40))
+        assert list(app.verify()) == []
+        assert "the very output" in str(app.context.get("s", "anthropic")["messages"])
+
+    def test_counts_as_a_region_of_the_gauge(self, app: Any) -> None:  # P1
+        """Regions add up; a summary is no message of the log."""
+        followed(app, *conversation(6), user("end"))
+        before = app.sessions.get("s")
+        made = app.summarising.summarise("s")
+        gauge = made["session"]["pruned"]
+        assert (
+            sum(region["tokens"] for region in gauge["regions"])
+            == gauge["tokens"]
+            < before["pruned"]["tokens"]
+        )
+        assert made["session"]["messages"] == before["messages"]
+
+    def test_is_told(self, app: Any) -> None:  # B14
+        """One event with the numbers."""
+        followed(app, *conversation(6), user("end"))
+        events = heard(app)
+        app.summarising.summarise("s")
+        event = next(e for e in events if isinstance(e, ContextSummarized))
+        assert (event.summarized, event.summary_id) == (19, "s/1")
+
+    def test_of_summaries_goes_deeper(self, app: Any) -> None:  # C7
+        """The second covers the first and what came since."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        app.ingest.append_records("s", _more(40))
+        made = app.summarising.summarise("s")
+        assert (made["summary"]["depth"], made["summary"]["covers"]["summaries"]) == (2, [1])
+        assert [one["standing"] for one in app.summarising.list("s")["summaries"]] == [True, False]
+        assert len(app.summarising.one("s", 2)["message_ids"]) == made["summary"]["messages"]
+        assert list(app.verify()) == []
+
+    def test_right_after_one_changes_nothing(self, app: Any) -> None:  # C9, S3
+        """Conformance example 15."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        with pytest.raises(Conflict, match=NOTHING_NEW):
+            app.summarising.summarise("s")
+
+    def test_is_there_when_the_session_is_opened_again(self, app: Any, config: Any) -> None:  # S9, S1
+        """And after an export and import elsewhere."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        data = b"".join(app.exporting.export("s")[2])
+        before = items(app), app.summarising.list("s")
+        app.sessions.delete("s")
+        app.importing.import_file("x.jsonl", data)
+        assert (items(app), app.summarising.list("s")) == before
+        assert list(app.verify()) == []
+
+
+class TestUndo:
+    """Back to what was there before."""
+
+    def test_puts_back_what_was_covered(self, app: Any) -> None:  # X2, C7
+        """And what came since stays."""
+        followed(app, *conversation(6), user("end"))
+        before = context_numbers(app, "s")
+        made = app.summarising.summarise("s")
+        app.ingest.append_records("s", _more(26, 1))
+        app.operations.undo("s", made["operation"]["n"])
+        assert context_numbers(app, "s") == [*before, 26]
+        assert list(app.verify()) == []
+
+    def test_of_the_upper_one_brings_the_lower_one_back(self, app: Any) -> None:  # X2, C7
+        """One step at a time."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        app.ingest.append_records("s", _more(40))
+        there = items(app)
+        app.summarising.summarise("s")
+        app.operations.undo("s")
+        assert items(app) == there
+
+    def test_expands_a_summary_in_its_place(self, app: Any) -> None:  # C7
+        """An operation too, which can be undone."""
+        followed(app, *conversation(6), user("end"))
+        before = items(app)
+        app.summarising.summarise("s")
+        covered = items(app)
+        app.summarising.expand("s", 1)
+        assert items(app) == before
+        with pytest.raises(Conflict):
+            app.summarising.expand("s", 1)
+        app.operations.undo("s")
+        assert items(app) == covered
+        assert list(app.verify()) == []
+
+    def test_a_message_that_is_restored_stands_beside_it(self, app: Any) -> None:  # X2
+        """The first one covered does not meet the summary."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        app.operations.restore("s", mid(app, "s", 1))
+        assert items(app)[:2] == [(1, 1), (0, 1)]
+        assert list(app.verify()) == []
+
+    def test_refuses_one_that_is_not_there(self, app: Any) -> None:
+        """By its number."""
+        followed(app, user("hi"))
+        with pytest.raises(NotFound):
+            app.summarising.one("s", 7)
+        with pytest.raises(NotFound):
+            app.summarising.expand("s", 7)
+
+
+class Model:
+    """A model that answers one text after the other; `meanwhile` happens while it thinks."""
+
+    def __init__(self, *answers: Written, meanwhile: Any = None) -> None:
+        self.answers, self.asked, self.meanwhile = list(answers), [], meanwhile
+
+    def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
+        """The next answer."""
+        self.asked.append(text)
+        if self.meanwhile is not None:
+            self.meanwhile()
+        return self.answers[min(len(self.asked), len(self.answers)) - 1]
+
+
+def with_model(app: Any, model: Model) -> Summarising:
+    """Summaries by a model."""
+    followed(app, *conversation(6), user("end"))
+    return Summarising(app.desk, app.views, model)
+
+
+class TestByAModel:
+    """Level by level."""
+
+    def test_takes_the_model_s_words(self, app: Any) -> None:  # S4
+        """With its name and its cost."""
+        made = with_model(app, Model(Written(GOOD, "", "m-1", 0.25))).summarise("s")
+        assert (made["summary"]["level"], made["summary"]["model"], made["summary"]["cost"]) == (
+            "structured",
+            "m-1",
+            0.25,
+        )
+        assert "about key decisions" in made["summary"]["text"]
+
+    def test_asks_again_for_less(self, app: Any) -> None:  # C9
+        """Then terser; the costs add up."""
+        model = Model(Written("no sections", "", "m", 0.25), Written(GOOD, "", "m", 0.5))
+        made = with_model(app, model).summarise("s")
+        assert (made["summary"]["level"], made["summary"]["cost"], len(model.asked)) == ("terser", 0.75, 2)
+
+    def test_falls_back_to_the_built_in_one(self, app: Any) -> None:  # C9
+        """Whatever fails; the caller is told what."""
+        made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
+        assert made["summary"]["level"] == "deterministic"
+        assert made["problems"] == ["the endpoint answers 401"]
+
+    def test_changes_nothing_when_given_up(self, app: Any) -> None:  # C9
+        """Before, and while it was asked."""
+        cancelled = threading.Event()
+        summarising = with_model(app, Model(Written(GOOD, "", "m"), meanwhile=cancelled.set))
+        before = items(app)
+        with pytest.raises(Conflict, match="given up"):
+            summarising.summarise("s", cancelled=cancelled)
+        assert items(app) == before
+        assert app.summarising.list("s") == {"summaries": []}
+
+    def test_changes_nothing_when_the_session_did(self, app: Any) -> None:  # C6
+        """Conformance example 11: a stale replacement."""
+        summarising = with_model(
+            app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.operations.drop("s", mid(app, "s", 1)))
+        )
+        with pytest.raises(Conflict, match="changed"):
+            summarising.summarise("s")
+        assert app.summarising.list("s") == {"summaries": []}
+        assert list(app.verify()) == []
+
+    def test_changes_nothing_when_a_result_came(self, app: Any) -> None:  # C6, P4
+        """A second one of a call that was to be covered: a pair is covered whole or not at all."""
+        followed(app, *conversation(6), user("end"))
+
+        def meanwhile(*_: Any) -> Written:
+            app.ingest.append_records("s", entries(result("call-0", "more"), start=40))
+            return Written(GOOD)
+
+        with pytest.raises(Conflict, match="a result has come"):
+            Summarising(app.desk, app.views, meanwhile).summarise("s")
+        assert app.operations.list("s") == []
+        assert list(app.verify()) == []
+
+    def test_goes_on_when_only_more_came(self, app: Any) -> None:  # C6
+        """What is appended meanwhile is not covered."""
+        summarising = with_model(
+            app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.ingest.append_records("s", _more(26, 2)))
+        )
+        summarising.summarise("s")
+        assert items(app)[-2:] == [(0, 26), (0, 27)]
+
+
+class TestACompaction:
+    """The agent's own, with a summary of ours in the view."""
+
+    def test_takes_the_summary_along(self, app: Any) -> None:
+        """What it stood for is gone from the agent's context."""
+        followed(app, *conversation(6), user("end"))
+        app.summarising.summarise("s")
+        app.ingest.append_records("s", [Compaction(None, "auto", None, "c-1", None)])
+        assert items(app) == []
+        assert list(app.verify()) == []
+
+
+def _more(start: int, count: int = 20) -> list[Any]:
+    made = [m for n in range(count) for m in (user(f"more {n} " * 20), said(f"yes {n} " * 20))]
+    return entries(*made[:count], start=start)
+
+
+def test_a_short_session_has_nothing_to_summarise(app: Any) -> None:  # S3
+    """All of it is recent."""
+    followed(app, user("a"), call("c"), result("c", "b"), said("d"))
+    with pytest.raises(Conflict, match=NOTHING_NEW):
+        app.summarising.summarise("s")

@@ -1,0 +1,146 @@
+"""Whose a file is: the session that it names, one that was deleted, one that is another's."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.agents.opencode.test_decoder import TREE
+from tests.webapp.building import followed, managed, user, wire
+from tests.webapp.services.transfer.test_importing import lines
+from webapp.errors import Conflict, Malformed
+from webapp.services.transfer.importing import name_in
+
+
+class TestDeleted:
+    """A session that was deleted."""
+
+    def test_comes_back_when_somebody_asks_for_it(self, app: Any) -> None:
+        """An import is a wish; only following is not."""
+        row = {
+            "type": "user",
+            "uuid": "u1",
+            "parentUuid": None,
+            "sessionId": "s1",
+            "message": {"role": "user", "content": "hi"},
+        }
+        [first] = app.importing.import_file("x.jsonl", lines(row))["imported"]
+        app.sessions.delete(first["session_id"])
+        [again] = app.importing.import_file("x.jsonl", lines(row))["imported"]
+        assert (again["session_id"], again["added"]) == (first["session_id"], 1)
+
+    def test_stays_so_where_there_is_no_message(self, app: Any) -> None:
+        """Nothing to come back for: following leaves it alone as before."""
+        followed(app, user("hi"))
+        app.sessions.delete("s")
+        with pytest.raises(Malformed, match="no message"):
+            app.importing.import_file("x.jsonl", lines({"type": "summary", "sessionId": "s"}), "claude-code")
+        assert app.ingest.ensure("s", "claude-code") is None
+
+    def test_of_opencode_stays_so_where_there_is_no_message(self, app: Any, tmp_path: Path) -> None:
+        """And the one that has some comes back."""
+        shutil.copytree(TREE, tmp_path / "opencode")
+        for name in ("ses_1", "ses_2"):
+            app.ingest.ensure(name, "opencode")
+            app.sessions.delete(name)
+        told = {one["session_id"]: one["problems"] for _, one in app.importing.import_sessions(tmp_path)}
+        assert ["no message" in " ".join(told[name]) for name in ("ses_1", "ses_2")] == [False, True]
+        assert [s["id"] for s in app.sessions.list()] == ["ses_1"]
+
+
+def claude_row(session_id: str, **more: Any) -> dict[str, Any]:
+    """A row of a Claude Code transcript."""
+    said = {"role": "user", "content": "hi"}
+    return {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": session_id,
+        "message": said,
+        **more,
+    }
+
+
+class TestWhose:
+    """A transcript that names a session which is there."""
+
+    @pytest.mark.parametrize("source", ["codex", "api"])
+    def test_is_refused_where_that_came_from_elsewhere(self, app: Any, source: str) -> None:
+        """An id in a file is no right to another's log."""
+        if source == "api":
+            managed(app, wire("user", "mine"), id="s")
+        else:
+            app.ingest.ensure("s", source)
+        before = app.sessions.get("s")
+        with pytest.raises(Conflict, match=f"came from {source}"):
+            app.importing.import_file("x.jsonl", lines(claude_row("s")))
+        assert app.sessions.get("s") == before
+
+    def test_goes_on_where_it_is_the_same_agents(self, app: Any) -> None:
+        """Followed, or imported before."""
+        followed(app, session_id="s")
+        for added in (1, 0):
+            [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))["imported"]
+            assert (imported["session_id"], imported["added"]) == ("s", added)
+
+    def test_is_no_sub_agent_of_itself(self, app: Any) -> None:
+        """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
+        row = claude_row("s", isSidechain=True, agentId="a1")
+        [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))["imported"]
+        assert app.sessions.get(imported["session_id"])["parent_id"] is None
+        app.sessions.delete(imported["session_id"])
+        assert app.sessions.list() == []
+
+    def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: Any, tmp_path: Path) -> None:
+        """The one is told with its reason, the rest comes in."""
+        shutil.copytree(TREE, tmp_path / "opencode")
+        managed(app, wire("user", "mine"), id="ses_1")
+        told = {one["session_id"]: one for _, one in app.importing.import_sessions(tmp_path)}
+        assert "came from api" in told["ses_1"]["problems"][0]
+        assert told["ses_2"]["problems"] == []
+        assert app.sessions.get("ses_1")["messages"] == 1
+
+
+class TestNames:
+    """What a file is called by whoever sends it."""
+
+    @pytest.fixture
+    def agent(self, tmp_path: Path) -> Path:
+        """A sub-agent's transcript on this machine, with a title beside it."""
+        path = tmp_path / "agent-x.jsonl"
+        path.write_bytes(lines({"sessionId": "hidden"}))
+        path.with_suffix(".meta.json").write_text('{"description": "secret", "agentType": "spy"}')
+        return path
+
+    def test_open_nothing_here(self, app: Any, agent: Path) -> None:
+        """A name that is a path on this machine tells nothing of what lies there."""
+        [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))["imported"]
+        assert imported["session_id"] == "s.agent-x"
+        assert app.sessions.get("s.agent-x")["agent_type"] is None
+
+    def test_are_read_with_what_lies_beside_a_place(self, app: Any, agent: Path) -> None:
+        """Where somebody who may say so says where the file lies."""
+        agent.write_bytes(lines(claude_row("s")))
+        [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)["imported"]
+        assert imported["session_id"] == "s.agent-x"
+        assert app.sessions.get("s.agent-x")["agent_type"] == "spy"
+
+    @pytest.mark.parametrize(
+        ("name", "base"),
+        [
+            ("chat.json", "chat.json"), ("/etc/chat.json", "chat.json"), ("C:\\me\\chat.json", "chat.json"),
+            ("a\0b\n.json", "ab.json"), ("", "upload"), ("../..", "upload"), ("\0", "upload"),
+            ("größe.json", "größe.json"),
+        ],
+    )  # fmt: skip
+    def test_are_their_last_part(self, name: str, base: str) -> None:
+        """As far as it can be shown."""
+        assert name_in(name) == base
+
+    def test_that_cannot_be_shown_name_no_session(self, app: Any) -> None:
+        """What is left of them does."""
+        [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))["imported"]
+        assert imported["session_id"] == "s.agent-x"

@@ -1,0 +1,157 @@
+"""What an export of ours may say."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from tests.webapp.building import conversation, followed, user
+from webapp.config import Config
+from webapp.errors import Malformed
+from webapp.services.transfer.own_checks import check, fits
+from webapp.wiring import App, build
+
+Records = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
+    """An export with all that there is: calls, operations, a summary, shortened outputs."""
+    app = build(Config(db=tmp_path_factory.mktemp("own") / "a.db", tokenizer=False, env={}))
+    followed(app, *conversation(12), user("end"))
+    app.prunes.apply("s", {"max_tokens": 900, "strategy": "summarise"})
+    app.prunes.apply("s", {"max_tokens": 300})
+    out = [json.loads(line) for line in b"".join(app.exporting.export("s")[2]).splitlines()]
+    app.close()
+    return out
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    """A store with one session of its own."""
+    made = build(Config(db=tmp_path / "b.db", tokenizer=False, env={}))
+    made.sessions.create({"id": "good"})
+    yield made
+    made.close()
+
+
+def imported(app: App, records: Records) -> None:
+    """Imports them."""
+    app.importing.import_file("x.jsonl", b"".join(json.dumps(r).encode() + b"\n" for r in records))
+
+
+def of(records: Records, kind: str) -> dict[str, Any]:
+    """The first record of a kind."""
+    return next(record for record in records if record.get("type") == kind)
+
+
+def inside(name: str, **values: Any) -> Callable[[dict[str, Any]], None]:
+    """Changes what the JSON text in a column says."""
+
+    def change(record: dict[str, Any]) -> None:
+        record[name] = json.dumps({**json.loads(record.get(name, "{}")), **values})
+
+    return change
+
+
+def put(name: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    """Changes a column."""
+    return lambda record: record.__setitem__(name, value)
+
+
+STATES = [
+    {"trail": "x"}, {"trail": ["x"]}, {"calibration": [1]}, {"calibration": 5}, {"calibration": {"unseen": "x"}},
+    {"calibration": {"factor": 0}}, {"calibration": {"samples": [[1]]}}, {"unwritten": 5},
+    {"unwritten": {"listed": []}},
+    {"facts": [1]}, {"facts": {"tools": {"Bash": "x"}}}, {"ends": 3}, {"turn_tokens": ["a"]}, {"stride": "x"},
+    {"fired": "x"}, {"backed_off": None}, "x", [1],
+]  # fmt: skip
+CHANGES = [
+    *[("session", put("state", state)) for state in STATES],
+    ("session", put("notes", {"a": 1})), ("session", put("notes", [5])), ("session", put("settings", "x")),
+    ("session", put("settings", [1])), ("session", put("envelope", "x")), ("session", put("title", 5)),
+    ("session", put("next_seq", 1 << 60)), ("session", put("next_operation", 1)), ("session", put("window", 1 << 63)),
+    ("session", put("last_activity_at", "now")), ("session", put("automatic", "x")), ("session", put("id", "")),
+    ("session", put("parent_id", "s")),
+    ("entries", put("n", "x")), ("entries", put("role", "wizard")),
+    ("messages", put("turn", "x")), ("messages", put("is_error", True)), ("messages", put("card", "[]")),
+    ("messages", inside("card", calls=[{"name": "x"}])), ("messages", inside("card", text=5)),
+    ("messages", put("features", "5")), ("messages", inside("features", tokens="x")),
+    ("messages", inside("features", content={"version": "x"}, role="wizard")),
+    ("operations", put("plan", "[]")), ("operations", inside("plan", removed="x")),
+    ("operations", inside("plan", weights={"a": "x"})), ("operations", put("at", 1.5)),
+    ("operation_items", put("detail", "5")), ("operation_items", put("before", "x")),
+    ("samples", put("view_tokens", "x")), ("summaries", put("covers", "[[0]]")), ("summaries", put("tokens", [])),
+    ("context_items", put("view", 2)), ("context_items", put("kind", 7)), ("context_items", put("stand_in", "{}")),
+    ("totals", put("view", 2)), ("totals", put("tokens", "x")), ("totals", put("messages", "x")),
+]  # fmt: skip
+
+
+class TestAnExport:
+    """That was changed by hand."""
+
+    @pytest.mark.parametrize(("kind", "change"), CHANGES)
+    def test_of_which_anything_is_of_the_wrong_kind_is_refused(
+        self, app: App, records: Records, kind: str, change: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """Nothing of it is kept, and the other sessions are still shown."""
+        changed = copy.deepcopy(records)
+        change(of(changed, kind))
+        with pytest.raises(Malformed, match="not an export of ours"):
+            imported(app, changed)
+        assert [s["id"] for s in app.sessions.list()] == ["good"]
+
+    def test_that_says_what_is_true_is_taken(self, app: App, records: Records) -> None:
+        """With everything that one of ours may hold."""
+        assert {r.get("type") for r in records} >= {"summaries", "operation_items", "context_items"}
+        check(records[1], records[2:-1])
+        imported(app, records)
+        assert {s["id"] for s in app.sessions.list()} == {"good", "s"}
+
+    def test_may_have_settings_of_another_version(self, app: App, records: Records) -> None:
+        """What we do not know does not hold; it is no reason to lose the session."""
+        changed = copy.deepcopy(records)
+        of(changed, "session")["settings"] = {"not_yet": 5}
+        imported(app, changed)
+        assert len(app.sessions.list()) == 2
+
+    def test_has_whole_words_behind_its_features(self, app: App, records: Records) -> None:
+        """They are unpacked long after the import."""
+        changed = copy.deepcopy(records)
+        message = next(r for r in changed if r.get("type") == "messages" and "columns" in r["features"])
+        features = json.loads(message["features"])
+        features["content"]["columns"] = base64.b64encode(b"1234567").decode()
+        message["features"] = json.dumps(features)
+        with pytest.raises(Malformed):
+            imported(app, changed)
+
+
+@dataclass
+class Pair:
+    """Something with fields."""
+
+    first: int
+    rest: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "expected"),
+    [
+        (1, int, True), (True, int, False), (True, bool, True), (1, bool, False), (1, float, True), ("1", float, False),
+        (None, int | None, True), ("x", int | None, False), ([1, "a"], list[int], False),
+        ({"a": 1}, dict[str, int], True),
+        ({"a": []}, dict[str, int], False), ((1, 2), tuple[int, int], True), ((1,), tuple[int, int], False),
+        ((1, 2, 3), tuple[int, ...], True), ("a", Literal["a", "b"], True), (["a"], Literal["a"], False),
+        (True, Literal[0, 1], False), (Pair(1, ("a",)), Pair, True), (Pair("x"), Pair, False), (5, Any, True),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_a_value_fits_its_type_or_not(value: Any, hint: Any, expected: bool) -> None:
+    """All that is inside included."""
+    assert fits(value, hint) is expected

@@ -1,0 +1,157 @@
+"""Transcripts that an agent resumes from: the pruned view, and only that, read back the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from scoring.messages import Message, part_to_dict
+from scoring.summary.tombstones import cut_message
+from scoring.tokens.counting import ESTIMATOR
+from tests.shared import shared_data
+from webapp.agents.codex.items import SUMMARY_PREFIX
+from webapp.config import Config
+from webapp.services.context.pruned_view import standing
+from webapp.services.session.changes import Change
+from webapp.services.session.replacements import stand_in
+from webapp.store.context import PRUNED
+from webapp.store.log import MessageRow
+from webapp.wiring import build
+
+FILES = {
+    "claude-code": "claude-code/projects/-src-deep-manifest/a7da*.jsonl",
+    "codex": "codex/sessions/2025/11/17/*.jsonl",
+}
+
+
+@pytest.fixture(params=sorted(FILES))
+def session(app: Any, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """A real session of each agent, pruned."""
+    [path] = shared_data("transcripts").glob(FILES[request.param])
+    session_id = app.importing.import_file(str(path), path.read_bytes())["imported"][0]["session_id"]
+    tokens = app.sessions.get(session_id)["pruned"]["tokens"]
+    app.prunes.apply(session_id, {"max_tokens": int(tokens * 0.7)})
+    found: dict[str, Any] = app.sessions.get(session_id)
+    return found
+
+
+class Elsewhere:
+    """Another store, into which what was exported is imported."""
+
+    def __init__(self, app: Any, other: Any) -> None:
+        self.app, self.other = app, other
+        self.regions: set[str] = set()
+
+    def read(self, session: dict[str, Any]) -> list[Message]:
+        """What stands in the session that the export of this one makes."""
+        name, _, chunks = self.app.exporting.export(session["id"], session["source"])
+        [imported] = self.other.importing.import_file(name, b"".join(chunks))["imported"]
+        assert imported["session_id"] != session["id"]
+        assert (imported["skipped"], imported["problems"]) == (0, [])
+        row = self.other.store.sessions.get(imported["session_id"])
+        self.regions = {k for k, (_, n) in self.other.store.contexts.totals(row.key)[PRUNED].items() if n}
+        found: list[Message] = self.other.context.messages(row)
+        return found
+
+
+@pytest.fixture
+def elsewhere(app: Any, tmp_path: Path) -> Iterator[Elsewhere]:
+    """A store beside the first."""
+    other = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
+    yield Elsewhere(app, other)
+    other.close()
+
+
+def view(app: Any, session: dict[str, Any]) -> list[Message]:
+    """What stands in the pruned view."""
+    found: list[Message] = app.context.messages(app.store.sessions.get(session["id"]))
+    return found
+
+
+def without_heading(text: str) -> str:
+    """The text without what Codex puts in front of a summary."""
+    return text.removeprefix(f"{SUMMARY_PREFIX}\n")
+
+
+class TestTranscript:
+    """A new file with a new session id."""
+
+    def test_reads_back_as_the_pruned_view(
+        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+    ) -> None:  # X13
+        """The same messages with the same words, in the same order."""
+        there, here = elsewhere.read(session), view(app, session)
+        assert [(m.role, m.text) for m in there] == [(m.role, m.text) for m in here]
+
+    def test_reads_back_with_shortened_outputs(
+        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+    ) -> None:  # X13, C3
+        """The text that stands for an output stands in the file, and the output does not."""
+        rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
+                 "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
+        tokens = app.sessions.get(session["id"])["pruned"]["tokens"]
+        whole = {r.call_id: r.text for m in view(app, session) for r in m.results}
+        plan = app.prunes.plan(session["id"], {"max_tokens": int(tokens * 0.8), "settings": rules})
+        app.prunes.apply(session["id"], {"plan_id": plan["plan_id"]})
+        here = view(app, session)
+        short = {r.call_id: r.text for m in here for r in m.results if whole[r.call_id] != r.text}
+        assert short
+        there = elsewhere.read(session)
+        assert [m.text for m in there] == [m.text for m in here]
+        assert {r.call_id: r.text for m in there for r in m.results if r.call_id in short} == short
+
+    @pytest.mark.parametrize("role", ["user", "tool"])
+    def test_reads_back_what_was_cut_in_an_emergency(
+        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere, role: str
+    ) -> None:  # X13, S5
+        """A message of which other parts stand in the context stands like that in the file."""
+        row = app.store.sessions.get(session["id"])
+        places = standing(app.store, row)
+        place = max((p for p in places if p.message.role == role), key=lambda p: len(p.message.text))
+        cut = cut_message(place.message, 60, ESTIMATOR)
+        text = stand_in(60, {}, [part_to_dict(part) for part in cut.parts])
+        assert isinstance(place.row, MessageRow)
+        with app.store.write():
+            change = Change(app.store, row, app.store.contexts.totals(row.key), 0)
+            change.stand([place.row], {place.row.no: text}, {})
+            change.record("prune", "emergency", "emergency", 1, {})
+        there, here = elsewhere.read(session), view(app, session)
+        assert cut.text != place.message.text
+        assert [(m.role, m.text, m.calls) for m in there] == [(m.role, m.text, m.calls) for m in here]
+        assert cut.text in [m.text for m in there]
+
+    def test_holds_the_summary_where_it_stands(
+        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+    ) -> None:  # X13, C2
+        """As the agent's own summary, in the place of what it covers."""
+        app.summarising.summarise(session["id"])
+        there, here = elsewhere.read(session), view(app, session)
+        assert [without_heading(m.text) for m in there] == [m.text for m in here]
+        [at] = [n for n, m in enumerate(there) if "[Summary: depth 1" in m.text]
+        assert there[at].role == "user"
+        assert "summary" in elsewhere.regions
+
+    def test_holds_a_summary_behind_a_pin(
+        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+    ) -> None:  # X13, C2
+        """What stands before a summary is not taken away by it."""
+        row = app.store.sessions.get(session["id"])
+        first = app.store.contexts.items(row.key, PRUNED)[0].ref
+        app.operations.pin(session["id"], app.store.log.messages(row.key, [first])[first].mid)
+        app.summarising.summarise(session["id"])
+        there, here = elsewhere.read(session), view(app, session)
+        assert [without_heading(m.text) for m in there] == [m.text for m in here]
+        assert "[Summary" not in there[0].text
+
+    def test_names_only_itself(self, app: Any, session: dict[str, Any]) -> None:
+        """No row says that it belongs to the session it was made from."""
+        _, _, chunks = app.exporting.export(session["id"], session["source"])
+        rows = [orjson.loads(line) for line in b"".join(chunks).splitlines()]
+        assert all(row.get("sessionId") != session["id"] for row in rows)
+        parents = [row.get("parentUuid") for row in rows if "parentUuid" in row]
+        uuids = [row["uuid"] for row in rows if "uuid" in row]
+        assert parents == [None, *uuids[:-1]][: len(parents)]

@@ -1,0 +1,64 @@
+"""Serving: ports, hosts, and the server of tests."""
+
+from __future__ import annotations
+
+import os
+
+import httpx
+import pytest
+
+from tests.servers import Server
+from webapp.errors import Invalid
+from webapp.serving.server import has_gunicorn, is_loopback, listen, url_of
+
+
+class TestPorts:
+    """A port in use is no obstacle."""
+
+    def test_in_use_gives_the_next_free_one(self) -> None:
+        """The one after it, or after that."""
+        with listen("127.0.0.1", 0) as taken:
+            port = taken.getsockname()[1]
+            with listen("127.0.0.1", port) as other:
+                assert port < other.getsockname()[1] <= port + 50
+
+    def test_are_told_with_the_address(self) -> None:
+        """As one opens it in a browser; IPv6 in brackets."""
+        with listen("127.0.0.1", 0) as listener:
+            port = listener.getsockname()[1]
+            assert url_of(listener, "127.0.0.1") == f"http://127.0.0.1:{port}"
+            assert url_of(listener, "::1") == f"http://[::1]:{port}"
+
+    def test_on_an_address_that_is_not_ours_are_refused(self) -> None:
+        """With the address and the reason."""
+        with pytest.raises(Invalid, match=r"192\.0\.2\.1"):
+            listen("192.0.2.1", 0)
+
+
+class TestHosts:
+    """What is reachable from this machine only."""
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+    def test_loopback_ones_are_known(self, host: str) -> None:
+        """By address or by the one name."""
+        assert is_loopback(host)
+
+    @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "box.local", ""])
+    def test_others_are_not(self, host: str) -> None:
+        """All interfaces are not one."""
+        assert not is_loopback(host)
+
+
+class TestWerkzeug:
+    """The server of tests, and of systems without gunicorn."""
+
+    def test_keeps_a_connection(self, live_server: Server) -> None:
+        """Request after request on one."""
+        with httpx.Client(base_url=live_server.url) as client:
+            assert [client.get("/healthz").status_code for _ in range(3)] == [200] * 3
+            assert client.get("/healthz").http_version == "HTTP/1.1"
+
+    def test_is_chosen_where_there_is_no_fork(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As on Windows."""
+        monkeypatch.setattr(os, "name", "nt")
+        assert not has_gunicorn()

@@ -1,0 +1,41 @@
+"""What the index of words holds of a message."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult
+from webapp.store.indexed_text import INDEXED_CHARS, indexed
+
+
+class TestWords:
+    """What is searched."""
+
+    def test_hold_everything_that_was_said(self) -> None:  # X14
+        """Words, thoughts, calls, results, files; no pictures."""
+        parts = (
+            Text("one"), Reasoning("two"), ToolCall("i", "three", "four"), ToolResult("i", "five"),
+            FileReference("six"), Media("image"),
+        )  # fmt: skip
+        assert indexed(Message("assistant", parts)).split() == ["one", "two", "three", "four", "five", "six"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (r'{"new_string": "a\nb\tc", "n": 5, "in": ["\u00e9"]}', ["a", "b", "c", "5", "é"]),
+            ("*** Begin Patch", ["***", "Begin", "Patch"]),
+            ('{"cut": "of', ['{"cut":', '"of']),
+        ],
+    )
+    def test_of_a_call_are_what_its_arguments_say(self, arguments: str, words: list[str]) -> None:  # X14
+        """Not how JSON spells it; as they are where they are no JSON."""
+        assert indexed(Message("assistant", (ToolCall("i", "Edit", arguments),))).split() == ["Edit", *words]
+
+    def test_end_where_the_index_does(self) -> None:
+        """What is indexed of an enormous message is all that is gathered."""
+        long = Message("assistant", (Text("a" * 5), ToolCall("i", "b", "c" * INDEXED_CHARS), Text("d")))
+        assert indexed(long) == ("aaaaa\nb\n" + "c" * INDEXED_CHARS)[:INDEXED_CHARS]
+
+    def test_can_be_stored(self) -> None:
+        """Half characters cannot."""
+        assert indexed(Message("user", (Text("a\ud800b"),))) == "a?b"

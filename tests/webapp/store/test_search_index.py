@@ -1,0 +1,75 @@
+"""Search: what a person types, never a syntax error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webapp.store import Store
+from webapp.store.log import EntryRow
+from webapp.store.search_index import match_expression
+from webapp.store.sessions import SessionRow
+
+ENTRY = EntryRow(0, b"i" * 16, 1, None, None, None, "message", "user", "", "[]", None, None, None, None, None)
+
+
+@pytest.fixture
+def indexed(store: Store, row: SessionRow) -> Store:
+    """Two messages with words."""
+    other = EntryRow(
+        1, b"j" * 16, 2, None, None, None, "message", "user", "", "[]", None, None, None, None, None
+    )
+    with store.write():
+        store.log.add_entries(row.key, [ENTRY, other])
+        store.words.add(row.key, [(0, "the parser fails on naïve input"), (1, "pricing is fine")])
+    return store
+
+
+class TestExpression:
+    """From what was typed to what FTS5 takes."""
+
+    @pytest.mark.parametrize("q", ["", "   ", "***", '"', "(", "- -"])
+    def test_is_none_where_nothing_is_looked_for(self, q: str) -> None:
+        """Signs alone are no words."""
+        assert match_expression(q) is None
+
+    @given(st.text(st.characters(), max_size=40))
+    def test_is_valid_for_any_text(self, q: str) -> None:
+        """Operators, quotes and half quotes are words."""
+        from sqlite3 import connect
+
+        connection = connect(":memory:")
+        connection.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+        expression = match_expression(q)
+        if expression is not None:
+            connection.execute("SELECT * FROM t WHERE t MATCH ?", (expression,)).fetchall()
+        connection.close()
+
+
+class TestWords:
+    """The index."""
+
+    @pytest.mark.parametrize("q", ["parser", "PARSER fails", "naive", "pars", '"fails on"', "input parser"])
+    def test_finds_words_whatever_their_case_and_order(
+        self, indexed: Store, row: SessionRow, q: str
+    ) -> None:  # X14
+        """All words, phrases in quotes, the last word as a beginning."""
+        assert indexed.words.in_session(row.key, q) == [1]
+
+    @pytest.mark.parametrize("q", ['"on fails"', "parser pricing", "arser", "OR"])
+    def test_finds_nothing_else(self, indexed: Store, row: SessionRow, q: str) -> None:
+        """No part of a word, no operator."""
+        assert indexed.words.in_session(row.key, q) == []
+
+    def test_forgets_what_is_taken_out(self, indexed: Store, row: SessionRow) -> None:
+        """A deleted session is not found."""
+        with indexed.write():
+            indexed.words.remove(row.key, [(0, "the parser fails on naïve input")])
+        assert indexed.words.everywhere("parser", None, 9) == []
+
+    def test_finds_the_same_after_a_merge(self, indexed: Store, row: SessionRow) -> None:
+        """Upkeep changes nothing that can be seen."""
+        with indexed.write():
+            indexed.words.merge()
+        assert indexed.words.everywhere("pricing", row.key, 9) == [(row.key, 1, 2)]

@@ -1,0 +1,127 @@
+"""The loop: what changes is looked at, the backlog is worked off, one broken file stops nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from tests.webapp.services.ingest.test_following import NAME, Place, row
+from webapp.events import MessagesAppended, ProblemReported
+from webapp.services.ingest.following import PORTION_RECORDS
+from webapp.watcher import Watcher
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A home with an application that follows."""
+    made = Place(tmp_path)
+    yield made
+    made.app.close()
+
+
+def when(app: Any, kind: type, count: int = 1) -> Event:
+    """Is set at the n-th event of a kind."""
+    done, seen = Event(), list[Any]()
+
+    def listen(event: Any) -> None:
+        if isinstance(event, kind):
+            seen.append(event)
+            if len(seen) >= count:
+                done.set()
+
+    app.bus.subscribe(listen)
+    return done
+
+
+class TestWatcher:
+    """Starts, follows, stops."""
+
+    def test_brings_in_what_is_there_and_what_comes(self, place: Place) -> None:  # X12
+        """A file of before, a line of now, a file that is new."""
+        place.write(row(0))
+        watcher = place.app.following
+        watcher.start()
+        assert watcher.settle()
+        assert place.texts() == ["hello 0"]
+        came = when(place.app, MessagesAppended)
+        place.write(row(1))
+        assert came.wait(20)
+        assert place.texts() == ["hello 0", "hello 1"]
+        came = when(place.app, MessagesAppended)
+        other = NAME.replace("1", "9")
+        place.file.with_name(f"{other}.jsonl").write_bytes(row(0, "other"))
+        assert came.wait(20)
+        assert place.app.sessions.get(other)["messages"] == 1
+
+    def test_goes_on_when_a_file_fails(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The failure is told, the other files come in."""
+        place.write(row(0))
+        bad = place.file.with_name(f"{NAME.replace('1', '8')}.jsonl")
+        bad.write_bytes(row(0, "bad"))
+        following = place.app.following.following
+        real = following.look
+        monkeypatch.setattr(
+            following, "look", lambda file, stop: 1 / 0 if file.path == bad else real(file, stop)
+        )
+        told = when(place.app, ProblemReported)
+        place.app.following.start()
+        assert place.app.following.settle()
+        assert told.is_set()
+        assert place.texts() == ["hello 0"]
+
+    def test_stops_and_starts_again(self, place: Place) -> None:
+        """Twice does no harm; what came meanwhile is found."""
+        watcher: Watcher = place.app.following
+        watcher.start()
+        watcher.start()
+        assert watcher.running
+        watcher.stop()
+        watcher.stop()
+        assert not watcher.running
+        place.write(row(0))
+        watcher.start()
+        assert watcher.settle()
+        assert place.texts() == ["hello 0"]
+
+    def test_stops_in_the_middle_of_a_file(self, place: Place) -> None:
+        """Its threads are gone when it has stopped, and the rest comes in when it starts again."""
+        place.write(*map(row, range(3 * PORTION_RECORDS)))
+        came, go_on = Event(), Event()
+
+        def hold(event: Any) -> None:
+            if isinstance(event, MessagesAppended):
+                came.set()
+                go_on.wait(20)
+
+        place.app.bus.subscribe(hold)
+        watcher: Watcher = place.app.following
+        watcher.start()
+        assert came.wait(20)
+        threads = list(watcher._threads)
+        stopping = Thread(target=watcher.stop)
+        stopping.start()
+        assert watcher._stop.wait(20)
+        go_on.set()
+        stopping.join()
+        assert not [thread.name for thread in threads if thread.is_alive()]
+        assert 0 < place.app.sessions.get(NAME)["messages"] <= PORTION_RECORDS
+        watcher.start()
+        assert watcher.settle()
+        assert place.app.sessions.get(NAME)["messages"] == 3 * PORTION_RECORDS
+
+    def test_follows_folders_that_appear_later(self, tmp_path: Path) -> None:
+        """An agent that is installed while we run."""
+        place = Place(tmp_path)
+        place.file.parent.rmdir()
+        place.file.parent.parent.rmdir()
+        place.app.following.start()
+        assert place.app.following.settle()
+        came = when(place.app, MessagesAppended)
+        place.file.parent.mkdir(parents=True)
+        place.write(row(0))
+        assert came.wait(40)
+        place.app.close()

@@ -1,0 +1,1 @@
+"""Claude Code: its transcripts, their rows and branches."""

@@ -1,0 +1,185 @@
+"""Content of Claude Code's rows as parts of messages.
+
+What is sent to the model decides what is a message. Sent: user rows (those marked isMeta too: the mark hides them
+from the user only), assistant rows, `system` rows of subtype local_command, and attachments of the types in
+`SENT_ATTACHMENTS`, which go out as reminders of role user. Not sent: all other `system` rows (away_summary,
+turn_duration …), results of hooks but for SessionStart and UserPromptSubmit, and every other type of row.
+`toolUseResult` repeats the content for the screen and is ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
+from scoring.tokens.counting import DEFINITION
+from webapp.agents.reading.rows import dumps, list_of, media_from_base64, media_from_url, object_of, text_of
+
+SENT_ATTACHMENTS = frozenset({
+    "agent_listing_delta", "agent_mention", "async_hook_response", "auto_mode", "batching_reminder_sent",
+    "budget_usd", "compact_file_reference", "critical_system_reminder", "date_change",
+    "deferred_tools_delta", "diagnostics", "directory", "edited_text_file", "file",
+    "hook_additional_context", "hook_blocking_error", "hook_stopped_continuation", "hook_success",
+    "invoked_skills", "mcp_instructions_delta", "mcp_resource", "nested_memory", "opened_file_in_ide",
+    "output_style", "pdf_reference", "plan_file_reference", "plan_mode", "plan_mode_exit",
+    "plan_mode_reentry", "queued_command", "read_truncation_notice", "relevant_memories",
+    "selected_lines_in_ide", "silent_turn_reminder", "skill_listing", "task_reminder", "task_status",
+    "team_context", "teammate_mailbox", "todo_reminder", "token_usage", "total_tokens_reminder",
+    "ultra_effort_enter", "verify_plan_reminder",
+})  # fmt: skip
+UNSENT_ATTACHMENTS = frozenset({
+    "already_read_file", "command_permissions", "dynamic_skill", "edited_image_file", "hook_cancelled",
+    "hook_error_during_execution", "hook_non_blocking_error", "hook_permission_decision",
+    "hook_system_message", "structured_output", "ultra_effort_exit",
+})  # fmt: skip
+_TEXT_KEYS = (
+    "text", "content", "prompt", "snippet", "addedLines", "addedBlocks", "skills", "memories", "blockingError",
+    "banner", "message", "description", "deltaSummary", "systemMessage", "newDate", "subject", "activeForm",
+    "status", "filename", "path", "file", "files", "additionalContext", "response",
+)  # fmt: skip
+_NOT_OWN = re.compile(
+    r"<(local-command-|bash-|task-notification|system-reminder|user-prompt-submit-hook|ide_|teammate-message)"
+    r"|Caveat: The messages below|\[Request interrupted"
+)
+_RESULT_TYPES = ("tool_result", "mcp_tool_result")
+
+
+class Content:
+    """The parts of one row: `parts`, and the block types nobody knows in `unknown`."""
+
+    def __init__(self, row_id: str, content: Any) -> None:
+        self.parts: list[Part] = []
+        self.unknown: list[str] = []
+        self._row_id = row_id
+        if isinstance(content, str):
+            self._say(content)
+        for number, block in enumerate(content if isinstance(content, list) else ()):
+            if isinstance(block, str):
+                self._say(block)
+            elif isinstance(block, dict):
+                self._block(number, block)
+            else:
+                self.unknown.append("block without type")
+
+    def _say(self, text: str) -> None:
+        if text:
+            self.parts.append(Text(text))
+
+    def _block(self, number: int, block: dict[str, Any]) -> None:
+        kind = text_of(block.get("type"))
+        if kind == "text":
+            self._say(text_of(block.get("text")))
+        elif kind == "thinking":
+            signature = len(text_of(block.get("signature")))
+            self.parts.append(Reasoning(text_of(block.get("thinking")), signature))
+        elif kind == "redacted_thinking":
+            self.parts.append(Reasoning("", len(text_of(block.get("data")))))
+        elif kind.endswith("tool_use"):
+            call_id = text_of(block.get("id")) or f"{self._row_id}:{number}"
+            self.parts.append(ToolCall(call_id, text_of(block.get("name")), dumps(block.get("input", {}))))
+        elif kind.endswith("tool_result"):
+            self.parts.append(_result(block, kind in _RESULT_TYPES))
+        elif (media := media_of(block)) is not None:
+            self.parts.append(media)
+        elif kind != "fallback":  # a marker of the client: another model answered
+            self.unknown.append(f"block {kind or 'without type'}")
+
+
+def _result(block: dict[str, Any], plain: bool) -> ToolResult:
+    content = block.get("content")
+    media: list[Media] = []
+    if isinstance(content, str):
+        text = content
+    elif plain or isinstance(content, list):
+        text = "\n".join(_result_texts(content, media))
+    else:
+        text = "" if content is None else dumps(content)
+    call_id = text_of(block.get("tool_use_id"))
+    return ToolResult(call_id, text, "", block.get("is_error") is True, tuple(media))
+
+
+def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
+    for block in content if isinstance(content, list) else [content]:
+        if not isinstance(block, dict):
+            if block is not None:
+                yield block if isinstance(block, str) else dumps(block)
+        elif block.get("type") == "text":
+            yield text_of(block.get("text"))
+        elif block.get("type") == "tool_reference":  # the provider puts the tool's definition in its place
+            media.append(Media(DEFINITION, digest=text_of(block.get("tool_name"))))
+            yield text_of(block.get("tool_name"))
+        elif (one := media_of(block)) is not None:
+            media.append(one)
+        else:
+            yield dumps(block)
+
+
+def media_of(block: dict[str, Any]) -> Media | None:
+    """The media of an image or document block; None if it is neither."""
+    kind = block.get("type")
+    if kind not in ("image", "document"):
+        return None
+    source = object_of(block.get("source"))
+    mime = text_of(source.get("media_type"))
+    if source.get("type") == "url":
+        return media_from_url(text_of(source.get("url")), kind, mime)
+    return media_from_base64(text_of(source.get("data")), mime, kind)
+
+
+def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
+    """What of an attachment is sent to the model; empty if nothing is, or nothing of it is in the file."""
+    kind = attachment.get("type")
+    if kind not in SENT_ATTACHMENTS:
+        return []
+    if kind == "hook_success" and attachment.get("hookEvent") not in ("SessionStart", "UserPromptSubmit"):
+        return []
+    if kind == "queued_command":
+        return Content("", attachment.get("prompt")).parts
+    if kind == "hook_success":
+        return [Text(text)] if (text := text_of(attachment.get("content"))) else []
+    text = "\n".join(t for t in _texts({k: attachment.get(k) for k in _TEXT_KEYS}) if t)
+    return [Text(text)] if text else []
+
+
+def is_users_own(attachment: dict[str, Any]) -> bool:
+    """True for what the user typed while the agent was at work."""
+    origin = object_of(attachment.get("origin")).get("kind")
+    return (
+        attachment.get("type") == "queued_command"
+        and attachment.get("commandMode", "prompt") == "prompt"
+        and attachment.get("isMeta") is not True
+        and origin in (None, "human")
+    )
+
+
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < 6:
+        for item in value:
+            yield from _texts(item, depth + 1)
+    elif isinstance(value, dict) and depth < 6:
+        for key in _TEXT_KEYS:
+            if key in value:
+                yield from _texts(value[key], depth + 1)
+
+
+def own_words(message: Any) -> str | None:
+    """The user's own words in a user row's content; None if there are none (bare commands, outputs, reminders)."""
+    texts = [message] if isinstance(message, str) else [
+        text_of(b.get("text")) for b in list_of(message) if isinstance(b, dict) and b.get("type") == "text"
+    ]  # fmt: skip
+    for text in map(str.strip, texts):
+        if text.startswith("<command-"):
+            name, args = _tag(text, "command-name"), _tag(text, "command-args")
+            if args and name not in ("/clear", "/model", "/exit"):
+                return f"{name} {args}"
+        elif text and not _NOT_OWN.match(text):
+            return text
+    return None
+
+
+def _tag(text: str, name: str) -> str:
+    return text.partition(f"<{name}>")[2].partition(f"</{name}>")[0].strip()

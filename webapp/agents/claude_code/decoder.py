@@ -1,0 +1,388 @@
+"""Claude Code's transcripts: rows of JSON, decoded one after the other.
+
+One API call is several rows, one a content block: they share `group`, made of message.id and requestId, and repeat
+the call's usage. Rows that are not messages are links of the tree of uuid and parentUuid and nothing else; a row
+with a uuid that was there before is a copy and says nothing new. What counts as a message: see `claude_content`;
+which rows are live: see `branches`.
+
+Dropped, and counted: rows of API errors and rows without any usage (the client's own words), but for those with
+a tool call or by a model that is not Claude, whose servers often report none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from webapp.agents.claude_code import files as claude_files
+from webapp.agents.claude_code.branches import LiveTree
+from webapp.agents.claude_code.content import (
+    SENT_ATTACHMENTS,
+    UNSENT_ATTACHMENTS,
+    Content,
+    attachment_parts,
+    is_users_own,
+    own_words,
+)
+from webapp.agents.claude_code.rows import OWN_ROWS, call_key, dropped, is_notification, usage_of
+from webapp.agents.reading.rows import (
+    count_of,
+    dumps,
+    list_of,
+    object_of,
+    optional,
+    parse,
+    short_title,
+    text_of,
+    when,
+)
+from webapp.agents.records import (
+    REMINDER,
+    Compaction,
+    Entry,
+    EntryKind,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+    TranscriptFile,
+    Unknown,
+)
+
+SOURCE = claude_files.SOURCE
+roots = claude_files.roots
+discover = claude_files.discover
+
+_SKIP_STARTS = (b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"')
+_TYPE = b'"type":"'
+_PARENT = re.compile(rb'"parentUuid":(?:"([^"\\]*)"|null)')
+_NO_AGENT = "side"
+_TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What is remembered of one conversation in the file."""
+
+    tree: LiveTree = field(default_factory=LiveTree)
+    seen: dict[str, int] = field(default_factory=dict)  # uuid -> hash of its message
+    rounds: dict[str, str] = field(default_factory=dict)  # uuid or call id -> round
+    open_calls: dict[str, list[str]] = field(default_factory=dict)  # row -> calls named by us
+    groups: set[str] = field(default_factory=set)  # calls that had an entry
+    title_rank: int = 0
+    model: str | None = None
+    compacting: bool = False  # a boundary came, its summary did not
+
+
+class Decoder:
+    """Decodes the rows of one file. `file` tells what the file is; without it the first rows do."""
+
+    def __init__(self, file: TranscriptFile | None = None) -> None:
+        self._streams: dict[str, _Stream] = {}
+        self._side: dict[str, str] = {}  # uuid of a sub-agent's row in a main file -> stream
+        self._own_agent: bool | None = None if file is None else file.parent_id is not None
+        self._summaries: dict[str, str] = {}  # leafUuid -> title, of leaves not seen yet
+        self._tasks: dict[str, tuple[str, str]] = {}  # prompt of a Task call -> (description, type)
+        self._said: set[str] = set()
+        if file is not None and file.title:
+            self._stream("").title_rank = _TITLE_RANKS["summary"]
+
+    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
+        """The records of one line (without line end). Lines count from 1 and come in order."""
+        if line.startswith(_SKIP_STARTS):
+            return
+        at = line.find(_TYPE)
+        if (
+            at >= 0
+            and line.startswith(b'progress"', at + 8)
+            and len(line) < 8192
+            and self._skip_progress(line)
+        ):
+            return
+        row = parse(line)
+        if isinstance(row, str):
+            yield Problem(line_no, row)
+            return
+        yield from self._row(line_no, line, row)
+
+    def _skip_progress(self, line: bytes) -> bool:
+        """Links a progress row without parsing it. Sub-agents' rows are parsed, to know whose they are."""
+        if b'"isSidechain":true' in line and self._own_agent is not True:
+            return False
+        parent, at = _PARENT.search(line), line.rfind(b'"uuid":"')
+        if parent is None or at < 0:
+            return False
+        uuid = line[at + 8 : line.find(b'"', at + 8)].decode("ascii", "replace")
+        self._stream("").tree.link(uuid, parent[1].decode("ascii", "replace") if parent[1] else None)
+        return True
+
+    def _row(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
+        kind = text_of(row.get("type"))
+        if kind in OWN_ROWS:
+            return
+        if kind in ("summary", "custom-title", "ai-title"):
+            yield from self._title_row(kind, row)
+            return
+        name = self._stream_of(row)
+        if kind in ("user", "assistant") and isinstance(row.get("message"), dict):
+            yield from self._message_row(line_no, line, row, name)
+        elif kind == "system" and row.get("subtype") == "compact_boundary":
+            yield from self._boundary(row, name)
+        elif kind == "system" and row.get("subtype") == "local_command":
+            said = Text(text_of(row.get("content")))
+            yield from self._entry(line_no, line, row, name, "user", [said], REMINDER)
+        elif kind == "attachment":
+            yield from self._attachment(line_no, line, row, name)
+        elif kind in ("tool_use", "tool_result"):
+            yield from self._bare_tool_row(line_no, line, row, name)
+        else:
+            self._link(row, name)
+            if kind not in ("system", "progress"):
+                yield Unknown(line_no, kind or "row without type")
+
+    # Which conversation a row belongs to
+
+    def _stream(self, name: str) -> _Stream:
+        return self._streams.setdefault(name, _Stream())
+
+    def _stream_of(self, row: dict[str, Any]) -> str:
+        agent = optional(row.get("agentId"))
+        if row.get("isSidechain") is not True:
+            return ""
+        if self._own_agent is None and "uuid" in row:
+            self._own_agent = agent is not None  # an agent's own file names it in every row
+        if self._own_agent:
+            return ""
+        uuid, parent = text_of(row.get("uuid")), text_of(row.get("parentUuid"))
+        name = f"agent-{agent}" if agent else self._side.get(parent) or f"agent-{(uuid or _NO_AGENT)[:8]}"
+        self._side[uuid] = name
+        return name
+
+    def _link(self, row: dict[str, Any], name: str) -> None:
+        if uuid := optional(row.get("uuid")):
+            self._stream(name).tree.link(uuid, optional(row.get("parentUuid")))
+
+    # Facts about the session
+
+    def _title_row(self, kind: str, row: dict[str, Any]) -> Iterator[Record]:
+        if kind == "summary":
+            leaf, title = text_of(row.get("leafUuid")), text_of(row.get("summary"))
+            if leaf in self._stream("").tree:
+                yield from self._title("", "summary", title)
+            elif leaf:
+                self._summaries[leaf] = title  # perhaps of another session: older versions keep them here
+        elif kind == "custom-title":
+            yield from self._title("", "custom", text_of(row.get("customTitle")))
+        else:
+            yield from self._title("", "ai", text_of(row.get("aiTitle")))
+
+    def _title(self, name: str, kind: str, text: str) -> Iterator[Record]:
+        stream, rank, title = self._stream(name), _TITLE_RANKS[kind], short_title(text)
+        if title and (rank > stream.title_rank or rank == stream.title_rank > 1):
+            stream.title_rank = rank
+            yield Meta(title=title, stream=name)
+
+    def _facts(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+        if name not in self._said:
+            self._said.add(name)
+            parent = row.get("sessionId") if self._own_agent or name else None
+            cwd, version = optional(row.get("cwd")), optional(row.get("version"))
+            yield Meta(cwd=cwd, version=version, parent=optional(parent), stream=name)
+        model = optional(object_of(row.get("message")).get("model"))
+        stream = self._stream(name)
+        if model and model != stream.model and model[0] != "<":
+            stream.model = model
+            yield Meta(model=model, stream=name)
+
+    def _words(self, name: str, words: str) -> Iterator[Record]:
+        """A title from the first words of the user; of a sub-agent in the file, from the call that started it."""
+        if self._stream(name).title_rank:
+            return
+        description, agent_type = self._tasks.pop(words, ("", "")) if name else ("", "")
+        if agent_type:
+            yield Meta(agent_type=agent_type, stream=name)
+        yield from self._title(name, "words", description or words)
+
+    # Messages
+
+    def _message_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+        message = row["message"]
+        content = message.get("content")
+        if row["type"] == "assistant" and (reason := dropped(row, message, self._stream(name).groups)):
+            self._link(row, name)
+            yield Unknown(line_no, reason)
+            return
+        if content is not None and not isinstance(content, str | list):
+            self._link(row, name)
+            got = type(content).__name__
+            yield Problem(line_no, f"message content: expected text or a list of blocks, got {got}")
+            return
+        decoded = Content(text_of(row.get("uuid")) or f"line {line_no}", content)
+        for kind in decoded.unknown:
+            yield Unknown(line_no, kind)
+        if not decoded.parts and usage_of(object_of(message.get("usage"))) is None:
+            self._link(row, name)  # nothing was said
+            return
+        if row["type"] == "assistant":
+            yield from self._entry(line_no, line, row, name, "assistant", decoded.parts)
+            return
+        if row.get("isCompactSummary") is True:
+            yield from self._summary(line_no, line, row, name, decoded.parts)
+            return
+        parts = self._tie_results(row, name, decoded.parts)
+        only_results = bool(parts) and all(isinstance(p, ToolResult) for p in parts)
+        has_results = any(isinstance(p, ToolResult) for p in parts)
+        words = None if row.get("isMeta") is True or is_notification(row) else own_words(content)
+        spoken = words is not None or any(isinstance(p, Media) for p in parts) or has_results
+        speaker = "" if spoken else REMINDER
+        yield from self._entry(line_no, line, row, name, "tool" if only_results else "user", parts, speaker)
+        if words is not None and not only_results:
+            yield from self._words(name, words)
+
+    def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
+        """Gives results without a call id the one the row names, or that of the oldest open call of its parent."""
+        if all(p.call_id for p in parts if isinstance(p, ToolResult)):
+            return parts
+        stream = self._stream(name)
+        source = text_of(row.get("sourceToolAssistantUUID") or row.get("parentUuid"))
+        waiting = stream.open_calls.get(source, [])
+        tied: list[Part] = []
+        for part in parts:
+            if not isinstance(part, ToolResult) or part.call_id:
+                tied.append(part)
+                continue
+            call_id = waiting.pop(0) if waiting else text_of(row.get("sourceToolUseID"))
+            tied.append(replace(part, call_id=call_id))
+        return tied
+
+    def _entry(
+        self,
+        line_no: int,
+        line: bytes,
+        row: dict[str, Any],
+        name: str,
+        role: Any,
+        parts: list[Part],
+        speaker: str = "",
+        kind: EntryKind = "message",
+    ) -> Iterator[Record]:
+        message = Message(role, tuple(parts), speaker)
+        stream, at = self._stream(name), when(row.get("timestamp"))
+        uuid = optional(row.get("uuid")) or f"line {line_no}"
+        if uuid in stream.seen:
+            if stream.seen[uuid] == hash(message):
+                return  # a copy, made when a session was resumed or forked
+            reason = f"the uuid {uuid[:40]!r} stands on another row too; this one is kept behind the last row"
+            yield Problem(line_no, reason)
+            uuid, row = f"{uuid}#{line_no}", {k: v for k, v in row.items() if k != "parentUuid"}
+        stream.seen[uuid] = hash(message)
+        yield from self._facts(row, name)
+        call = object_of(row.get("message")) if role == "assistant" else {}
+        key = call_key(row, call) if call else None
+        group = key if text_of(call.get("id")) else None
+        self._remember_calls(stream, uuid, parts, group)
+        parent = optional(row.get("parentUuid")) if "parentUuid" in row else "?"
+        round_id = self._round(stream, row, uuid, message, group)
+        live = stream.tree.add(uuid, parent, round_id)
+        before = stream.tree.parent_of(uuid)
+        if live is not None:
+            yield Rewind(before, uuid, at, name, live)
+        usage = usage_of(object_of(call.get("usage")))
+        yield Entry(
+            message, uuid, before, group, at, optional(call.get("model")), usage, key if usage else None, kind, name,
+            line, optional(next(iter(list_of(row.get("supersedesUuids"))), None)),
+        )  # fmt: skip
+        if uuid in self._summaries and not name:
+            yield from self._title("", "summary", self._summaries.pop(uuid))
+
+    def _remember_calls(self, stream: _Stream, uuid: str, parts: list[Part], group: str | None) -> None:
+        if group:
+            stream.groups.add(group)
+        for part in parts:
+            if not isinstance(part, ToolCall):
+                continue
+            stream.rounds[part.id] = group or uuid
+            if part.id.startswith(f"{uuid}:"):
+                stream.open_calls.setdefault(uuid, []).append(part.id)
+            if part.name in ("Task", "Agent"):
+                task = object_of(parse(part.arguments.encode()))
+                prompt = text_of(task.get("prompt")).strip()
+                self._tasks[prompt] = (text_of(task.get("description")), text_of(task.get("subagent_type")))
+
+    @staticmethod
+    def _round(
+        stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None
+    ) -> str | None:
+        """The API call the row belongs to: its own, that of the call it answers, or, for a reminder, its parent's."""
+        parent = text_of(row.get("parentUuid"))
+        round_id: str | None = None
+        if message.role == "assistant":
+            round_id = group or uuid
+        elif message.results:
+            source = text_of(row.get("sourceToolAssistantUUID")) or parent
+            found = (stream.rounds.get(r.call_id) for r in message.results)
+            round_id = next((r for r in found if r), None) or stream.rounds.get(source)
+        elif message.name == REMINDER:
+            round_id = stream.rounds.get(stream.tree.resolve(parent)[0] or "")
+        if round_id:
+            stream.rounds[uuid] = round_id
+        return round_id
+
+    def _attachment(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+        attachment = object_of(row.get("attachment"))
+        kind = text_of(attachment.get("type"))
+        parts = attachment_parts(attachment)
+        if parts:
+            speaker = "" if is_users_own(attachment) else REMINDER
+            yield from self._entry(line_no, line, row, name, "user", parts, speaker)
+            return
+        self._link(row, name)
+        if kind not in SENT_ATTACHMENTS and kind not in UNSENT_ATTACHMENTS:
+            yield Unknown(line_no, f"attachment {kind or 'without type'}")
+
+    def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
+        """Calls and results as rows of their own, as drafts of the format had them; tied by name and order."""
+        stream, tool = self._stream(name), text_of(row.get("name"))
+        uuid = text_of(row.get("uuid")) or f"line {line_no}"
+        waiting = stream.open_calls.setdefault(f"tool {tool}", [])
+        if row["type"] == "tool_use":
+            call = ToolCall(text_of(row.get("id")) or uuid, tool, dumps(row.get("input", {})))
+            waiting.append(call.id)
+            yield from self._entry(line_no, line, row, name, "assistant", [call])
+            return
+        output = row.get("output", row.get("content"))
+        call_id = text_of(row.get("tool_use_id")) or (waiting.pop(0) if waiting else "")
+        result = ToolResult(call_id, output if isinstance(output, str) else dumps(output), tool)
+        yield from self._entry(line_no, line, row, name, "tool", [result])
+
+    # Compaction
+
+    def _boundary(self, row: dict[str, Any], name: str) -> Iterator[Record]:
+        uuid, stream = optional(row.get("uuid")), self._stream(name)
+        if uuid is not None and uuid in stream.tree:
+            return  # a copy
+        about = object_of(row.get("compactMetadata"))
+        segment = object_of(about.get("preservedSegment"))
+        kept = stream.tree.cut(uuid, optional(segment.get("headUuid")), optional(segment.get("tailUuid")))
+        stream.compacting = True
+        trigger = text_of(about.get("trigger")) or "unknown"
+        before = count_of(about.get("preTokens")) or None
+        yield Compaction(when(row.get("timestamp")), trigger, before, uuid, None, name, kept)
+
+    def _summary(
+        self, line_no: int, line: bytes, row: dict[str, Any], name: str, parts: list[Part]
+    ) -> Iterator[Record]:
+        stream = self._stream(name)
+        uuid = optional(row.get("uuid"))
+        if not stream.compacting and uuid not in stream.seen:  # older versions write no boundary
+            stream.tree.cut(None)
+            yield Compaction(
+                when(row.get("timestamp")), "unknown", None, uuid or f"line {line_no}", None, name
+            )
+        stream.compacting = False
+        if stream.tree.tip is None:
+            row = row | {"parentUuid": None}  # it begins the new context, whatever it hangs on
+        yield from self._entry(line_no, line, row, name, "user", parts, REMINDER, "compaction_summary")

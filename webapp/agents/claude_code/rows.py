@@ -1,0 +1,55 @@
+"""Claude Code's rows: which are dropped, and which API call a row belongs to with what usage."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from webapp.agents.reading.rows import count_of, list_of, object_of, optional, text_of
+from webapp.agents.records import Usage
+
+# Rows the agent keeps for itself: known, never sent, without a place in the tree.
+OWN_ROWS = frozenset({
+    "agent-color", "agent-name", "agent-setting", "atis-latch", "attribution-snapshot", "bridge-session",
+    "content-replacement", "context-collapse-commit", "context-collapse-snapshot", "file-history-delta",
+    "file-history-snapshot", "frame-link", "last-prompt", "mode", "permission-mode", "pr-link",
+    "queue-operation", "relocated", "result", "speculation-accept", "started", "tag", "task-summary",
+    "worktree-state",
+})  # fmt: skip
+
+
+def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str]) -> str | None:
+    """Why an assistant's row is no message; None if it is one. `calls` are those that had a message before."""
+    if row.get("isApiErrorMessage") is True:
+        return "API error message"
+    usage = message.get("usage")
+    if not isinstance(usage, dict) or usage_of(usage) is not None:
+        return None
+    model = text_of(message.get("model"))
+    blocks = [b for b in list_of(message.get("content")) if isinstance(b, dict)]
+    has_call = any(text_of(b.get("type")).endswith("tool_use") for b in blocks)
+    foreign = bool(model) and not model.startswith(("claude", "<"))
+    return None if has_call or foreign or call_key(row, message) in calls else "assistant row without usage"
+
+
+def is_notification(row: dict[str, Any]) -> bool:
+    """Whether a user row is the client's own notice that a task ended."""
+    return object_of(row.get("origin")).get("kind") == "task-notification"
+
+
+def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
+    """What names one API call: message.id and requestId; a row without either is a call by itself."""
+    ids = [optional(message.get("id")), optional(row.get("requestId"))]
+    if ids[0] is None:
+        return text_of(row.get("uuid"))
+    return ":".join(i for i in ids if i)
+
+
+def usage_of(usage: dict[str, Any]) -> Usage | None:
+    """The call's usage; None if nothing was used."""
+    read = count_of(usage.get("cache_read_input_tokens"))
+    written = count_of(usage.get("cache_creation_input_tokens"))
+    total = count_of(usage.get("input_tokens")) + read + written
+    output = count_of(usage.get("output_tokens"))
+    thought = count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens"))
+    return Usage(total, output, read, written, thought) if total or output else None

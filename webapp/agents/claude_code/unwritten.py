@@ -1,0 +1,131 @@
+"""What Claude Code sends and does not write down, as far as its own rules foretell it, and what it writes and keeps.
+
+Versions that write `attachment` rows say what they add to a call. Older ones, and sub-agents of newer ones, add the
+same and say nothing; the reminder of the task list can be followed all the same. It comes with the call behind the
+tenth row of answers since the list was last written and since the last reminder (before 2.1: the sixth and the third),
+thoughts not counted, and shows the list. Public analyses of the agent name these steps `TURNS_SINCE_WRITE` and
+`TURNS_BETWEEN_REMINDERS`; in the sessions that `benchmarks.prediction` replays they hold from call to call.
+
+The other way round, some arguments of calls are filled in for the screen and for hooks, and taken out before the
+conversation is sent: the plan that `ExitPlanMode` shows is its file's, `SendMessage` says everything twice.
+
+The state is small, bounded and JSON-able.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scoring.messages import Reasoning, ToolCall
+from scoring.tokens.counting import TokenCounter
+from webapp.agents.reading.rows import dumps, list_of, object_of, parse, text_of
+from webapp.agents.records import REMINDER, Entry
+
+SOURCE = "claude-code"
+# Tools that write the list of tasks; the older one has the whole list in its arguments.
+TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
+# Rows of answers since the list was written, and since the last reminder.
+STEPS, OLDER_STEPS = (10, 10), (6, 3)
+LONGER_FROM = (2, 1)
+# The reminder's own words with the tags around them, in tokens of o200k.
+WORDS, OLDER_WORDS = 115, 95
+# Arguments that are never sent. A plan is the file's only where one was written to a file: the tool's first versions
+# took it from the model.
+EXIT_PLAN, PLANS = "ExitPlanMode", "/.claude/plans/"
+UNSENT: Mapping[str, tuple[str, ...]] = {
+    EXIT_PLAN: ("plan", "planFilePath"),
+    "SendMessage": ("type", "recipient", "content"),
+}
+
+
+@dataclass(slots=True)
+class Unwritten:
+    """Rows of answers since the list was written and since the last reminder, and the tokens of the list.
+
+    `told`: this transcript says by itself what is added. `plans`: a plan was written to a file. `unsent`: tokens
+    written since the last call that are not sent. `call` is the call being answered, `asked` what it brought besides
+    the messages, `unreported` what came so far with calls that report no usage. `older`: the steps of versions
+    before 2.1 hold.
+    """
+
+    since_list: int = 0
+    since_reminder: int = 0
+    listed: int = 0
+    told: bool = False
+    plans: bool = False
+    unsent: int = 0
+    call: str = ""
+    asked: int = 0
+    unreported: int = 0
+    older: bool = False
+
+    def version(self, version: str) -> None:
+        """Says which version of the agent writes."""
+        numbers = tuple(int(n) for n in version.split(".")[:2] if n.isdigit())
+        self.older = len(numbers) == len(LONGER_FROM) and numbers < LONGER_FROM
+
+    def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
+        """One row more, in order of arrival. `counter` counts as the session's model does, by `factor`."""
+        if entry.message.role != "assistant":
+            added = entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b"")
+            self.told = self.told or added
+            return
+        call = entry.call_key or entry.group or entry.source_id or ""
+        if call != self.call:
+            self.asked = self.waiting(factor)
+            self.since_reminder = 0 if self.due else self.since_reminder
+            self.call, self.unsent = call, 0
+        if all(isinstance(part, Reasoning) for part in entry.message.parts):
+            return
+        self.since_list += 1
+        self.since_reminder += 1
+        for part in entry.message.parts:
+            if isinstance(part, ToolCall):
+                self._called(part, counter)
+
+    def _called(self, call: ToolCall, counter: TokenCounter) -> None:
+        if call.name in TASKS or call.name == TODOS:
+            self.since_list = 0
+        if call.name == TODOS:
+            self.listed = counter.count(_list_of(call.arguments))
+        elif call.name == "Write":
+            self.plans = self.plans or PLANS in call.arguments
+        elif call.name in UNSENT and (self.plans or call.name != EXIT_PLAN):
+            given = object_of(parse(call.arguments.encode()))
+            kept = {k: v for k, v in given.items() if k not in UNSENT[call.name]}
+            self.unsent += counter.count(call.arguments) - counter.count(dumps(kept))
+
+    @property
+    def due(self) -> bool:
+        """Whether the next call brings the reminder."""
+        since_list, between = OLDER_STEPS if self.older else STEPS
+        return not self.told and self.since_list >= since_list and self.since_reminder >= between
+
+    def waiting(self, factor: float) -> int:
+        """Tokens that come with the next call and are in no row, less those that are in one and do not come."""
+        words = round(factor * (OLDER_WORDS if self.older else WORDS))
+        return (words + self.listed if self.due else 0) - self.unsent
+
+    def compacted(self) -> None:
+        """The agent replaced its context, and counts anew."""
+        self.since_list = self.since_reminder = self.unsent = self.unreported = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> Unwritten:
+        """What `to_dict` wrote; unknown keys are ignored."""
+        return cls(**{k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__})
+
+
+def _list_of(arguments: str) -> str:
+    """The list as the reminder shows it; one that is done is forgotten."""
+    todos = list(map(object_of, list_of(object_of(parse(arguments.encode())).get("todos"))))
+    if all(todo.get("status") == "completed" for todo in todos):
+        return ""
+    lines = (f"{n}. [{text_of(t.get('status'))}] {text_of(t.get('content'))}" for n, t in enumerate(todos, 1))
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Codex CLI: its rollout files and their items."""

@@ -1,0 +1,314 @@
+"""Codex's rollouts: rows of JSON with an envelope, or, before late 2025, bare items without one.
+
+What is sent to the model are the items of `response_item` rows; most `event_msg` rows repeat them for the screen
+and are ignored. Usage comes in rows of its own, each call's more than once and the first one empty: a call is named
+by the running totals, which no two calls share. A compaction brings the new history along.
+
+A fork or sub-agent begins with a copy of its parent's rows. They are the parent's, with their usage, and are
+dropped: all rows until a turn whose id (a UUID with a time in it) is not older than the session itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from scoring.messages import Message, Text
+from webapp.agents.codex import files as codex_files
+from webapp.agents.codex.items import COMPACTION_ITEMS, Items, user_words
+from webapp.agents.reading.rows import (
+    count_of,
+    digest,
+    dumps,
+    object_of,
+    optional,
+    parse,
+    short_title,
+    text_of,
+    when,
+)
+from webapp.agents.records import (
+    REMINDER,
+    Compaction,
+    Entry,
+    EntryKind,
+    Meta,
+    Problem,
+    Record,
+    Rewind,
+    TranscriptFile,
+    Unknown,
+    Usage,
+    UsageReport,
+)
+
+SOURCE = codex_files.SOURCE
+roots = codex_files.roots
+discover = codex_files.discover
+
+# Rows with an envelope that say nothing about what is sent, or repeat it.
+_OWN_ROWS = frozenset({"world_state", "inter_agent_communication", "inter_agent_communication_metadata"})
+_KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 tokens of 4 bytes
+_REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
+
+
+_New = tuple[Message, EntryKind, bytes | None]  # of a new history: message, kind, row
+
+
+class Decoder:
+    """Decodes the rows of one rollout."""
+
+    def __init__(self, file: TranscriptFile | None = None) -> None:
+        self._items = Items()
+        self._live: list[tuple[str, Message]] = []  # the agent's context: (source id, message)
+        self._model: str | None = None
+        self._group: str | None = None  # the API call that the assistant's items belong to
+        self._input_end: str | None = None
+        self._calls: set[str] = set()
+        self._tokens: int | None = None  # of the context, as last reported
+        self._titled = file is not None and file.title is not None
+        self._own_id: str | None = None
+        self._began: datetime | None = None
+        self._replaying = False
+        self._turns_named = False  # whether turns have ids with a time in them
+
+    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
+        """The records of one line (without line end). Lines count from 1 and come in order."""
+        row = parse(line)
+        if isinstance(row, str):
+            yield Problem(line_no, row)
+            return
+        kind, payload, at = text_of(row.get("type")), row.get("payload"), when(row.get("timestamp"))
+        if not isinstance(payload, dict):
+            yield from self._bare(line_no, line, row)
+            return
+        if self._replaying and self._is_copy(kind, payload, at):
+            return
+        if kind == "response_item":
+            yield from self._item(line_no, line, payload, at)
+        elif kind == "event_msg":
+            yield from self._event(f"{line_no}-{digest(line, 6)}", payload, at)
+        elif kind == "turn_context":
+            yield from self._turn(payload)
+        elif kind == "session_meta":
+            yield from self._session(payload)
+        elif kind == "compacted":
+            yield from self._compacted(line_no, line, payload, at)
+        elif kind not in _OWN_ROWS:
+            yield Unknown(line_no, kind or "row without type")
+
+    # Facts about the session
+
+    def _session(self, meta: dict[str, Any]) -> Iterator[Record]:
+        session = text_of(meta.get("id"))
+        if self._own_id is not None:
+            # The parent's own first row: what follows is a copy. A resumed session repeats its own row.
+            self._replaying = session != self._own_id and not self._live
+            return
+        self._own_id, self._began = session, when(meta.get("timestamp"))
+        parent, title, kind = codex_files.origin_of(meta)
+        self._replaying = bool(optional(meta.get("forked_from_id")))
+        parent = None if parent == session else parent
+        cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))
+        self._titled = self._titled or bool(title)
+        yield Meta(short_title(title or ""), None, cwd, version, parent, kind)
+
+    def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
+        """Whether the row is still the parent's. Ends the replay at the first row that is not."""
+        if kind == "session_meta":
+            return True
+        passed_on = object_of(payload.get("internal_chat_message_metadata_passthrough"))
+        turn = text_of(payload.get("turn_id")) or text_of(passed_on.get("turn_id"))
+        begun, own = _time_in(turn), _time_in(self._own_id or "")
+        if begun is not None and own is not None:
+            self._turns_named = True
+            self._replaying = begun < own
+        elif (
+            not self._turns_named
+            and kind in ("turn_context", "event_msg", "response_item")
+            and at
+            and self._began
+        ):
+            later = (at - self._began).total_seconds() > _REPLAY_SECONDS
+            self._replaying = not (later and text_of(payload.get("type")) in ("user_message", "message"))
+        return self._replaying
+
+    def _turn(self, payload: dict[str, Any]) -> Iterator[Record]:
+        model = optional(payload.get("model"))
+        if model and model != self._model:
+            self._model = model
+            yield Meta(model=model)
+
+    def _event(self, source_id: str, payload: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        kind = payload.get("type")
+        if kind == "token_count":
+            yield from self._usage(object_of(payload.get("info")), at)
+        elif kind == "task_started" and (window := count_of(payload.get("model_context_window"))):
+            yield Meta(window=window)
+        elif kind == "thread_name_updated":
+            name = short_title(text_of(payload.get("thread_name") or payload.get("name")))
+            if name:
+                self._titled = True
+                yield Meta(title=name)
+        elif kind == "thread_rolled_back":
+            yield from self._rolled_back(source_id, count_of(payload.get("num_turns")), at)
+
+    def _usage(self, info: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        last, total = object_of(info.get("last_token_usage")), object_of(info.get("total_token_usage"))
+        window = count_of(info.get("model_context_window")) or None
+        usage = Usage(
+            count_of(last.get("input_tokens")),
+            count_of(last.get("output_tokens")),
+            count_of(last.get("cached_input_tokens")),
+            count_of(last.get("cache_write_input_tokens")),
+            count_of(last.get("reasoning_output_tokens")),
+            window,
+        )
+        if not usage.input_tokens:
+            return
+        sums = [
+            count_of((total or last).get(k)) for k in ("input_tokens", "cached_input_tokens", "output_tokens")
+        ]
+        key = "total " + "/".join(map(str, sums))
+        if key in self._calls:
+            return
+        self._calls.add(key)
+        self._tokens = usage.input_tokens + usage.output_tokens
+        yield UsageReport(usage, at, key, self._model, "", self._input_end)
+
+    # Messages
+
+    def _item(self, line_no: int, line: bytes, item: dict[str, Any], at: datetime | None) -> Iterator[Record]:
+        source_id = f"{line_no}-{digest(line, 6)}"
+        message = self._items.message(item, source_id)
+        if message is None:
+            return
+        if isinstance(message, str):
+            yield Unknown(line_no, message)
+            return
+        if not message.parts:
+            yield Unknown(line_no, f"{text_of(item.get('type')) or 'message'} without content")
+            return
+        summary = text_of(item.get("type")) in COMPACTION_ITEMS or _is_summary(message)
+        kind: EntryKind = "compaction_summary" if summary else "message"
+        yield self._entry(message, source_id, at, line, kind)
+        words = None if self._titled else user_words(message)
+        if words and (title := short_title(words)):
+            self._titled = True
+            yield Meta(title=title)
+
+    def _entry(
+        self,
+        message: Message,
+        source_id: str,
+        at: datetime | None,
+        line: bytes | None,
+        kind: EntryKind = "message",
+    ) -> Entry:
+        if message.role == "assistant":
+            self._group = self._group or f"call {source_id}"
+        else:
+            self._group, self._input_end = None, source_id
+        before = self._live[-1][0] if self._live else None
+        self._live.append((source_id, message))
+        model = self._model if message.role == "assistant" else None
+        return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=line)
+
+    def _bare(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
+        """A row without envelope: an item, or the facts that stood at the top of the file."""
+        at = when(row.get("timestamp") or row.get("created_at"))
+        if "type" in row or "role" in row:
+            yield from self._turn(row)
+            yield from self._item(line_no, line, row, at)
+        elif "id" in row and "timestamp" in row and self._own_id is None:
+            self._own_id = text_of(row.get("id"))
+            yield Meta(cwd=optional(row.get("cwd")), version=optional(row.get("cli_version")))
+        elif "record_type" not in row:
+            yield Unknown(line_no, "row without type")
+
+    # What changes the context
+
+    def _rolled_back(self, source_id: str, turns: int, at: datetime | None) -> Iterator[Record]:
+        starts = [n for n, (_, message) in enumerate(self._live) if user_words(message) is not None]
+        if not turns or not starts:
+            return
+        self._live = self._live[: starts[max(0, len(starts) - turns)]]
+        self._group = None
+        self._input_end = next((i for i, m in reversed(self._live) if m.role != "assistant"), None)
+        to = self._live[-1][0] if self._live else None
+        yield Rewind(to, source_id, at, "", tuple(i for i, _ in self._live))
+
+    def _compacted(
+        self, line_no: int, line: bytes, payload: dict[str, Any], at: datetime | None
+    ) -> Iterator[Record]:
+        source_id, summary = f"{line_no}-{digest(line, 6)}", text_of(payload.get("message"))
+        history = payload.get("replacement_history")
+        unknown: list[Record] = []
+        if isinstance(history, list):
+            messages = self._replacement(line_no, source_id, history, unknown)
+        else:
+            messages = self._kept_by_older(summary)
+        known: dict[Message, list[str]] = {}
+        for live_id, message in self._live:
+            known.setdefault(message, []).append(live_id)
+        self._live, self._group, before = [], None, self._tokens
+        entries: list[Entry] = []
+        for number, (message, kind, raw) in enumerate(messages):
+            ids = known.get(message) if kind == "message" else None
+            name = ids.pop(0) if ids else f"{source_id}.{number}"
+            entries.append(self._entry(message, name, at, raw, kind))
+        self._group, self._tokens = None, None
+        yield from unknown
+        yield Compaction(at, text_of(payload.get("trigger")) or "unknown", before, source_id, tuple(entries))
+
+    def _replacement(
+        self, line_no: int, source_id: str, history: list[Any], unknown: list[Record]
+    ) -> list[_New]:
+        """The items of a new history."""
+        found: list[_New] = []
+        for number, item in enumerate(map(object_of, history)):
+            message = self._items.message(item, f"{source_id}.{number}")
+            if isinstance(message, Message) and message.parts:
+                summary = text_of(item.get("type")) in COMPACTION_ITEMS
+                found.append((message, "compaction_summary" if summary else "message", dumps(item).encode()))
+            elif message is not None:
+                kind = message if isinstance(message, str) else "message without content"
+                unknown.append(Unknown(line_no, f"in a new history: {kind}"))
+        if all(kind == "message" for _, kind, _ in found):
+            last = next((n for n in range(len(found) - 1, -1, -1) if _is_summary(found[n][0])), None)
+            if last is not None:
+                found[last] = (found[last][0], "compaction_summary", found[last][2])
+        return found
+
+    def _kept_by_older(self, summary: str) -> list[_New]:
+        """The context after a compaction that only names its summary: instructions, user messages, summary."""
+        left, kept = _KEPT_CHARS, list[_New]()
+        for _, message in reversed(self._live):
+            instructions = message.role == "system" or message.name == REMINDER
+            words = user_words(message)
+            if instructions or (words is not None and left > 0):
+                kept.append((message, "message", None))
+                left -= 0 if instructions else len(words or "")
+        kept.reverse()
+        if summary:
+            kept.append((Message("user", (Text(summary),), REMINDER), "compaction_summary", None))
+        return kept
+
+
+def _is_summary(message: Message) -> bool:
+    """Whether a message of a new history is Codex's summary, by the words it puts in front."""
+    return message.role == "user" and message.text.startswith(
+        "Another language model started to solve this problem"
+    )
+
+
+def _time_in(turn: str) -> int | None:
+    """Milliseconds since 1970 in a UUID of version 7; None if it is none."""
+    parts = turn.split("-")
+    if len(parts) != 5 or not parts[2].startswith("7"):
+        return None
+    try:
+        return int(parts[0] + parts[1], 16)
+    except ValueError:
+        return None

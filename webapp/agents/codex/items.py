@@ -1,0 +1,200 @@
+"""Items of Codex's history (the items of OpenAI's Responses API) as messages.
+
+Every item is a message. Developer messages are role system. What Codex itself puts into a user message
+(environment, AGENTS.md, notices, summaries) is a reminder. Calls that the provider carries out (web search, pictures)
+have no result of their own and are text of the assistant. Drafts of the format name things otherwise; what can be
+read of them is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from webapp.agents.reading.rows import (
+    dumps,
+    list_of,
+    media_from_base64,
+    media_from_url,
+    object_of,
+    parse,
+    text_of,
+)
+from webapp.agents.records import REMINDER
+
+# What Codex puts in front of the summary of a compaction when it hands it to the next model.
+SUMMARY_PREFIX = (
+    "Another language model started to solve this problem and produced a summary of its thinking process. You also "
+    "have access to the state of the tools that were used by that language model. Use this to build on the work that "
+    "has already been done and avoid duplicating work. Here is the summary produced by the other language model, use "
+    "the information in this summary to assist with your own analysis:"
+)
+COMPACTION_ITEMS = frozenset({"compaction", "compaction_summary", "context_compaction"})
+NOT_SENT = frozenset({"ghost_snapshot", "compaction_trigger"})
+
+_CONTEXT = re.compile(
+    r"\s*(<(environment_context|user_instructions|turn_aborted|skill|permissions|user_shell_command|apps_instructions"
+    r"|collaboration_mode|subagent_notification|personality|plugins_instructions|model_switch|environments|memor)"
+    r"|# AGENTS\.md instructions|Another language model started to solve this problem)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(r"^## My request for Codex:\s*", re.MULTILINE)
+_FAILED = re.compile(r'(Exit code: |exited with code |"exit_code":\s*)-?[1-9]')
+_ROLES: dict[str, Role] = {
+    "user": "user", "assistant": "assistant", "model": "assistant", "developer": "system", "system": "system",
+    "tool": "tool",
+}  # fmt: skip
+
+
+class Items:
+    """Decodes items in order; remembers calls without an id, to tie their results by name and order."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, list[str]] = {}
+
+    def message(self, item: dict[str, Any], name: str) -> Message | str | None:
+        """The item's message; None if it is not sent to the model; text (its type) if nobody knows it.
+
+        `name` stands in for an id where the item has none and needs one.
+        """
+        kind = text_of(item.get("type"))
+        if kind in NOT_SENT:
+            return None
+        if kind == "message" or (not kind and text_of(item.get("role"))):
+            return _said(item)
+        if kind == "agent_message":
+            return Message("user", tuple(_parts(item.get("content"))), REMINDER)
+        if kind.endswith(("_output", "_result")):
+            return Message("tool", (self._result(item),))
+        parts = tuple(self._assistant_parts(kind, item, name))
+        return Message("assistant", parts) if parts else kind or "item without type"
+
+    def _assistant_parts(self, kind: str, item: dict[str, Any], name: str) -> Iterator[Part]:
+        if kind == "reasoning":
+            yield _reasoning(item)
+        elif kind in COMPACTION_ITEMS:
+            yield Reasoning("", len(text_of(item.get("encrypted_content"))))
+        elif kind in ("web_search_call", "image_generation_call"):
+            yield from _provider_call(kind, item)
+        elif kind.endswith("_call"):
+            yield self._call(item, kind, name)
+
+    def _call(self, item: dict[str, Any], kind: str, name: str) -> ToolCall:
+        tool = text_of(item.get("name")) or text_of(object_of(item.get("function")).get("name"))
+        tool = tool or kind.removesuffix("_call")
+        said: Any = next((item[k] for k in ("arguments", "input", "action") if item.get(k) is not None), {})
+        call_id = text_of(item.get("call_id"))
+        if not call_id:
+            call_id = text_of(item.get("id")) or name
+            self._open.setdefault(tool, []).append(call_id)
+        return ToolCall(call_id, tool, said if isinstance(said, str) else dumps(said))
+
+    def _result(self, item: dict[str, Any]) -> ToolResult:
+        tool = text_of(item.get("name"))
+        waiting = self._open.get(tool, [])
+        call_id = text_of(item.get("call_id")) or (waiting.pop(0) if waiting else "")
+        said: Any = next((item[k] for k in ("output", "result", "tools") if item.get(k) is not None), "")
+        text, media = _output(said)
+        failed = item.get("success") is False or bool(_FAILED.search(text[:400] + text[-400:]))
+        return ToolResult(call_id, text, tool, failed, tuple(media))
+
+
+def user_words(message: Message) -> str | None:
+    """The user's own words in a message, for a title; None if it is not the user's."""
+    if message.role != "user" or message.name == REMINDER:
+        return None
+    for part in message.parts:
+        if isinstance(part, Text) and part.text.strip() and not _CONTEXT.match(part.text):
+            return _REQUEST.split(part.text)[-1]
+    return None
+
+
+def _said(item: dict[str, Any]) -> Message | str:
+    role = _ROLES.get(text_of(item.get("role")))
+    if role is None:
+        return f"message of role {text_of(item.get('role')) or 'nobody'}"
+    content = item.get("content") if item.get("content") is not None else item.get("message")
+    parts = tuple(_parts(content))
+    texts = [p.text for p in parts if isinstance(p, Text)]
+    own = (
+        role == "user" and bool(texts) and all(_CONTEXT.match(t) for t in texts) and len(texts) == len(parts)
+    )
+    return Message(role, parts, REMINDER if own else "")
+
+
+def _parts(content: Any) -> Iterator[Part]:
+    if isinstance(content, str):
+        yield Text(content)
+        return
+    for block in list_of(content):
+        block = object_of(block)  # noqa: PLW2901
+        if text := text_of(block.get("text")):
+            yield Text(text)
+        elif (media := _media(block)) is not None:
+            yield media
+        elif hidden := text_of(block.get("encrypted_content")):
+            yield Reasoning("", len(hidden))
+
+
+def _media(block: dict[str, Any]) -> Media | None:
+    url = block.get("image_url")
+    url = object_of(url).get("url") if isinstance(url, dict) else url
+    if isinstance(url, str) and url:
+        return media_from_url(url)
+    if data := text_of(block.get("file_data")) or text_of(block.get("data")):
+        return media_from_url(data, "document") if data.startswith("data:") else media_from_base64(data, "")
+    return None
+
+
+def _reasoning(item: dict[str, Any]) -> Reasoning:
+    blocks = [object_of(b) for b in [*list_of(item.get("summary")), *list_of(item.get("content"))]]
+    text = "\n\n".join(t for t in (text_of(b.get("text")) for b in blocks) if t)
+    return Reasoning(text, len(text_of(item.get("encrypted_content"))))
+
+
+def _provider_call(kind: str, item: dict[str, Any]) -> Iterator[Part]:
+    if kind == "web_search_call":
+        yield Text("web search: " + dumps(item.get("action") or {}))
+        return
+    yield Text("picture: " + text_of(item.get("revised_prompt")))
+    if data := text_of(item.get("result")):
+        yield media_from_base64(data, "image/png")
+
+
+def _output(said: Any) -> tuple[str, list[Media]]:
+    """(text, media) of what a call gave back, in any of the shapes it was ever written in."""
+    if isinstance(said, str):
+        return _of_shell(said) if said.startswith('{"') else said, []
+    blocks = said
+    if isinstance(said, dict):
+        blocks = said.get("content") if isinstance(said.get("content"), str | list) else [said]
+        if isinstance(blocks, str):
+            return blocks, []
+    media: list[Media] = []
+    texts: list[str] = []
+    for block in list_of(blocks):
+        found = _media(block) if isinstance(block, dict) else None
+        if found is not None:
+            media.append(found)
+        elif isinstance(block, dict) and isinstance(block.get("text"), str):
+            texts.append(block["text"])
+        else:
+            texts.append(block if isinstance(block, str) else dumps(block))
+    return "\n".join(texts), media
+
+
+def _of_shell(said: str) -> str:
+    """A command's output as it is sent: the file has it as JSON with the exit code, the model gets plain lines."""
+    row = object_of(parse(said.encode()))
+    about = row.get("metadata")
+    if not isinstance(row.get("output"), str) or not isinstance(about, dict) or len(row) > 2:
+        return said
+    code, seconds = about.get("exit_code"), about.get("duration_seconds")
+    lines = [
+        *([f"Exit code: {code}"] if code is not None else []),
+        *([f"Wall time: {seconds} seconds"] if seconds is not None else []),
+        "Output:",
+    ]
+    return "\n".join([*lines, row["output"]])

@@ -1,0 +1,199 @@
+"""Gemini CLI's sessions, in both layouts: lines that are appended, and a JSON document that is written anew.
+
+Lines: first the session's facts, then records; `{"$set": …}` changes facts (or brings a new list of messages),
+`{"$rewindTo": id}` takes that message and all behind it out of the context. Documents are read whole by `read`,
+which gives what changed since its `state` was made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
+from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading.rows import list_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.updates import History
+from webapp.agents.records import Entry, Meta, Problem, Record, TranscriptFile, Unknown
+
+SOURCE = "gemini-cli"
+MAX_DOCUMENT = 64 << 20
+
+_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]+)"')
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """The folder with projects, existing or not: below GEMINI_CLI_HOME, else below the home folder."""
+    configured = env.get("GEMINI_CLI_HOME", "").strip()
+    home = Path(configured).expanduser() if configured else home_of(env)
+    return [home / ".gemini" / "tmp"]
+
+
+def discover(root: Path) -> Iterator[TranscriptFile]:
+    """The sessions below `root`, newest first. Reads the first bytes of each, where its id stands."""
+    for found in list_files(root, (".jsonl", ".json")):
+        path = found.path
+        folders = [p.name for p in path.parents]
+        if "chats" not in folders[:2] or (path.suffix == ".json" and not path.name.startswith("session-")):
+            continue
+        parent = folders[0] if folders[0] != "chats" else None
+        named = _SESSION.search(read_head(path, 4096))
+        own = named[1].decode("utf-8", "replace") if named else path.stem
+        session = f"{parent}.agent-{path.stem}" if parent else own
+        kind = "sub-agent" if parent else None
+        yield TranscriptFile(path, session, parent, SOURCE, None, kind, found.modified, found.size)
+
+
+def is_document(path: Path) -> bool:
+    """Whether a session is in the older layout: to be read by `read`, not followed line by line."""
+    return path.suffix == ".json"
+
+
+class Decoder:
+    """Decodes the lines of one session."""
+
+    def __init__(self, file: TranscriptFile | None = None) -> None:
+        self._history = History({})
+        self._facts = _Facts({"title": file.title if file else None})
+
+    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
+        """The records of one line (without line end). Lines count from 1 and come in order."""
+        row = parse(line)
+        if isinstance(row, str):
+            yield Problem(line_no, row)
+            return
+        if "$rewindTo" in row:
+            yield from self._rewind(line_no, row.get("$rewindTo"))
+        elif "$set" in row:
+            changes = object_of(row["$set"])
+            yield from self._facts.told(changes)
+            if isinstance(changes.get("messages"), list):
+                yield from _replaced(self._history, self._facts, changes["messages"], line_no)
+        elif "sessionId" in row and "type" not in row:
+            yield from self._facts.told(row)
+        elif text_of(row.get("id")):
+            yield from _record(self._history, self._facts, row, line_no, line)
+            names = [name for name, _ in messages_of(row, text_of(row.get("id")))]
+            yield from self._history.bring_back(names)  # written again after a rewind
+        else:
+            yield Unknown(line_no, text_of(row.get("type")) or "row without id")
+
+    def _rewind(self, line_no: int, target: Any) -> Iterator[Record]:
+        keep = self._history.before(text_of(target))
+        if keep is None:
+            yield Problem(line_no, f"rewind to {text_of(target)[:40]!r}, which is not in the conversation")
+            return
+        yield from self._history.cut(keep)
+
+
+class _Facts:
+    """What was said about the session; `state` remembers it between reads."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self._state = state
+
+    @property
+    def model(self) -> str | None:
+        """The model that spoke last."""
+        return optional(self._state.get("model"))
+
+    def told(self, facts: dict[str, Any]) -> Iterator[Record]:
+        """The session's facts, those that are new."""
+        folders = [f for f in list_of(facts.get("directories")) if isinstance(f, str)]
+        title = short_title(text_of(facts.get("summary")))
+        model = optional(object_of(facts.get("meta")).get("model"))
+        yield from self._new("cwd", folders[0] if folders else None)
+        if not self._state.get("model"):
+            yield from self._new("model", model)
+        if title:
+            yield from self._new("title", title)
+
+    def seen(self, record: Record) -> Iterator[Record]:
+        """What an entry says about the session: its model, and a title from the user's first words."""
+        if not isinstance(record, Entry):
+            return
+        yield from self._new("model", record.model)
+        words = user_words(record.message)
+        if words and not self._state.get("title") and (title := short_title(words)):
+            yield from self._new("title", title)
+
+    def _new(self, key: str, value: str | None) -> Iterator[Record]:
+        if value and self._state.get(key) != value:
+            self._state[key] = value
+            said: dict[str, Any] = {key: value}
+            yield Meta(**said)
+
+
+def _record(
+    history: History, facts: _Facts, record: dict[str, Any], line_no: int | None, raw: bytes | None
+) -> Iterator[Record]:
+    """What is new in one record, and what it says about the session."""
+    kind, record_id = kind_of(record), text_of(record.get("id"))
+    if kind not in ("user", "model"):
+        if kind != "notice":
+            yield Unknown(line_no, kind or "record without type")
+        return
+    at = when(record.get("timestamp") or record.get("ts"))
+    model = optional(record.get("model")) or facts.model
+    usage = usage_of(object_of(record.get("tokens")))
+    for found in history.put(record_id, messages_of(record, record_id), at, usage, model, raw):
+        yield found
+        yield from facts.seen(found)
+
+
+def _replaced(history: History, facts: _Facts, messages: list[Any], line_no: int | None) -> Iterator[Record]:
+    """What a whole list of messages changes: new and newer ones, and which are in the context in what order."""
+    wanted: list[str] = []
+    for number, one in enumerate(messages):
+        record = object_of(one)
+        record = record | {"id": text_of(record.get("id")) or f"n{number}"}
+        names = [name for name, _ in messages_of(record, record["id"])]
+        if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
+            yield from history.cut(wanted.copy())  # what is new stands behind what is wanted so far
+        yield from _record(history, facts, record, line_no, None)
+        wanted += names
+    yield from history.cut(wanted)
+
+
+def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
+    """What changed in a session of the older layout since `state`, which is changed along; {} reads it all.
+
+    `state` is JSON-ready and belongs to this file. A document that is half written is a Problem and changes nothing.
+    """
+    try:
+        about = file.path.stat()
+        look = [about.st_size, about.st_mtime_ns]
+        if state.get("look") == look:
+            return
+        data = file.path.read_bytes() if about.st_size <= MAX_DOCUMENT else b""
+    except OSError as error:
+        yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
+        return
+    state["look"] = look
+    if not data:
+        if look[0]:
+            yield Problem(None, f"file of {look[0]:,} bytes skipped; the largest allowed is {MAX_DOCUMENT:,}")
+        return
+    yield from read_document(data, state)
+
+
+def read_document(data: bytes, state: dict[str, Any]) -> Iterator[Record]:
+    """The same for the bytes of a document."""
+    document = parse(data.removeprefix(b"\xef\xbb\xbf"))
+    if isinstance(document, str):
+        yield Problem(1, document)
+        return
+    yield from read_value(document, state)
+
+
+def read_value(document: dict[str, Any], state: dict[str, Any]) -> Iterator[Record]:
+    """The same for a document that was parsed."""
+    messages = next((document[k] for k in ("messages", "history") if isinstance(document.get(k), list)), None)
+    if messages is None:
+        yield Problem(1, "no list of messages in the document")
+        return
+    facts = _Facts(state.setdefault("facts", {}))
+    yield from facts.told(document)
+    yield from _replaced(History(state), facts, messages, None)

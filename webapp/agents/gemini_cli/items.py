@@ -1,0 +1,120 @@
+"""Gemini CLI's records as messages.
+
+One record of the agent is a model's message and the results of its calls: two messages, `<id>` and `<id>:results`.
+Thoughts are shown to the user and not sent again; notices (info, error, warning) are not sent at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
+from webapp.agents.reading.rows import (
+    count_of,
+    dumps,
+    list_of,
+    media_from_base64,
+    media_from_url,
+    object_of,
+    text_of,
+)
+from webapp.agents.records import REMINDER, Usage
+
+_NOTICES = frozenset({"info", "error", "warning"})
+_MODEL = frozenset({"gemini", "model", "assistant"})
+_FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
+
+
+def kind_of(record: dict[str, Any]) -> str:
+    """What a record is: user, model, notice, or its type as it stands if nobody knows it."""
+    kind = text_of(record.get("type")) or text_of(record.get("role"))
+    if kind in _NOTICES:
+        return "notice"
+    return "model" if kind in _MODEL else kind
+
+
+def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Message]]:
+    """(name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
+    content = record.get("content") if record.get("content") is not None else record.get("parts")
+    parts = list(_parts(content))
+    kind = kind_of(record)
+    if kind not in ("user", "model"):
+        return
+    if kind == "user":
+        if parts:
+            texts = [p.text for p in parts if isinstance(p, Text)]
+            own = not (texts and texts[0].lstrip().startswith(_FIRST_WORDS))
+            yield record_id, Message("user", tuple(parts), "" if own else REMINDER)
+        return
+    calls = [object_of(c) for c in list_of(record.get("toolCalls"))]
+    ids = [text_of(c.get("id")) or f"{record_id}:{n}" for n, c in enumerate(calls)]
+    for call_id, call in zip(ids, calls, strict=True):
+        parts.append(ToolCall(call_id, text_of(call.get("name")), dumps(call.get("args", {}))))
+    if parts:
+        yield record_id, Message("assistant", tuple(parts))
+    results = tuple(_result(i, c) for i, c in zip(ids, calls, strict=True) if _has_result(c))
+    if results:
+        yield f"{record_id}:results", Message("tool", results)
+
+
+def usage_of(tokens: dict[str, Any]) -> Usage | None:
+    """The usage of a model's message; None if there is none."""
+    said = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
+    thought = count_of(tokens.get("thoughts"))
+    output = count_of(tokens.get("output")) + thought
+    return Usage(said, output, count_of(tokens.get("cached")), 0, thought) if said else None
+
+
+def user_words(message: Message) -> str | None:
+    """The user's own words in a message, for a title."""
+    return message.text if message.role == "user" and message.name != REMINDER else None
+
+
+def _parts(content: Any) -> Iterator[Part]:
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            if part:
+                yield Text(part)
+            continue
+        part = object_of(part)  # noqa: PLW2901
+        if part.get("thought") is True:
+            continue
+        if text := text_of(part.get("text")):
+            yield Text(text)
+        elif (media := _media(part)) is not None:
+            yield media
+        elif call := object_of(part.get("functionCall")):
+            yield ToolCall(text_of(call.get("id")), text_of(call.get("name")), dumps(call.get("args", {})))
+
+
+def _media(part: dict[str, Any]) -> Media | None:
+    if inline := object_of(part.get("inlineData")):
+        return media_from_base64(text_of(inline.get("data")), text_of(inline.get("mimeType")))
+    if file := object_of(part.get("fileData")):
+        mime = text_of(file.get("mimeType"))
+        return media_from_url(text_of(file.get("fileUri")), mime.partition("/")[0] or "document", mime)
+    return None
+
+
+def _has_result(call: dict[str, Any]) -> bool:
+    return bool(call.get("result")) or text_of(call.get("status")) in ("success", "error", "cancelled")
+
+
+def _result(call_id: str, call: dict[str, Any]) -> ToolResult:
+    said, media = call.get("result"), []
+    texts: list[str] = []
+    for part in said if isinstance(said, list) else [said]:
+        one = object_of(part)
+        if answer := object_of(one.get("functionResponse")):
+            response = object_of(answer.get("response"))
+            output = response.get("output", response.get("error"))
+            texts.append(output if isinstance(output, str) else dumps(response))
+            media += [m for p in list_of(answer.get("parts")) if (m := _media(object_of(p))) is not None]
+        elif (found := _media(one)) is not None:
+            media.append(found)
+        elif text := (part if isinstance(part, str) else text_of(one.get("text"))):
+            texts.append(text)
+    failed = text_of(call.get("status")) in ("error", "cancelled")
+    text = "\n".join(texts) or text_of(call.get("resultDisplay"))
+    return ToolResult(call_id, text, text_of(call.get("name")), failed, tuple(media))

@@ -1,0 +1,1 @@
+"""OpenCode: its database, and the older tree of JSON files."""

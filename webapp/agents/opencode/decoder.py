@@ -1,0 +1,389 @@
+"""OpenCode's sessions: tables in a database, or, in older versions, a tree of small JSON files.
+
+Nothing is appended as lines: `read` compares a session with what its `state` says was given out before. The database
+is opened by whoever may (`Tables` says what is needed of it), read-only. A compaction is an assistant's message
+marked as summary: what came before it leaves the context, but for a tail that the request for it names. A message
+that cannot be read stands as it was read before: only one that is gone has left the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any, Protocol
+
+from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
+from webapp.agents.reading.finding import home_of, list_files, read_json_file
+from webapp.agents.reading.rows import count_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.updates import History
+from webapp.agents.records import Compaction, Entry, EntryKind, Meta, Problem, Record, TranscriptFile, Unknown
+
+SOURCE = "opencode"
+
+Row = dict[str, Any]
+Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What a session says now: `marks` of what could be read, by message, and what could not, by name.
+
+    `info` is None where the session itself cannot be read. `newest` is when a file that cannot be read was written.
+    """
+
+    marks: dict[str, Any]
+    info: Row | None = None
+    messages: Changed = field(default_factory=list)
+    broken: dict[str, tuple[list[float], str]] = field(default_factory=dict)  # (mark, reason)
+    newest: float = -inf
+
+
+class Tables(Protocol):
+    """A database that is only read."""
+
+    def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterable[Row]:
+        """The rows of a table whose columns equal `where`, in the order of their ids; none without such a table."""
+
+
+OpenDatabase = Callable[[Path], AbstractContextManager[Tables]]
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """OpenCode's data folder, existing or not: below XDG_DATA_HOME, else below `.local/share` in the home folder."""
+    configured = env.get("XDG_DATA_HOME", "").strip()
+    data = Path(configured).expanduser() if configured else home_of(env) / ".local" / "share"
+    return [data / "opencode"]
+
+
+def discover(root: Path, open_database: OpenDatabase | None = None) -> Iterator[TranscriptFile]:
+    """The sessions in the databases and the tree below `root`, newest first of each; a session of both comes once."""
+    known: set[str] = set()
+    for database in sorted(root.glob("opencode*.db")) if open_database is not None else []:
+        for file in in_database(database, open_database):
+            known.add(file.session_id)
+            yield file
+    for found in list_files(root / "storage" / "session", ".json"):
+        info = read_json_file(found.path)
+        described = _described(found.path, info) if isinstance(info, dict) else None
+        if described is not None and described.session_id not in known:
+            yield described
+
+
+def find_below(folder: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+    """The sessions of every database and every tree, whatever its name, at or below a folder that is imported."""
+    for database in sorted({*folder.glob("opencode*.db"), *folder.rglob("opencode*.db")}):
+        yield from in_database(database, open_database)
+    for tree in trees_below(folder):
+        for found in list_files(tree / "session", ".json"):
+            info = read_json_file(found.path)
+            if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
+                yield described
+
+
+def trees_below(folder: Path) -> list[Path]:
+    """The folders at or below one that hold a tree: `session` and `message` side by side."""
+    inside = (place.parent for place in folder.rglob("session") if (place.parent / "message").is_dir())
+    return sorted(
+        {*inside, *([folder] if (folder / "session").is_dir() and (folder / "message").is_dir() else [])}
+    )
+
+
+def sessions_of(path: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+    """The sessions that a changed file of OpenCode belongs to: all of a database, newest first; one of a tree."""
+    if path.name.endswith((".db", ".db-wal")):
+        if path.name.startswith("opencode"):
+            yield from in_database(path.with_name(path.name.removesuffix("-wal")), open_database)
+        return
+    tree = next((p for p in path.parents if (p / "session").is_dir()), None)
+    if tree is None or path.suffix != ".json":
+        return
+    info = object_of(read_json_file(path))
+    wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
+    for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
+        described = _described(found, object_of(read_json_file(found)))
+        if described is not None and described.session_id == wanted:
+            yield described
+
+
+def glob_safe(name: str) -> str:
+    """A name without the signs that mean something in a pattern."""
+    return "".join("?" if c in "*?[]/\\" else c for c in name)
+
+
+def in_database(database: Path, open_database: OpenDatabase | None) -> Iterator[TranscriptFile]:
+    """The sessions of a database, newest first; none of one that cannot be read."""
+    if open_database is None:
+        return
+    try:
+        with open_database(database) as tables:
+            rows = [_session_row(row) for row in tables.rows("session")]
+    except OSError:
+        return
+    rows.sort(key=lambda row: -_updated(row))
+    yield from (file for row in rows if (file := _described(database, row)) is not None)
+
+
+def _described(path: Path, info: Row) -> TranscriptFile | None:
+    session = optional(info.get("id"))
+    if session is None:
+        return None
+    parent, modified = optional(info.get("parentID")), _updated(info)
+    title = short_title(text_of(info.get("title")))
+    return TranscriptFile(path, session, parent, SOURCE, title, "sub-agent" if parent else None, modified)
+
+
+def _updated(info: Row) -> float:
+    at = when(object_of(info.get("time")).get("updated"))
+    return at.timestamp() if at else 0.0
+
+
+def read(
+    file: TranscriptFile,
+    state: dict[str, Any],
+    open_database: OpenDatabase | None = None,
+    being_written: float = inf,
+) -> Iterator[Record]:
+    """What changed in a session since `state`, which is changed along; {} reads it all.
+
+    `state` is JSON-ready and belongs to this session. What cannot be read is a Problem, told once, and changes
+    nothing. A session of which a file that cannot be read was written at `being_written` or later (seconds since
+    1970) is left alone: nothing is told and `state` stays.
+    """
+    look = _look(file.path)
+    if look is not None and state.get("look") == look and file.path.suffix != ".json":
+        return
+    seen = _Seen(dict(state.get("marks", {})))
+    if file.path.suffix == ".json":
+        _from_tree(file, seen)
+    elif open_database is None:
+        yield Problem(None, "the database of OpenCode was not opened: nothing was handed in to open it with")
+        return
+    else:
+        try:
+            with open_database(file.path) as tables:
+                _from_tables(tables, file.session_id, seen)
+        except OSError as error:
+            yield Problem(None, f"the database cannot be read: {str(error).lower()}")
+            return
+    if seen.newest >= being_written:
+        return
+    told = state.get("broken", {}) if seen.info is not None else {}
+    news = [
+        Problem(None, f"{name}: {why}") for name, (mark, why) in seen.broken.items() if told.get(name) != mark
+    ]
+    if seen.info is not None:
+        state["look"], state["marks"] = look, seen.marks
+        state["broken"] = {name: mark for name, (mark, _) in seen.broken.items()}
+    yield from news
+    if seen.info is not None:
+        yield from _changes(seen.info, seen.messages, state)
+
+
+def _look(path: Path) -> list[list[int]] | None:
+    """What a database and its write-ahead log look like from outside."""
+    seen = []
+    for part in (path, path.with_name(path.name + "-wal")):
+        try:
+            about = part.stat()
+            seen.append([about.st_size, about.st_mtime_ns])
+        except OSError:
+            seen.append([0, 0])
+    return seen
+
+
+def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Record]:
+    """The records of a session's messages, in order."""
+    history, facts = History(state), state.setdefault("facts", {})
+    names: dict[str, list[str]] = state.setdefault("names", {})
+    yield from _told(facts, "title", short_title(text_of(info.get("title"))))
+    yield from _told(facts, "cwd", optional(info.get("directory")))
+    yield from _told(facts, "version", optional(info.get("version")))
+    yield from _told(facts, "parent", optional(info.get("parentID")))
+    wanted: list[str] = []
+    for message, parts in messages:
+        message_id = text_of(message.get("id"))
+        if parts is not None:
+            yield from _message(message, parts, history, facts, names, wanted)
+        kept = state.get("summaries", {}).get(message_id)
+        if kept is not None:
+            wanted = [n for n in kept if history.knows(n)]
+        wanted += names.get(message_id, [])
+    yield from history.cut(wanted)
+
+
+def _message(
+    message: Row,
+    parts: list[Row],
+    history: History,
+    facts: Row,
+    names: dict[str, list[str]],
+    wanted: list[str],
+) -> Iterator[Record]:
+    message_id, at = text_of(message.get("id")), when(object_of(message.get("time")).get("created"))
+    said = list(messages_of(message, parts))
+    if message_id not in names:  # told once, however often the message changes
+        yield from (Unknown(None, kind) for kind in unknown_in(parts))
+        if not parts and message.get("role") == "user":
+            yield Unknown(None, "message without parts")
+    names[message_id] = [name for name, _ in said]
+    model = model_of(message)
+    if message.get("role") == "assistant":
+        yield from _told(facts, "model", model)
+    is_summary = message.get("role") == "assistant" and message.get("summary") is True and bool(said)
+    if is_summary and message_id not in history.summaries:
+        yield from _compaction(message, history, facts, wanted)
+    asked = next((p for p in parts if p.get("type") == "compaction"), None)
+    if asked is not None and message.get("role") == "user":
+        facts["asked"] = [bool(asked.get("auto")), text_of(asked.get("tail_start_id"))]
+    kind: EntryKind = "compaction_summary" if is_summary else "message"
+    for record in history.put(message_id, said, at, usage_of(message), model, None, kind):
+        yield record
+        if isinstance(record, Entry) and (words := words_of(record.message)):
+            yield from _told(facts, "title", None if facts.get("title") else short_title(words))
+
+
+def _compaction(message: Row, history: History, facts: Row, wanted: list[str]) -> Iterator[Record]:
+    automatic, tail = facts.pop("asked", [False, ""])
+    start = next((n for n, name in enumerate(wanted) if name.partition(":")[0] == tail), len(wanted))
+    kept = wanted[start:]
+    message_id = text_of(message.get("id"))
+    history.summaries[message_id] = kept
+    history.live[:] = kept
+    at = when(object_of(message.get("time")).get("created"))
+    ids = tuple(history.source_of(name) for name in kept)
+    trigger = "auto" if automatic else "manual"
+    yield Compaction(at, trigger, None, f"compaction {message_id}", None, "", ids)
+
+
+def _told(facts: Row, key: str, value: str | None) -> Iterator[Record]:
+    if value and facts.get(key) != value:
+        facts[key] = value
+        said: Row = {key: value}
+        yield Meta(**said)
+
+
+# The tree of JSON files
+
+
+def _from_tree(file: TranscriptFile, seen: _Seen) -> None:
+    """Reads a session's file in the tree, its messages, and the parts of those that changed."""
+    storage = file.path.parent.parent.parent
+    seen.info = _json(file.path, seen)
+    if seen.info is None:
+        return
+    loose = _loose_parts(storage / "part", seen)
+    for found in list_files(storage / "message" / file.session_id, ".json"):
+        message = _json(found.path, seen)
+        message_id = found.path.stem if message is None else text_of(message.get("id"))
+        if not message_id:
+            continue
+        files = sorted(list_files(storage / "part" / message_id, ".json"), key=lambda f: f.path.name)
+        files += loose.get(message_id, [])
+        before = seen.marks.get(message_id)
+        mark = [[found.modified, found.size, _created(message or {})], *([f.modified, f.size] for f in files)]
+        if message is not None and before == mark:
+            seen.messages.append((message, None))
+            continue
+        parts = [row for f in files if (row := _json(f.path, seen)) is not None]
+        torn = message is None or len(parts) < len(files) or (None in loose and before is not None)
+        if not torn and message is not None:
+            seen.marks[message_id] = mark
+            seen.messages.append((message, parts))
+        elif before is not None:
+            seen.messages.append(({"id": message_id, "time": {"created": before[0][-1]}}, None))
+    seen.messages.sort(key=lambda m: (_created(m[0]), text_of(m[0].get("id"))))
+
+
+def _created(message: Row) -> int:
+    return count_of(object_of(message.get("time")).get("created"))
+
+
+def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
+    """Parts that lie beside the folders of their messages, as in the oldest layout; None: of which, nobody can say."""
+    found: dict[str | None, list[Any]] = {}
+    try:
+        names = {entry.name for entry in folder.iterdir() if entry.suffix == ".json"}
+    except OSError:
+        return found
+    if names:
+        for file in sorted(list_files(folder, ".json"), key=lambda f: f.path.name):
+            if file.path.parent == folder:
+                row = _json(file.path, seen)
+                found.setdefault(None if row is None else text_of(row.get("messageID")), []).append(file)
+    return found
+
+
+def _json(path: Path, seen: _Seen) -> Row | None:
+    """The object in a file, or None, and why."""
+    written, size = 0.0, 0
+    try:
+        about = path.stat()
+        written, size = about.st_mtime, about.st_size
+        row = parse(path.read_bytes())
+    except OSError as error:
+        row = f"cannot be read: {(error.strerror or 'unknown reason').lower()}"
+    if isinstance(row, str):
+        seen.broken[f"{path.parent.name}/{path.name}"] = ([written, size], row)
+        seen.newest = max(seen.newest, written)
+        return None
+    return row
+
+
+# The database
+
+
+def _from_tables(tables: Tables, session: str, seen: _Seen) -> None:
+    """Reads a session in the database, its messages, and the parts of those that changed."""
+    seen.info = next((_session_row(row) for row in tables.rows("session", {"id": session})), None)
+    if seen.info is None:
+        seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
+        return
+    parts: dict[str, list[Row]] = {}
+    newest: dict[str, list[int]] = {}
+    for row in tables.rows("part", {"session_id": session}):
+        message_id = text_of(row.get("message_id"))
+        mark = newest.setdefault(message_id, [0, 0])
+        mark[:] = [mark[0] + 1, max(mark[1], count_of(row.get("time_updated")))]
+        parts.setdefault(message_id, []).append(row)
+    for row in sorted(tables.rows("message", {"session_id": session}), key=_order):
+        message_id = text_of(row.get("id"))
+        mark = [count_of(row.get("time_updated")), *newest.get(message_id, [0, 0])]
+        if mark[0] > 0 and seen.marks.get(message_id) == mark:
+            seen.messages.append(({"id": message_id}, None))
+            continue
+        data = _data(row, seen)
+        own = [found for part in parts.get(message_id, []) if (found := _data(part, seen)) is not None]
+        if data is not None and len(own) == len(parts.get(message_id, [])):
+            seen.marks[message_id] = mark
+            seen.messages.append((data, own))
+        elif message_id in seen.marks:
+            seen.messages.append(({"id": message_id}, None))
+
+
+def _order(row: Row) -> tuple[int, str]:
+    return count_of(row.get("time_created")), text_of(row.get("id"))
+
+
+def _data(row: Row, seen: _Seen) -> Row | None:
+    """The JSON in a row's `data`, with its id; or None, and why."""
+    data, name = row.get("data"), text_of(row.get("id"))
+    found = parse(data.encode("utf-8", "replace") if isinstance(data, str) else data or b"")
+    if isinstance(found, str):
+        seen.broken[f"row {name[:40]}"] = ([count_of(row.get("time_updated"))], found)
+        return None
+    return found | {"id": name}
+
+
+def _session_row(row: Row) -> Row:
+    """A row of the table `session` in the shape of the tree's session files."""
+    return {
+        "id": row.get("id"),
+        "parentID": row.get("parent_id"),
+        "directory": row.get("directory"),
+        "title": row.get("title"),
+        "version": row.get("version"),
+        "time": {"created": row.get("time_created"), "updated": row.get("time_updated")},
+    }

@@ -1,0 +1,124 @@
+"""OpenCode's messages and their parts as messages.
+
+A message is a row with its parts. An assistant's row may hold several calls of the model: words behind the result of
+a tool are those of the next one. They are messages of their own, `<id>`, `<id>:results`, `<id>:2`, `<id>:2:results` …
+An output that OpenCode has cleared is sent as the short text it puts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.messages import FileReference, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents.reading.rows import count_of, dumps, list_of, media_from_url, object_of, text_of
+from webapp.agents.records import REMINDER, Usage
+
+CLEARED = "[Old tool result content cleared]"
+_DONE = frozenset({"completed", "success", "error"})
+_UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"})
+
+
+def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
+    """(name, message) of a row with its parts, in order; nothing for one in which nothing is sent."""
+    message_id = text_of(message.get("id"))
+    if text_of(message.get("role")) == "user":
+        said = tuple(p for part in parts for p in _said(part))
+        if said:
+            texts = [p for p in parts if p.get("type") == "text"]
+            own = not texts or any(p.get("synthetic") is not True for p in texts)
+            yield message_id, Message("user", said, "" if own else REMINDER)
+        return
+    for number, step in enumerate(_steps(parts), 1):
+        name = message_id if number == 1 else f"{message_id}:{number}"
+        said = tuple(p for part in step for p in _said(part))
+        if said:
+            yield name, Message("assistant", said)
+        results = tuple(r for part in step if (r := _result(part)) is not None)
+        if results:
+            yield f"{name}:results", Message("tool", results)
+
+
+def _steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The parts of one call of the model after the other."""
+    step: list[dict[str, Any]] = []
+    answered = False
+    for part in parts:
+        kind = part.get("type")
+        if kind == "step-start" or (answered and kind in ("text", "reasoning")):
+            if any(True for p in step for _ in _said(p)):
+                yield step
+            step, answered = [], False
+        step.append(part)
+        answered = answered or _result(part) is not None
+    if step:
+        yield step
+
+
+def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
+    """The types of parts that nobody knows."""
+    for part in parts:
+        kind = text_of(part.get("type"))
+        if kind not in _UNSENT and kind not in ("text", "reasoning", "tool", "file", "subtask"):
+            yield f"part {kind or 'without type'}"
+
+
+def usage_of(message: dict[str, Any]) -> Usage | None:
+    """The usage of an assistant's row; its input as OpenCode counts it leaves out what was cached."""
+    tokens = object_of(message.get("tokens"))
+    cache = object_of(tokens.get("cache"))
+    read, written = count_of(cache.get("read")), count_of(cache.get("write"))
+    thought = count_of(tokens.get("reasoning"))
+    said = count_of(tokens.get("input")) + read + written
+    return Usage(said, count_of(tokens.get("output")) + thought, read, written, thought) if said else None
+
+
+def model_of(message: dict[str, Any]) -> str | None:
+    """The model that speaks in a row."""
+    return text_of(message.get("modelID")) or text_of(object_of(message.get("model")).get("modelID")) or None
+
+
+def words_of(message: Message) -> str | None:
+    """The user's own words, for a title."""
+    return message.text if message.role == "user" and message.name != REMINDER else None
+
+
+def _said(part: dict[str, Any]) -> Iterator[Part]:
+    kind = part.get("type")
+    if kind == "text" and part.get("ignored") is not True:
+        if text := text_of(part.get("text")):
+            yield Text(text)
+    elif kind == "reasoning":
+        yield Reasoning(text_of(part.get("text")))
+    elif kind == "subtask":
+        yield Text(text_of(part.get("prompt")))
+    elif kind == "file":
+        yield _file(part)
+    elif kind == "tool":
+        state = object_of(part.get("state"))
+        yield ToolCall(_call_id(part), text_of(part.get("tool")), dumps(state.get("input", {})))
+
+
+def _file(part: dict[str, Any]) -> Part:
+    url, mime = text_of(part.get("url")), text_of(part.get("mime"))
+    if url.startswith("data:"):
+        return media_from_url(url, mime.partition("/")[0] if mime.startswith("image") else "document", mime)
+    return FileReference(text_of(part.get("filename")) or url, "", mime)
+
+
+def _result(part: dict[str, Any]) -> ToolResult | None:
+    state = object_of(part.get("state"))
+    status = text_of(state.get("status"))
+    if part.get("type") != "tool" or status not in _DONE:
+        return None
+    if object_of(state.get("time")).get("compacted"):
+        return ToolResult(_call_id(part), CLEARED, text_of(part.get("tool")))
+    output = state.get("error") if status == "error" else state.get("output")
+    text = output if isinstance(output, str) else dumps(output)
+    files = [object_of(a) for a in list_of(state.get("attachments"))]
+    media = tuple(media_from_url(text_of(f.get("url")), "image", text_of(f.get("mime"))) for f in files)
+    return ToolResult(_call_id(part), text, text_of(part.get("tool")), status == "error", media)
+
+
+def _call_id(part: dict[str, Any]) -> str:
+    return text_of(part.get("callID")) or text_of(part.get("id"))

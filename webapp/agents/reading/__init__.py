@@ -1,0 +1,1 @@
+"""Reading: lines, growing files, JSON documents and databases that other programs write."""

@@ -1,0 +1,110 @@
+"""Which files changed below some folders, as it happens.
+
+The system tells (through watchfiles); where it cannot, and every `rescan` seconds to be sure, a walk over the
+folders does. Folders may appear later, with files in them. Nothing is opened.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from watchfiles import Change, watch
+
+from webapp.agents.reading.finding import walk
+
+log = logging.getLogger(__name__)
+
+FALLBACK_SECONDS = 2.0
+ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
+
+
+class Snapshot:
+    """What the files below some folders looked like, and which changed since the last look."""
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self._roots = roots
+        self._seen: dict[str, tuple[int, int, int]] = {}
+
+    def changed(self) -> set[Path]:
+        """The files that are new or other than at the last look; at the first look, all."""
+        now = {
+            entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
+            for root in self._roots
+            for entry, about in walk(str(root))
+            if entry.name.endswith(ENDINGS)
+        }
+        changed = {Path(path) for path, look in now.items() if self._seen.get(path) != look}
+        self._seen = now
+        return changed
+
+
+def changes(
+    roots: Sequence[Path],
+    stop: threading.Event,
+    *,
+    poll: float | None = None,
+    rescan: float = 30.0,
+) -> Iterator[set[Path]]:
+    """Sets of files that changed, until `stop` is set. The first set is every file there is.
+
+    `poll`: look by walking every so many seconds instead of being told (network drives, exhausted watches).
+    Files that vanished are not named. A set may name files that did not change; none that did is left out for
+    longer than `rescan` seconds.
+    """
+    snapshot = Snapshot(roots)
+    if found := snapshot.changed():
+        yield found
+    while not stop.is_set():
+        if poll is None:
+            try:
+                yield from _told(roots, stop, snapshot, rescan)
+                continue
+            except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
+                log.warning("cannot be told of changes, looking again and again instead: %s", error)
+                poll = FALLBACK_SECONDS
+        stop.wait(poll)
+        if not stop.is_set() and (found := snapshot.changed()):
+            yield found
+
+
+def _told(
+    roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float
+) -> Iterator[set[Path]]:
+    """Changes as the system tells them, until a root appears or vanishes."""
+    there = [root for root in roots if root.is_dir()]
+    if not there:
+        stop.wait(min(1.0, rescan))
+        if any(root.is_dir() for root in roots):
+            yield snapshot.changed()
+        return
+    looked = time.monotonic()
+    for batch in watch(
+        *there, watch_filter=None, stop_event=stop, debounce=200, step=50, rust_timeout=1000,
+        yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,
+    ):  # fmt: skip
+        if found := _files(batch):
+            yield found
+        if time.monotonic() - looked >= rescan:
+            looked = time.monotonic()
+            if missed := snapshot.changed() - found:
+                yield missed
+        if [root for root in roots if root.is_dir()] != there:
+            yield snapshot.changed()
+            return
+
+
+def _files(batch: Iterable[tuple[Change, str]]) -> set[Path]:
+    """The files of a batch, and those in new folders: they may have been there before the folder was watched."""
+    found: set[Path] = set()
+    for change, path in batch:
+        if change == Change.deleted:
+            continue
+        if path.endswith(ENDINGS):
+            found.add(Path(path))
+        elif change == Change.added and Path(path).is_dir():
+            found.update(Path(entry.path) for entry, _ in walk(path) if entry.name.endswith(ENDINGS))
+    return found

@@ -1,0 +1,319 @@
+"""Reading the lines of a file that another program appends to, and going on later where one stopped.
+
+A line is what ends with a newline; the rest of the file is not yet a line. A `Mark` is all that has to be kept:
+how far was read, and what the bytes there looked like, so that a file that was cut off or replaced is noticed and
+read anew. A file whose size, time and identity did not change is not opened. Whatever the file holds, no more than
+`MAX_LINE` bytes and one block are held in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from webapp.agents.reading.text import mended
+from webapp.agents.records import Problem, Record
+
+MAX_LINE = 32 << 20
+BLOCK = 1 << 18
+_HEAD, _TAIL = 1024, 256  # bytes of a fingerprint: from the start, and before the mark
+_KEEP_PENDING = 1 << 16  # a longer half line is kept in memory instead of being read again
+
+_BOMS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"), (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"),
+)  # fmt: skip
+_MAGIC = (
+    (b"SQLite format 3\x00", "an SQLite database"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"PK\x03\x04", "a zip file"), (b"\x89PNG", "a picture"), (b"%PDF", "a PDF"), (b"\x7fELF", "a program"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its end (newline, or carriage return and newline). `number` counts from 1."""
+
+    number: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """The file was cut off or replaced: lines count from 1 again, and a decoder has to begin anew."""
+
+    reason: str
+
+
+Item = Line | Problem | Restarted
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a file was read: up to byte `offset`, the end of line `line`. `fingerprint` tells the bytes before."""
+
+    offset: int = 0
+    line: int = 0
+    fingerprint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mark as JSON-ready data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Mark:
+        """The mark that `to_dict` wrote."""
+        return cls(int(data["offset"]), int(data["line"]), str(data["fingerprint"]))
+
+
+class Splitter:
+    """Cuts blocks of bytes into lines. `consumed` and `line` tell the end of the last whole line.
+
+    `head` and `recent` are the first and the last bytes before the first block, where there are any.
+    """
+
+    def __init__(
+        self, mark: Mark = Mark(), head: bytes = b"", recent: bytes = b"", max_line: int = MAX_LINE
+    ) -> None:
+        self.consumed, self.line = mark.offset, mark.line
+        self._head, self._recent, self._end = head, recent, recent
+        self._max = max_line
+        self._parts: list[bytes] = []  # the half line so far
+        self._held = 0  # bytes of it in memory
+        self._dropped = 0  # bytes of it that were too many and are gone
+        self.unreadable = False  # the file is no text: nothing of it is a line
+
+    @property
+    def mark(self) -> Mark:
+        """The end of the last whole line."""
+        if self.consumed == 0:
+            return Mark()
+        return Mark(self.consumed, self.line, _fingerprint(self._head[: self.consumed], self._end))
+
+    @property
+    def pending(self) -> int:
+        """Bytes of the half line behind the last newline."""
+        return self._held + self._dropped
+
+    def feed(self, block: bytes) -> Iterator[Line | Problem]:
+        """The lines that `block` completes."""
+        if self.unreadable:
+            return
+        if self.consumed == 0 and self.pending == 0 and (reason := no_text(block)):
+            self.unreadable = True
+            yield Problem(1, reason)
+            return
+        if len(self._head) < _HEAD:
+            self._head = (self._head + block)[:_HEAD]
+        start = 0
+        while (end := block.find(b"\n", start)) >= 0:
+            self._end = block[max(0, end + 1 - _TAIL) : end + 1]
+            if len(self._end) < _TAIL:
+                self._end = (self._recent + self._end)[-_TAIL:]
+            yield from self._finish_line(block[start:end], 1)
+            start = end + 1
+        if start < len(block):
+            self._hold(block[start:])
+        self._recent = (self._recent + block)[-_TAIL:]
+
+    def finish(self) -> Iterator[Line | Problem]:
+        """The rest as a last line, for a file that nobody writes to any more."""
+        if self.pending and not self.unreadable:
+            self._end = self._recent
+            yield from self._finish_line(b"", 0)
+
+    def _hold(self, part: bytes) -> None:
+        if self._dropped or self._held + len(part) > self._max:
+            self._dropped += self._held + len(part)
+            self._held = 0
+            self._parts.clear()
+        else:
+            self._parts.append(part)
+            self._held += len(part)
+
+    def _finish_line(self, part: bytes, newline: int) -> Iterator[Line | Problem]:
+        self.line += 1
+        size = self.pending + len(part)
+        first = self.consumed == 0
+        self.consumed += size + newline
+        data = b"".join([*self._parts, part]) if self._parts else part
+        self._parts.clear()
+        self._held = self._dropped = 0
+        if size > self._max:
+            yield Problem(self.line, f"line of {size:,} bytes skipped; the longest allowed is {self._max:,}")
+        else:
+            data = data[:-1] if data.endswith(b"\r") else data
+            data = data.removeprefix(b"\xef\xbb\xbf") if first else data
+            if data.strip():
+                yield Line(self.line, data)
+
+
+def no_text(block: bytes) -> str | None:
+    """Why the file that begins with `block` cannot be lines of UTF-8; None if it can."""
+    for bom, name in _BOMS:
+        if block.startswith(bom):
+            return f"the file is {name}; expected UTF-8"
+    for magic, name in _MAGIC:
+        if block.startswith(magic):
+            return f"the file is {name}; expected lines of JSON"
+    head = block[:4096]
+    if b"\x00" not in head or b'{"' in head:
+        return None
+    wide = head[:64].count(0) * 3 > len(head[:64]) and (b"{\x00" in head or b"\x00{" in head)
+    return "the file is UTF-16; expected UTF-8" if wide else "the file is binary; expected lines of JSON"
+
+
+def _fingerprint(head: bytes, end: bytes) -> str:
+    return hashlib.blake2b(head + b"|" + end, digest_size=16).hexdigest()
+
+
+class FileTail:
+    """The lines of one file, each once, from `mark` on."""
+
+    def __init__(self, path: Path, mark: Mark | None = None, max_line: int = MAX_LINE) -> None:
+        self.path = path
+        self._mark = mark or Mark()
+        self._max = max_line
+        self._splitter: Splitter | None = None  # of the last read; it may hold a long half line
+        self._at = 0  # how far its bytes were read
+        self._refused: Item | None = None  # the reason why the file is no text, said once
+        self._looked: tuple[int, ...] | None = None  # what the file looked like when it was read to its end
+
+    @property
+    def mark(self) -> Mark:
+        """The end of the last item that was given out: where a later reader goes on."""
+        return self._splitter.mark if self._splitter is not None else self._mark
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether the file is no text: the reason why is all that it says, whenever it is asked."""
+        return self._splitter is not None and self._splitter.unreadable
+
+    def read(self) -> Iterator[Item]:
+        """The lines that came since the last look; a last one without newline is not there yet.
+
+        Take all of it, or take what you like and read again later: nothing is lost or given twice. A missing file
+        has no lines; one that cannot be read is a Problem, once for each change.
+        """
+        try:
+            about = self.path.stat()
+        except OSError:
+            return
+        look = (about.st_size, about.st_mtime_ns, about.st_ino)
+        if look == self._looked:
+            return
+        self._looked = None
+        try:
+            with self.path.open("rb") as file:
+                yield from self._read(file)
+        except OSError as error:
+            yield Problem(None, f"cannot be read: {(error.strerror or 'unknown reason').lower()}")
+        self._looked = look
+
+    def _read(self, file: BinaryIO) -> Iterator[Item]:
+        mark = self._mark = self.mark
+        splitter, self._splitter = self._splitter, None
+        head, end, size = _ends(file, mark.offset)
+        if reason := _changed(mark, head, end, size):
+            self._mark, splitter, head, end = Mark(), None, b"", b""
+            yield Restarted(reason)
+        if splitter is None or splitter.pending <= _KEEP_PENDING or size < self._at:
+            splitter, self._at = Splitter(self._mark, head, end, self._max), self._mark.offset
+        self._splitter = splitter
+        while True:
+            file.seek(self._at)
+            block = file.read(BLOCK)
+            if not block:
+                break
+            self._at += len(block)
+            for item in splitter.feed(block):
+                if not splitter.unreadable or item != self._refused:
+                    yield item
+            if splitter.unreadable:
+                self._refused = item
+                break
+
+
+def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
+    """Why what was read so far is not what the file holds now; None if it is."""
+    if size < mark.offset:
+        return f"the file was cut off: {mark.offset:,} bytes were read, {size:,} are left"
+    if mark.offset and mark.fingerprint != _fingerprint(head, end):
+        return "the file was replaced by another one"
+    return None
+
+
+def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
+    """(first bytes, last bytes before `offset`, size of the file)."""
+    head = file.read(min(_HEAD, offset))
+    file.seek(max(0, offset - _TAIL))
+    end = file.read(min(_TAIL, offset))
+    return head, end, os.fstat(file.fileno()).st_size
+
+
+class Feeds(Protocol):
+    """What decodes lines, one after the other."""
+
+    def feed(self, line_no: int, line: bytes) -> Iterable[Record]:
+        """The records of one line."""
+
+
+def fed(decoder: Feeds, line: Line) -> list[Record]:
+    """What a decoder says to a line. One that is no UTF-8 is read with U+FFFD in its place, and told."""
+    records = list(decoder.feed(line.number, line.data))
+    if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
+        return records
+    found = mended(line.data)
+    if found is None:
+        return records
+    again = list(decoder.feed(line.number, found[0]))
+    if len(again) == 1 and isinstance(again[0], Problem):
+        return again
+    return [Problem(line.number, found[1], used=True), *again]
+
+
+def decode(items: Iterable[Item], decoder: Feeds) -> Iterator[Record | Restarted]:
+    """The records of lines. Stops behind a `Restarted`: what follows needs a new decoder."""
+    for item in items:
+        if isinstance(item, Line):
+            yield from fed(decoder, item)
+        else:
+            yield item
+            if isinstance(item, Restarted):
+                return
+
+
+def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line | Problem]:
+    """The lines of bytes that come in blocks, a last one without newline included: for imports."""
+    splitter = Splitter(max_line=max_line)
+    for block in blocks:
+        yield from splitter.feed(block)
+    yield from splitter.finish()
+
+
+def catch_up(path: Path, mark: Mark, decoder: Feeds) -> bool:
+    """Brings a new decoder to where it was at `mark`, by feeding it the lines before; what they say is dropped.
+
+    To be called when a file that was read in an earlier run grows, before its new lines are decoded. False if the
+    file is not the one that was read: start it anew.
+    """
+    if mark.offset == 0:
+        return True
+    try:
+        with path.open("rb") as file:
+            head, end, size = _ends(file, mark.offset)
+            if _changed(mark, head, end, size):
+                return False
+            file.seek(0)
+            left, splitter = mark.offset, Splitter()
+            while left > 0 and (block := file.read(min(BLOCK, left))):
+                left -= len(block)
+                for item in splitter.feed(block):
+                    if isinstance(item, Line):
+                        fed(decoder, item)
+    except OSError:
+        return False
+    return left == 0

@@ -1,0 +1,108 @@
+"""What was given out of a session whose records change in place, and so what of it is new.
+
+Some agents write a record again when it grows. The same id, changed, is a newer version: an entry `<name>@<n>` that
+supersedes the one before. A record that vanished has left the context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from scoring.messages import Message, message_to_dict
+from webapp.agents.reading.rows import digest, dumps
+from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, UsageReport
+
+
+class History:
+    """The messages of one session as they were given out. `state` is all of it, JSON-ready, and may be stored."""
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self._state = state
+        self._versions: dict[str, list[Any]] = state.setdefault(
+            "versions", {}
+        )  # name -> [source id, n, digest]
+        self._usage: dict[str, list[int]] = state.setdefault("usage", {})
+        self.summaries: dict[str, list[str]] = state.setdefault(
+            "summaries", {}
+        )  # summary -> names kept behind it
+        self.live: list[str] = state.setdefault("live", [])  # names in order
+
+    def put(
+        self,
+        record_id: str,
+        said: Iterable[tuple[str, Message]],
+        at: datetime | None,
+        usage: Usage | None,
+        model: str | None,
+        raw: bytes | None,
+        kind: EntryKind = "message",
+    ) -> Iterator[Record]:
+        """Entries for the messages of a record that are new or newer; its usage apart if no entry carries it."""
+        told, said = False, list(said)
+        last = next((name for name, message in reversed(said) if message.role == "assistant"), None)
+        for name, message in said:
+            draft = Entry(message, None, at=at, kind=kind)
+            if message.role == "assistant":
+                draft = replace(draft, group=name, model=model)
+            if name == last and usage is not None:
+                draft = replace(draft, usage=usage, call_key=record_id)
+            for entry in self._entry(name, draft, raw):
+                told = told or entry.usage is not None
+                yield entry
+        if usage is None or self._usage.get(record_id) == [usage.input_tokens, usage.output_tokens]:
+            return
+        self._usage[record_id] = [usage.input_tokens, usage.output_tokens]
+        if not told:
+            before = self.before(record_id)
+            end = self.source_of(before[-1]) if before else None
+            yield UsageReport(usage, at, record_id, model, "", end)
+
+    def _entry(self, name: str, draft: Entry, raw: bytes | None) -> Iterator[Entry]:
+        mark = digest(dumps(message_to_dict(draft.message)).encode(), 8)
+        old = self._versions.get(name)
+        if old is not None and old[2] == mark:
+            return
+        number = 1 if old is None else old[1] + 1
+        source_id = name if old is None else f"{name}@{number}"
+        before = self.source_of(self.live[-1]) if self.live else None
+        if old is None:
+            self.live.append(name)
+        self._versions[name] = [source_id, number, mark]
+        supersedes = None if old is None else old[0]
+        parent = before if old is None else None
+        yield replace(draft, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
+
+    def bring_back(self, names: Iterable[str]) -> Iterator[Record]:
+        """Puts messages that had left behind the live ones."""
+        wanted = list(names)
+        if self.live[len(self.live) - len(wanted) :] == wanted:
+            return
+        if missing := [name for name in wanted if name not in self.live]:
+            yield from self.cut([*self.live, *missing])
+
+    def source_of(self, name: str) -> str:
+        """The source id of the newest version of a message."""
+        return str(self._versions[name][0])
+
+    def cut(self, keep: list[str], at: datetime | None = None) -> Iterator[Record]:
+        """Makes `keep` (names given out before) the context, and says so if it is another one than before."""
+        if keep == self.live:
+            return
+        self.live[:] = keep
+        self._state["turns"] = self._state.get("turns", 0) + 1
+        ids = tuple(self.source_of(name) for name in keep)
+        yield Rewind(ids[-1] if ids else None, f"turn {self._state['turns']}", at, "", ids)
+
+    def before(self, record_id: str) -> list[str] | None:
+        """The live names before a record; None if it is not live."""
+        for place, name in enumerate(self.live):
+            if name == record_id or name.startswith(f"{record_id}:"):
+                return self.live[:place]
+        return None
+
+    def knows(self, name: str) -> bool:
+        """Whether a message of that name was given out."""
+        return name in self._versions

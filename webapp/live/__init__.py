@@ -1,0 +1,1 @@
+"""Live: the Socket.IO gateway: notices, throttling and rooms. The only part that emits."""

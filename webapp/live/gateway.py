@@ -1,0 +1,313 @@
+"""The live connection: what happens inside, told to the pages that look at it. The only file that emits.
+
+A publisher only leaves a note here and goes on; one thread turns the notes into messages, coalesced, at most ten a
+second for one session in one room, and hands them to Socket.IO, which queues them for each client. So neither a slow
+page nor a dead one holds anybody up; one that lags by more than LAG_LIMIT messages is disconnected and comes back for
+a fresh look. What pages may ask for comes in here as well, through the same services as over HTTP.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+from flask import Flask, request
+from flask_socketio import SocketIO, join_room, leave_room
+from pydantic import ValidationError
+
+from webapp.auth import Gate
+from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
+from webapp.errors import Malformed, NotFound, StoreError, status_of, to_json
+from webapp.events import Event
+from webapp.live.notices import Payload, notes_of
+from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room
+from webapp.live.throttle import Pending
+
+log = logging.getLogger("coppice.live")
+
+# Messages that may wait for one client before it is given up, and how often that is looked at.
+LAG_LIMIT = 500
+LAG_SECONDS = 1.0
+# After a busy store.
+RETRY_SECONDS = 0.5
+SNAPSHOT_MESSAGES = 50
+
+
+class Json:
+    """JSON for Socket.IO, through orjson, whose errors are ValueErrors as Socket.IO expects."""
+
+    @staticmethod
+    def dumps(value: Any, **_: Any) -> str:
+        """Compact JSON."""
+        return orjson.dumps(value, option=orjson.OPT_UTC_Z).decode()
+
+    @staticmethod
+    def loads(text: str | bytes, **_: Any) -> Any:
+        """The value of a JSON text."""
+        return orjson.loads(text)
+
+
+class Gateway:
+    """Stands between the bus and the browsers."""
+
+    def __init__(
+        self, app: Any, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.app, self.flask_app = app, flask_app
+        self.clock = clock
+        self._wake = threading.Condition()
+        self._rooms: dict[str, Room] = {}
+        self._pending: dict[tuple[str, str], Pending] = {}
+        self._closed = False
+        self._not_before = 0.0
+        self.socketio = SocketIO(
+            flask_app,
+            async_mode="threading",
+            cors_allowed_origins=gate.allows_origin,
+            manage_session=False,
+            json=Json,
+            engineio_logger=quiet_logger(),
+        )
+        self._answer("subscribe", Subscribe, self.subscribe)
+        self._answer("unsubscribe", Subscribe, self.unsubscribe)
+        self._answer("context:plan", SocketPlan, self.plan)
+        self._answer("context:prune", SocketPrune, self.prune)
+        self._answer("context:undo", SocketUndo, self.undo)
+        self.socketio.on_event("disconnect", self.left)
+        self._cancel = app.bus.subscribe(self.note)
+        self._thread = threading.Thread(target=self._run, name="live", daemon=True)
+        self._thread.start()
+
+    # -- notes from the inside
+
+    def note(self, event: Event) -> None:
+        """Takes note of an event; quick, whatever the event and whoever listens."""
+        for note in notes_of(event):
+            with self._wake:
+                for room in [note.room] if note.room else self._inhabited():
+                    self._pending.setdefault((room, note.subject), Pending()).add(note)
+                self._wake.notify()
+
+    def _inhabited(self) -> list[str]:
+        return [name for name, room in self._rooms.items() if room.members]
+
+    # -- the thread that tells
+
+    def _run(self) -> None:
+        next_look = self.clock() + LAG_SECONDS
+        while True:
+            with self._wake:
+                if self._closed:
+                    return
+                wait = min(self._next_due(), next_look) - self.clock()
+                if wait > 0:
+                    self._wake.wait(wait)
+            self.flush()
+            if self.clock() >= next_look:
+                next_look = self.clock() + LAG_SECONDS
+                try:
+                    self._drop_laggards()
+                except Exception:
+                    log.exception("cannot look after pages that lag")
+
+    def _next_due(self) -> float:
+        due = (pending.pace.due_at(n) for pending in self._pending.values() if (n := pending.count()))
+        return max(min(due, default=float("inf")), self._not_before)
+
+    def flush(self) -> None:
+        """Tells everything that is due by now."""
+        now = self.clock()
+        with self._wake:
+            if now < self._not_before:
+                return
+            due = [
+                (key, pending.take())
+                for key, pending in self._pending.items()
+                if (n := pending.count()) and pending.pace.due_at(n) <= now
+            ]
+            self._forget_idle(now)
+        for (room_name, subject), taken in due:
+            try:
+                self._tell(room_name, subject, taken, now)
+            except Exception:
+                log.exception("cannot tell %s what happened", room_name)
+
+    def _forget_idle(self, now: float) -> None:
+        idle = [key for key, one in self._pending.items() if not one.count() and one.pace.due_at(10) <= now]
+        for key in idle:
+            del self._pending[key]
+
+    def _tell(self, room_name: str, subject: str, taken: Pending, now: float) -> None:
+        room = self._rooms.get(room_name)
+        if room is None:  # nobody has been there in this run, so there is nothing to remember either
+            return
+        try:
+            room.prepare(1 + taken.count())
+            if not room.members:
+                with self._wake:
+                    room.pass_over()
+                return
+            started = self.clock()
+            messages = self._messages(subject, taken)
+            cost = self.clock() - started
+        except NotFound:  # deleted meanwhile; what is left to tell is just that
+            messages, cost = [one for one in taken.events if one[1]], 0.0
+        except StoreError as error:
+            log.warning("cannot read for the live pages, trying again: %s", error)
+            with self._wake:
+                self._pending.setdefault((room_name, subject), Pending()).put_back(taken)
+                self._not_before = now + RETRY_SECONDS
+            return
+        with self._wake:
+            sent = [room.stamp(event, payload) for event, payload in messages]
+            self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now, cost)
+            # Under the lock: whoever subscribes meanwhile gets each message once, as missed or as sent.
+            for one in sent:
+                self.socketio.emit(one.event, one.payload, to=room.name)
+
+    def _messages(self, subject: str, taken: Pending) -> list[tuple[str, Payload]]:
+        """What is to be told, with payloads read now. Raises what the services raise."""
+        made: list[tuple[str, Payload]] = []
+        if taken.row:
+            made.append(("session:updated", self.app.sessions.get(subject)))
+        if taken.appended:
+            rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)))
+            made.append(
+                ("messages:appended", {"session_id": subject, "messages": rows, "count": taken.appended})
+            )
+        made += [(event, payload or self._reading(event)) for event, payload in taken.events]
+        if taken.stats:
+            made.append(("context:stats", {"session_id": subject, **self.app.sessions.stats(subject)}))
+        return made
+
+    def _reading(self, event: str) -> Payload:
+        if event == "settings:changed":
+            return dict(self.app.settings.get())
+        return {"models": self.app.models.list()} if event == "models:changed" else {}
+
+    def _room(self, name: str) -> Room:
+        with self._wake:
+            found = self._rooms.get(name)
+        if found is None:
+            fresh = Room(name, self._reserve)
+            with self._wake:
+                found = self._rooms.setdefault(name, fresh)
+        return found
+
+    def _reserve(self, room: str, count: int) -> int:
+        small = self.app.store.small
+        with self.app.store.write():
+            last: int = small.revision(room)
+            small.put_revision(room, last + count)
+        return last
+
+    def _drop_laggards(self) -> None:
+        engine = self.socketio.server.eio
+        for sid, client in list(engine.sockets.items()):
+            if client.queue.qsize() > LAG_LIMIT:
+                log.warning("a page lags by %d messages and is disconnected", client.queue.qsize())
+                client.close(wait=False)
+                engine.sockets.pop(sid, None)
+
+    # -- what pages ask for
+
+    def _answer(self, event: str, model: type[Body], handler: Callable[[Any], Payload]) -> None:
+        """Registers a handler whose answer, or failure in the shape of HTTP's, is the acknowledgement."""
+
+        def handle(data: Any = None, *_: Any) -> Payload:
+            try:
+                if not isinstance(data, dict):
+                    raise Malformed(f"{event} takes one object, got {type(data).__name__}")
+                return handler(model.model_validate(data))
+            except ValidationError as error:
+                return refusal(error)
+            except Exception as error:
+                if status_of(error) == 500:
+                    log.exception("%s failed", event)
+                return to_json(error)
+
+        self.socketio.on_event(event, handle)
+
+    def subscribe(self, wish: Subscribe) -> Payload:
+        """Lets a page into a room: what it missed comes again as events, otherwise the answer holds a snapshot."""
+        self._check(wish.room)
+        room = self._room(wish.room)
+        sid: str = request.sid  # type: ignore[attr-defined]
+        with self._wake:
+            join_room(wish.room)
+            missed = room.enter(sid, wish.revision)
+            revision = room.revision
+            for one in missed or []:
+                self.socketio.emit(one.event, one.payload, to=sid)
+        snapshot = self._snapshot(room) if missed is None else None
+        return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
+
+    def unsubscribe(self, wish: Subscribe) -> Payload:
+        """Lets a page out of a room."""
+        leave_room(wish.room)
+        with self._wake:
+            if wish.room in self._rooms:
+                self._rooms[wish.room].members.discard(request.sid)  # type: ignore[attr-defined]
+        return {"room": wish.room}
+
+    def left(self, *_: Any) -> None:
+        """Forgets a page that is gone."""
+        with self._wake:
+            for room in self._rooms.values():
+                room.members.discard(request.sid)  # type: ignore[attr-defined]
+
+    def _check(self, room: str) -> None:
+        if room.startswith(SESSION_PREFIX):
+            self.app.sessions.get(room.removeprefix(SESSION_PREFIX))
+        elif room != OVERVIEW:
+            raise NotFound("room", room)
+
+    def _snapshot(self, room: Room) -> Payload:
+        if room.session_id is None:
+            return {"sessions": self.app.sessions.list()}
+        return {
+            "stats": self.app.sessions.stats(room.session_id),
+            "page": self.app.messages.page(room.session_id, limit=SNAPSHOT_MESSAGES),
+        }
+
+    def plan(self, wish: SocketPlan) -> Payload:
+        """As POST …/plan."""
+        return dict(self.app.prunes.plan(wish.session_id, without_session(wish)))
+
+    def prune(self, wish: SocketPrune) -> Payload:
+        """As POST …/prune."""
+        return dict(self.app.prunes.apply(wish.session_id, without_session(wish), actor="user"))
+
+    def undo(self, wish: SocketUndo) -> Payload:
+        """As POST …/operations/<n>/undo; without `n`, the newest one, refused where that is the agent's own."""
+        return dict(self.app.operations.undo(wish.session_id, wish.n))
+
+    def close(self) -> None:
+        """Stops telling and lets every page go; quick, and safe to call twice."""
+        self._cancel()
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        for client in list(self.socketio.server.eio.sockets.values()):
+            client.close(wait=False)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=2)
+
+
+def without_session(wish: Body) -> Payload:
+    """The fields that were sent but for the session, which the services take apart."""
+    fields = wish.given()
+    fields.pop("session_id")
+    return fields
+
+
+def quiet_logger() -> logging.Logger:
+    """Engine.IO's logger without what a client's bad request makes it say; what fails on our side stays."""
+    logger = logging.getLogger("coppice.engineio")
+    logger.setLevel(logging.ERROR)
+    logger.filters = [lambda record: "further occurrences" not in record.getMessage()]
+    return logger

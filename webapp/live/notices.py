@@ -1,0 +1,142 @@
+"""What an event of ours means to the pages: which rooms hear of it, and what is told there.
+
+One function an event, in one table; `docs/events.md` is written from it. Nothing is read and nothing sent here: a note
+says that a session's row or figures are to be told anew, and carries only what cannot be read later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from webapp.events import (
+    ContextPruned,
+    ContextRestored,
+    ContextSummarized,
+    Event,
+    ImportProgressed,
+    MessagesAppended,
+    ModelsChanged,
+    OperationUndone,
+    ProblemReported,
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+    SettingsChanged,
+)
+from webapp.live.rooms import OVERVIEW, SESSION_PREFIX
+
+Payload = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """News of `subject` (a session's id, or "") for one room; `room` None means every room that somebody is in.
+
+    `row` asks for `session:updated`, `stats` for `context:stats`, `appended` counts messages of which `numbers` are
+    the newest; `events` are told as they stand, an empty payload is read when it leaves.
+    """
+
+    room: str | None
+    subject: str
+    row: bool = False
+    stats: bool = False
+    numbers: tuple[int, ...] = ()
+    appended: int = 0
+    events: tuple[tuple[str, Payload], ...] = ()
+
+
+def notes_of(event: Event) -> tuple[Note, ...]:
+    """The notes an event makes; none for one that no page cares about."""
+    make = NOTES.get(type(event))
+    return make(event) if make else ()
+
+
+def in_session(session_id: str, *events: tuple[str, Payload], row: bool = False) -> tuple[Note, ...]:
+    """A change of one session: its row in the overview, its figures and `events` in its own room."""
+    own = Note(SESSION_PREFIX + session_id, session_id, row=row, stats=True, events=events)
+    return Note(OVERVIEW, session_id, row=True), own
+
+
+def _appended(event: MessagesAppended) -> tuple[Note, ...]:
+    numbers, count = event.message_nos, max(event.count, len(event.message_nos))
+    room = SESSION_PREFIX + event.session_id
+    own = Note(room, event.session_id, stats=True, numbers=numbers, appended=count)
+    return Note(OVERVIEW, event.session_id, row=True), own
+
+
+def _created(event: SessionCreated) -> tuple[Note, ...]:
+    return (Note(OVERVIEW, event.session_id, row=True),)
+
+
+def _updated(event: SessionUpdated) -> tuple[Note, ...]:
+    return in_session(event.session_id, row=True)
+
+
+def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
+    gone = (("session:deleted", {"session_id": event.session_id}),)
+    rooms = (OVERVIEW, SESSION_PREFIX + event.session_id)
+    return tuple(Note(room, event.session_id, events=gone) for room in rooms)
+
+
+def _pruned(event: ContextPruned) -> tuple[Note, ...]:
+    told: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
+    if event.reason != "manual":  # whoever clicked gets the answer itself
+        freed = event.original - event.final
+        shortened = f", {event.shortened:,} shortened" if event.shortened else ""
+        covered = f", {event.summarised:,} of them summarised" if event.summarised else ""
+        removed = f"{event.removed:,} items removed{covered}{shortened}"
+        message = f"Context pruned: {removed}, {freed:,} tokens freed"
+        toast = {"session_id": event.session_id, "message": message, "prune_id": event.n}
+        told.append(("toast:success", toast))
+    return in_session(event.session_id, *told)
+
+
+def _restored(event: ContextRestored) -> tuple[Note, ...]:
+    ids = list(event.message_ids)
+    payload = {"session_id": event.session_id, "prune_id": event.n, "message_ids": ids}
+    return in_session(event.session_id, ("context:restored", payload))
+
+
+def _summarized(event: ContextSummarized) -> tuple[Note, ...]:
+    return in_session(event.session_id, ("context:summarized", asdict(event)))
+
+
+def _undone(event: OperationUndone) -> tuple[Note, ...]:
+    return in_session(event.session_id)
+
+
+def _settings(_: SettingsChanged) -> tuple[Note, ...]:
+    return (Note(None, "", events=(("settings:changed", {}),)),)
+
+
+def _models(_: ModelsChanged) -> tuple[Note, ...]:
+    return (Note(None, "", events=(("models:changed", {}),)),)
+
+
+def _problem(event: ProblemReported) -> tuple[Note, ...]:
+    kind = "toast:error" if event.failed else "toast:warning"
+    toast = (kind, {"session_id": event.session_id, "message": event.message})
+    room = SESSION_PREFIX + event.session_id if event.session_id else OVERVIEW
+    return (Note(room, event.session_id or "", events=(toast,)),)
+
+
+def _importing(event: ImportProgressed) -> tuple[Note, ...]:
+    return (Note(OVERVIEW, "", events=(("import:progress", asdict(event)),)),)
+
+
+NOTES: dict[type[Event], Callable[[Any], tuple[Note, ...]]] = {
+    SessionCreated: _created,
+    SessionUpdated: _updated,
+    SessionDeleted: _deleted,
+    MessagesAppended: _appended,
+    ContextPruned: _pruned,
+    ContextRestored: _restored,
+    ContextSummarized: _summarized,
+    OperationUndone: _undone,
+    SettingsChanged: _settings,
+    ModelsChanged: _models,
+    ProblemReported: _problem,
+    ImportProgressed: _importing,
+}

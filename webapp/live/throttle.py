@@ -1,0 +1,78 @@
+"""What is still to be told of one session in one room, and how soon: at most ten messages a second.
+
+Later news joins or replaces the earlier, so that a flood of appends leaves as a few messages that say it all.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from webapp.live.notices import Note, Payload
+
+# At most so many messages in any second, for one session in one room.
+RATE = 10
+WINDOW_SECONDS = 1.0
+SPACING_SECONDS = WINDOW_SECONDS / RATE
+# Making messages takes at most this share of the time: a very long session is told of less often.
+SHARE_OF_TIME = 0.2
+# Rows in one `messages:appended`; a page that wants the others asks for them.
+ROWS_LIMIT = 200
+
+
+@dataclass(slots=True)
+class Pace:
+    """Holds one session in one room to RATE messages a second: the first goes at once, the rest are evened out."""
+
+    _sent: deque[float] = field(default_factory=lambda: deque(maxlen=RATE))
+    _free_at: float = 0.0
+
+    def due_at(self, count: int) -> float:
+        """The earliest moment at which `count` messages may leave together (more than RATE count as RATE)."""
+        spare = RATE - min(count, RATE)
+        filled = list(self._sent)
+        crowded = filled[-(spare + 1)] + WINDOW_SECONDS if len(filled) > spare else 0.0
+        return max(self._free_at, crowded)
+
+    def took(self, count: int, now: float, cost_seconds: float = 0.0) -> None:
+        """Says that `count` messages left at `now`, and that making them took `cost_seconds`."""
+        self._sent.extend([now] * min(count, RATE))
+        self._free_at = now + max(count * SPACING_SECONDS, cost_seconds / SHARE_OF_TIME)
+
+
+@dataclass(slots=True)
+class Pending:
+    """What is still to be told of one session in one room; later news of one kind replace or join the earlier."""
+
+    row: bool = False
+    stats: bool = False
+    numbers: list[int] = field(default_factory=list)
+    appended: int = 0
+    events: list[tuple[str, Payload]] = field(default_factory=list)
+    pace: Pace = field(default_factory=Pace)
+
+    def add(self, note: Note) -> None:
+        """Takes news in. An event whose payload is read when it leaves is told once, however often it happened."""
+        self.row |= note.row
+        self.stats |= note.stats
+        self.numbers = [*self.numbers, *note.numbers][-ROWS_LIMIT:]
+        self.appended += note.appended
+        self.events += [one for one in note.events if one[1] or one not in self.events]
+
+    def count(self) -> int:
+        """How many messages it makes."""
+        return self.row + self.stats + bool(self.appended) + len(self.events)
+
+    def take(self) -> Pending:
+        """Everything that is to be told, taken out; the pace stays."""
+        taken = Pending(self.row, self.stats, self.numbers, self.appended, self.events)
+        self.row, self.stats, self.numbers, self.appended, self.events = False, False, [], 0, []
+        return taken
+
+    def put_back(self, taken: Pending) -> None:
+        """Undoes a `take` whose messages could not be made."""
+        self.row |= taken.row
+        self.stats |= taken.stats
+        self.numbers = [*taken.numbers, *self.numbers]
+        self.appended += taken.appended
+        self.events = [*taken.events, *self.events]

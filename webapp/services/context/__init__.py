@@ -1,0 +1,1 @@
+"""Context: the message list the model is sent next, with memories and learnings."""

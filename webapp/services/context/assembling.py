@@ -1,0 +1,261 @@
+"""The context as the model is sent it: the pruned view within what is usable, in a wire format, valid for that format.
+
+What arrived in the same format goes out as the very same objects. What is broken (a call without its result) is
+repaired on the way out and reported; the log is not touched. A list that cannot be made valid is refused. The same
+state gives the same bytes; asking changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from scoring.assembly.assembly import BuiltContext, build
+from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.budget.budget import usable_tokens
+from scoring.bulk import no_collection
+from scoring.errors import InvalidList, InvalidSettings
+from scoring.formats import FORMATS, encode, validate
+from scoring.history.features import Features, needs_rating, rated_again
+from scoring.history.history import reads_keywords
+from scoring.messages import Message, Text
+from scoring.settings.context import ContextSettings
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import Settings
+from scoring.summary.summary import Summary
+from webapp.errors import Invalid
+from webapp.services.context.memory import Memory
+from webapp.services.context.pruned_view import Said, Standing, standing
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import Scale, Totals, session_json
+from webapp.services.session.state import Carried
+from webapp.services.session.times import iso
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+
+# The wire format that a followed agent speaks.
+SPOKEN = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
+
+
+class Context:
+    """The use case of asking for the context."""
+
+    def __init__(self, desk: Desk, memory: Memory | None = None) -> None:
+        self._desk, self._store = desk, desk.store
+        self._memory = memory or Memory(desk)
+        self._said = Said()
+
+    def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:
+        """The message list for the next call, with its size and what it may use.
+
+        Raises:
+            NotFound: there is no such session.
+            Invalid: there is no such wire format.
+            InvalidList: the list cannot be made valid for the format.
+        """
+        with no_collection():
+            return self._get(session_id, format)
+
+    def _get(self, session_id: str, format: str | None) -> dict[str, Any]:
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            name = format or row.wire_format or SPOKEN.get(row.source, "openai")
+            if name not in FORMATS:
+                names = ", ".join(FORMATS)
+                raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
+            totals = self._store.contexts.totals(row.key)
+            session = session_json(self._desk, row, totals)
+            items = standing(self._store, row, self._said)
+            built, messages = self._built(row, totals, items, name)
+        envelope = _envelope(row, name)
+        listed = None if envelope else _as_they_came(messages, items, name)
+        known = messages if listed is not None and _as_read(messages, items) else None
+        if listed is None:
+            listed = encode(messages, name, _into(row, name, envelope))
+        notes = list(built.notes)
+        problems = validate(listed, name, ready=False, said=known)
+        if problems:
+            messages, more = _written_anew(messages, name)
+            notes, envelope = notes + more, _envelope(row, name)
+            listed = encode(messages, name, _into(row, name, envelope))
+            problems = validate(listed, name, ready=False)
+        if problems:
+            raise InvalidList(problems)
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        tokens = scale.shown(built.token_estimate)
+        return {
+            "messages": listed,
+            "format": name,
+            "key": FORMATS[name].key,
+            "envelope": envelope,
+            "tokens": tokens,
+            "certainty": session["pruned"]["certainty"],
+            "budget": self._budget(session, scale, built),
+            "over_budget": _over(tokens, session["limit"], built, scale),
+            "left_out": list(built.left_out),
+            "newest_cut": built.newest_cut,
+            "summaries": {
+                "tokens": scale.part(built.summary_token_count),
+                "left_out": list(built.summaries_left_out),
+            },
+            "memories": built.memories,
+            "learnings": built.learnings,
+            "notes": notes,
+            "version": row.version,
+            "as_of": iso(self._changed_at(row)),
+        }
+
+    def _changed_at(self, row: SessionRow) -> int:
+        """When the context last changed: the same state is answered with the same bytes."""
+        return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
+
+    def messages(self, row: SessionRow) -> list[Message]:
+        """What stands in the pruned view, in order, with wire objects and with what stands for outputs."""
+        return [one.message for one in standing(self._store, row, self._said)]
+
+    def _built(
+        self, row: SessionRow, totals: Totals, items: Sequence[Standing], name: str
+    ) -> tuple[BuiltContext, Sequence[Message]]:
+        """The assembled context, and its messages behind their system prompt."""
+        settings = self._desk.settled(row)
+        asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
+        memories, learnings = self._memory.relevant(asked)
+        prompt, rest = _prompt(items) if memories or learnings else ("", items)
+        config = AssemblyConfig(
+            settings=settings,
+            context=ContextSettings.of(settings),
+            usable=usable_estimate(self._desk, row, totals),
+            format=name,
+            counter=self._desk.measure(row).counter,
+        )
+        tools = totals[PRUNED].get("tools", (0, 0))[0]
+        stands = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
+        snapshot = Snapshot(stands, memories, learnings, tool_tokens=tools)
+        built = build(snapshot, row.model or "default", prompt, config)
+        if not built.system_prompt:
+            return built, built.messages
+        if built.system_prompt == prompt:
+            return built, (items[0].message, *built.messages)
+        return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
+
+    def _budget(self, session: dict[str, Any], scale: Scale, built: BuiltContext) -> dict[str, Any]:
+        return {
+            "window": session["window"],
+            "limit": session["limit"],
+            "target_tokens": session["target_tokens"],
+            "output_reserve": session["output_reserve"],
+            "usable": scale.shown(built.budget.total),
+            "memory": scale.part(built.budget.memory),
+            "learnings": scale.part(built.budget.learnings),
+        }
+
+
+def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
+    """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
+    usable = usable_shown(desk, row)
+    if not usable:
+        return 0
+    return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
+
+
+def usable_shown(desk: Desk, row: SessionRow) -> int:
+    """The same in tokens as shown, whatever the context holds."""
+    try:
+        return usable_of(desk, row)
+    except InvalidSettings:
+        return 0
+
+
+def usable_of(desk: Desk, row: SessionRow) -> int:
+    """The same again, for where there has to be some.
+
+    Raises:
+        InvalidSettings: nothing of the window is usable (with the numbers).
+    """
+    limits = desk.limits(row)
+    window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
+    return usable_tokens(window, desk.settings_of(row))
+
+
+def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
+    """The other fields of the body that the session's list came in, for a list of its own format."""
+    return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
+
+
+def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
+    """Where system messages go that are no part of a format's list; None where they stay in it."""
+    bare = row.wire_format == name and not envelope
+    return None if bare and name == "openai" else envelope
+
+
+def _written_anew(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
+    """The messages, those written anew whose own objects the format does not accept, and a note for each.
+
+    A server may answer with what it would not take: an empty list of calls, content that is null.
+    """
+    out, notes = list(messages), list[str]()
+    for n, message in enumerate(messages):
+        if message.wire is None or message.wire.format != name:
+            continue
+        plain = Message(message.role, message.parts, message.name)
+        own = validate([message.wire.value], name, ready=False)
+        new = validate(encode([plain], name), name, ready=False)
+        if (wrong := [problem for problem in own if problem not in new]) and len(new) <= len(own):
+            out[n] = plain
+            why = wrong[0].removeprefix("message 0: ")
+            notes.append(f"message {n}: not as {name} takes it ({why}); written anew")
+    return out, notes
+
+
+def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:
+    """The objects that came in, where every message stands as it was read from one of this format."""
+    untouched = {id(s.message) for s in items if s.untouched}
+    out: list[Any] = []
+    for message in messages:
+        if id(message) not in untouched or message.wire is None or message.wire.format != name:
+            return None
+        out.append(message.wire.value)
+    return out
+
+
+def _as_read(messages: Sequence[Message], items: Sequence[Standing]) -> bool:
+    """Whether the objects these messages came from need not be read again."""
+    known = {id(s.item.message) for s in items if s.as_read and not isinstance(s.item, Summary)}
+    return all(id(message) in known for message in messages)
+
+
+def _prompt(items: Sequence[Standing]) -> tuple[str, Sequence[Standing]]:
+    """The system prompt that a list begins with, and the rest; "" and all of it where it begins otherwise."""
+    if not items or items[0].message.role != "system":
+        return "", items
+    parts = items[0].message.parts
+    if not all(isinstance(part, Text) for part in parts):
+        return "", items
+    return items[0].message.text, items[1:]
+
+
+def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> dict[str, Any] | None:
+    """The numbers where the whole exceeds what the model accepts, or what is usable of it."""
+    if tokens > limit:
+        message = f"the context takes {tokens:,} tokens, the model accepts {limit:,}"
+        return {"tokens": tokens, "limit": limit, "message": message}
+    if built.over_budget is None:
+        return None
+    usable = scale.shown(built.over_budget.max_tokens)
+    message = f"the context takes {tokens:,} tokens, {usable:,} are usable beside the answer"
+    return {"tokens": tokens, "limit": usable, "message": message}
+
+
+def _rated(items: Sequence[Standing], settings: Settings) -> list[Item | Summary]:
+    """What stands in the view, with keyword ratings by the settings' list where the stored ones are by another."""
+    lexicon = lexicon_of(settings.keywords)
+
+    def rated(item: Item) -> Item:
+        def features() -> Features:
+            found = item.analysed()
+            return rated_again(found, item.message, lexicon) if needs_rating(found, lexicon) else found
+
+        return replace(item, features=features)
+
+    return [rated(s.item) if isinstance(s.item, Item) and s.untouched else s.item for s in items]

@@ -1,0 +1,205 @@
+"""Memories and learnings: kept, edited, searched, and found for the next message of a session.
+
+A learning may be recorded from any message; at the end of a turn that used tools some are proposed, and kept only on a
+click. What is dismissed is not proposed again, wherever it is said. Nothing here changes a session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scoring.assembly.enrichment import words_for_search
+from scoring.messages import Message
+from scoring.summary.sentences import decisions, quoted
+from webapp.errors import Invalid, NotFound
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import shown_title
+from webapp.services.session.times import iso
+from webapp.store.log import MessageRow, parse_message_id
+from webapp.store.memories import LEARNING, MEMORY, MemoryRow
+from webapp.store.sessions import SessionRow
+
+LONGEST = 4_000  # characters of one text
+FOUND = 40  # of each kind, for one message
+PROPOSED = 3
+# A decision counts where it is a refusal or has its reason; whatever a user asks for weighs two already.
+AGENT_WEIGHT, USER_WEIGHT = 1, 3
+TURN_REACH = 400  # messages looked back for the beginning of the last turn
+SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
+DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
+DISMISSED_KEPT = 2_000
+
+
+class Memory:
+    """The use cases of memories and learnings. `kind` is "memory" or "learning" throughout."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._store = desk, desk.store
+        self._found: dict[str, tuple[int, list[dict[str, Any]]]] = {}  # by session, at a version of it
+
+    def listed(self, kind: str, q: str = "") -> list[dict[str, Any]]:
+        """All of a kind, the latest first; with words to look for those that hold any of them, best match first."""
+        rows = self._store.memories.search(kind, [q]) if q.strip() else self._store.memories.all(kind)
+        return [memory_json(row) for row in rows]
+
+    def get(self, kind: str, number: int) -> dict[str, Any]:
+        """One of them.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return memory_json(self._store.memories.get(kind, number))
+
+    def add(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """A new one from `{text?, session_id?, message_id?}`; without a text the message's own words are kept.
+
+        Raises:
+            NotFound: there is no such session or message.
+            Invalid: there is no text, or it is too long; or a message is named without its session.
+        """
+        session_id, mid = data.get("session_id"), data.get("message_id")
+        text = data.get("text")
+        if mid is not None:
+            if session_id is None:
+                raise Invalid("expected the session of the message with it", "session_id")
+            message = self._message(session_id, mid)
+            text = quoted(message.text)[:LONGEST] if text is None else text
+        checked = _checked(text)
+        with self._store.write():
+            if session_id is not None:
+                self._store.sessions.get(session_id)
+            return memory_json(self._store.memories.add(kind, checked, session_id, mid, self._desk.clock()))
+
+    def change(self, kind: str, number: int, text: str) -> dict[str, Any]:
+        """Gives one another text.
+
+        Raises:
+            NotFound, Invalid: as for `add`.
+        """
+        checked = _checked(text)
+        with self._store.write():
+            return memory_json(self._store.memories.change(kind, number, checked, self._desk.clock()))
+
+    def delete(self, kind: str, number: int) -> None:
+        """Deletes one.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self._store.write():
+            self._store.memories.remove(kind, number)
+
+    def relevant(self, message: Message | None) -> tuple[list[str], list[str]]:
+        """Texts of the memories and learnings that share words with a message, best match first, each once."""
+        words = words_for_search(message)
+        memories = self._store.memories.search(MEMORY, words, FOUND)
+        learnings = self._store.memories.search(LEARNING, words, FOUND)
+        return list(dict.fromkeys(m.text for m in memories)), list(dict.fromkeys(m.text for m in learnings))
+
+    # -- proposals
+
+    def proposals(self, session_id: str) -> list[dict[str, Any]]:
+        """What might be kept as learnings of the last turn, if it used tools: decisions and refusals in it.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        with self._store.read():
+            return self._open(self._proposed(self._store.sessions.get(session_id)))
+
+    def proposed(self) -> list[dict[str, Any]]:
+        """What is proposed in the sessions that were last at work, the latest first; each text once."""
+        with self._store.read():
+            rows = self._store.sessions.all()[:SESSIONS_ASKED]
+            found = self._open([one for row in rows for one in self._proposed(row)])
+        self._found = {row.id: self._found[row.id] for row in rows if row.id in self._found}
+        return list({one["text"]: one for one in reversed(found)}.values())[::-1]
+
+    def dismiss(self, text: str) -> None:
+        """Proposes this text no more."""
+        self._put_dismissed([*(one for one in self._dismissed() if one != _digest(text)), _digest(text)])
+
+    def propose_again(self, text: str) -> None:
+        """Takes a dismissal back."""
+        self._put_dismissed([one for one in self._dismissed() if one != _digest(text)])
+
+    def _dismissed(self) -> list[str]:
+        return list((self._store.small.setting(DISMISSED) or {}).get("digests", []))
+
+    def _put_dismissed(self, digests: list[str]) -> None:
+        with self._store.write():
+            self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
+
+    def _open(self, proposals: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that are neither kept nor dismissed yet."""
+        if not proposals:
+            return []
+        kept = {row.text for row in self._store.memories.all(LEARNING)}
+        dismissed = set(self._dismissed())
+        return [p for p in proposals if p["text"] not in kept and _digest(p["text"]) not in dismissed]
+
+    def _proposed(self, row: SessionRow) -> list[dict[str, Any]]:
+        """What the last turn of a session proposes, found once for each version of it."""
+        known = self._found.get(row.id)
+        if known is not None and known[0] == row.version:
+            return known[1]
+        turn = list(self._last_turn(row))
+        found: list[tuple[float, str, MessageRow]] = []
+        if any(message.calls for _, message in turn):
+            for one, message in turn:
+                least = USER_WEIGHT if message.role == "user" else AGENT_WEIGHT
+                said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= least]
+                found += [(weight, text[:LONGEST], one) for weight, text in said]
+        best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
+        session = {"session_id": row.id, "session_title": shown_title(row)}
+        proposals = [
+            {"text": text, **session, "message_id": m.mid, "number": m.no, "at": iso(m.at)}
+            for _, text, m in best
+        ]
+        self._found[row.id] = row.version, proposals
+        return proposals
+
+    def _last_turn(self, row: SessionRow) -> Iterator[tuple[MessageRow, Message]]:
+        rows = self._store.log.last_messages(row.key, row.next_no, TURN_REACH)
+        if not rows:
+            return
+        turn = rows[-1].turn
+        for one in rows:
+            if one.turn == turn:
+                for entry in self._store.log.entries_of(row.key, one):
+                    yield one, entry.message
+
+    def _message(self, session_id: str, mid: str) -> Message:
+        row = self._store.sessions.get(session_id)
+        no = parse_message_id(mid)
+        found = self._store.log.message(row.key, no) if no is not None else None
+        if found is None or found.mid != mid:
+            raise NotFound("message", mid)
+        entries = self._store.log.entries_of(row.key, found)
+        return Message(entries[0].message.role, tuple(p for e in entries for p in e.message.parts))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise Invalid("expected a text that says something", "text")
+    if len(text) > LONGEST:
+        raise Invalid(f"expected at most {LONGEST:,} characters, got {len(text):,}", "text")
+    return text.strip()
+
+
+def memory_json(row: MemoryRow) -> dict[str, Any]:
+    """One memory or learning."""
+    return {
+        "id": row.id,
+        "text": row.text,
+        "session_id": row.session_id,
+        "message_id": row.message_id,
+        "created_at": iso(row.created_at),
+        "updated_at": iso(row.updated_at),
+    }

@@ -1,0 +1,160 @@
+"""What stands in a session's pruned view, as `scoring` takes it: messages with what was found of them, and summaries.
+
+Its cost depends on what is in the context, not on the length of the log: one ordered read of the items, one of their
+messages.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.assembly.snapshot import Item as ScoringItem
+from scoring.formats import reads_as_said
+from scoring.history.features import Features
+from scoring.messages import Message, Wire
+from scoring.summary.summary import Summary
+from webapp.services.session.codec import json_value
+from webapp.services.session.replacements import cost, with_stand_in
+from webapp.services.session.stored_messages import read_features
+from webapp.services.session.times import iso
+from webapp.store import Store
+from webapp.store.context import MESSAGE, PRUNED, Item
+from webapp.store.log import EntryRow, MessageRow
+from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
+
+BATCH = 500
+# About as many bytes, and what an object takes besides its text.
+CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
+
+
+@dataclass(slots=True)  # not frozen: thousands are made for each context, and freezing doubles what one costs
+class Standing:
+    """One place of the view: a message with its row, or a summary with its own."""
+
+    item: ScoringItem | Summary
+    row: MessageRow | SummaryRow
+    untouched: bool = False  # the message as the log has it, nothing standing for any of it
+    as_read: bool = False  # untouched, and its wire object reads as it says
+
+    @property
+    def message(self) -> Message:
+        """What the model reads here."""
+        return self.item.as_message() if isinstance(self.item, Summary) else self.item.message
+
+    @property
+    def tokens(self) -> int:
+        """What it costs, in estimated tokens."""
+        return self.item.tokens or 0
+
+
+class Said:
+    """What messages of the log say, kept while there is room: it never changes while their last entry is the same."""
+
+    def __init__(self, chars_kept: int = CHARS_KEPT) -> None:
+        self._kept = chars_kept
+        self._chars = 0
+        self._messages: OrderedDict[tuple[int, int], tuple[bytes, int, Message, int]] = OrderedDict()
+        self._as_read: set[int] = set()  # the identity of messages that are kept
+        self._lock = threading.Lock()
+
+    def of(self, store: Store, session: int, rows: Mapping[int, MessageRow]) -> dict[int, Message]:
+        """The messages of these rows, by number; those that are not kept are read."""
+        found: dict[int, Message] = {}
+        with self._lock:
+            for no, row in rows.items():
+                kept = self._messages.get((session, no))
+                if kept is not None and kept[:2] == (row.id, row.last_seq):
+                    self._messages.move_to_end((session, no))
+                    found[no] = kept[2]
+        missing = [no for no in rows if no not in found]
+        read = store.log.rows_of(session, missing) if missing else {}
+        for no in missing:
+            found[no] = message_of(read[no])
+        with self._lock:
+            for no in missing:
+                self._keep((session, no), rows[no], found[no])
+        return found
+
+    def as_read(self, messages: Mapping[int, Message]) -> set[int]:
+        """The numbers of those that are kept and whose wire object reads as they say: looked at once for each."""
+        with self._lock:
+            return {no for no, message in messages.items() if id(message) in self._as_read}
+
+    def _keep(self, name: tuple[int, int], row: MessageRow, message: Message) -> None:
+        before = self._messages.pop(name, None)
+        self._chars += row.chars + FRAME_CHARS - (before[3] if before is not None else 0)
+        if before is not None:
+            self._as_read.discard(id(before[2]))
+        self._messages[name] = (row.id, row.last_seq, message, row.chars + FRAME_CHARS)
+        if reads_as_said(message):
+            self._as_read.add(id(message))
+        while self._chars > self._kept and len(self._messages) > 1:
+            _, gone = self._messages.popitem(last=False)
+            self._as_read.discard(id(gone[2]))
+            self._chars -= gone[3]
+
+
+def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[Standing]:
+    """The pruned view in order, inside the caller's snapshot."""
+    said = said or Said()
+    items = store.contexts.items(row.key, PRUNED)
+    summaries = {s.n: s for s in store.summaries.standing(row.key)}
+    out: list[Standing] = []
+    for start in range(0, len(items), BATCH):
+        some = items[start : start + BATCH]
+        rows = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
+        messages = said.of(store, row.key, rows)
+        as_read = said.as_read(messages)
+        for item in some:
+            if item.kind != MESSAGE:
+                found = summaries[item.ref]
+                out.append(Standing(summary_value(found), found))
+                continue
+            one = rows[item.ref]
+            stands = _item(one, with_stand_in(messages[item.ref], item.stand_in), item)
+            untouched = item.stand_in is None
+            out.append(Standing(stands, one, untouched, untouched and item.ref in as_read))
+    return out
+
+
+def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
+    tokens = cost(row, item.stand_in)
+
+    def features() -> Features:
+        return next(iter(read_features([row.features])))._replace(tokens=tokens)
+
+    return ScoringItem(row.mid, message, features, bool(row.pinned), cost=tokens)
+
+
+def summary_value(row: SummaryRow) -> Summary:
+    """A summary as `scoring` takes it."""
+    first, last = iso(row.first_at) or "", iso(row.last_at) or ""
+    return Summary(str(row.n), row.text, row.depth, row.messages, first, last, row.note, row.tokens)
+
+
+def message_of(entries: Sequence[EntryRow]) -> Message:
+    """The message that entries form. A single one keeps its wire object; rows of transcripts lend their media."""
+    said = [entry.message for entry in entries]
+    first = said[0]
+    parts = tuple(part for message in said for part in message.parts)
+    wire = None
+    if len(entries) == 1 and entries[0].format and entries[0].raw is not None:
+        wire = Wire(entries[0].format, json_value(entries[0].raw))
+    message = Message(first.role, parts, first.name if wire is not None else "", wire)
+    if wire is None and message.media:
+        return Message(first.role, parts, "", Wire("transcript", list(_raw_values(entries))))
+    return message
+
+
+def _raw_values(entries: Iterable[EntryRow]) -> Iterator[Any]:
+    for entry in entries:
+        if entry.raw:
+            try:
+                yield json_value(entry.raw)
+            except ValueError:
+                continue

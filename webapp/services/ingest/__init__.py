@@ -1,0 +1,1 @@
+"""Ingest: everything that arrives, appended to the log and to the context in one transaction."""

@@ -1,0 +1,111 @@
+"""A session that grows by itself, to look at Coppice without an agent.
+
+It rises above its target in about two minutes and grows slowly from then on. It runs on a thread of its own until
+it is stopped; its messages go through the same ingest as anyone's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from scoring.messages import Message
+from webapp.agents.records import Entry
+from webapp.errors import CoppiceError
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.ingest.demo_script import SYSTEM, steps
+from webapp.services.ingest.ingest import Ingest
+from webapp.services.session.environment import Desk
+
+log = logging.getLogger(__name__)
+
+MODEL = "claude-sonnet-4-5"
+TITLE = "Demo: a coding agent at work"
+# Seconds between steps while it rises, and after it went above the target.
+STEP_SECONDS, SLOW_SECONDS = 0.8, 8.0
+# What a fresh demo begins with, so that its page is never empty.
+FIRST_STEPS = 4
+# Above this share of the limit it stops growing, pruned or not.
+FULL_SHARE = 0.97
+
+
+class Demo:
+    """The demo session. `start` and `stop` may be called from any thread, also twice."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        ingest: Ingest,
+        sessions: Sessions,
+        *,
+        step_seconds: float = STEP_SECONDS,
+        seed: int = 7,
+    ) -> None:
+        self._desk, self._ingest, self._sessions = desk, ingest, sessions
+        self._step_seconds, self._seed = step_seconds, seed
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._session_id: str | None = None
+
+    def start(self) -> dict[str, Any]:
+        """Starts a demo session, or gives the one that is running."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive() and self._session_id is not None:
+                try:
+                    return self._sessions.get(self._session_id)
+                except CoppiceError:  # it was deleted: a new one
+                    self._end()
+            self._stop.clear()
+            made = self._sessions.create({"title": TITLE, "model": MODEL, "system": SYSTEM, "source": "demo"})
+            self._session_id = str(made["id"])
+            script = steps(self._seed)
+            for _ in range(FIRST_STEPS):
+                self._say(self._session_id, next(script))
+            self._thread = threading.Thread(
+                target=self._grow, args=(self._session_id, script), name="demo", daemon=True
+            )
+            self._thread.start()
+            return self._sessions.get(self._session_id)
+
+    def stop(self) -> None:
+        """Stops the growth; the session stays."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+        self._thread = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a demo session grows."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def _grow(self, session_id: str, script: Iterator[list[Message]]) -> None:
+        seconds = self._step_seconds
+        while not self._stop.wait(seconds):
+            try:
+                session = self._sessions.get(session_id)
+                gauge = session["pruned"]
+                above = gauge["tokens"] > session["target_tokens"]
+                seconds = SLOW_SECONDS * self._step_seconds if above else self._step_seconds
+                if gauge["tokens"] < FULL_SHARE * session["limit"]:
+                    self._say(session_id, next(script))
+            except CoppiceError as error:
+                log.info("the demo ended: %s", error)
+                return
+            except Exception:
+                log.exception("the demo failed")
+                return
+
+    def _say(self, session_id: str, said: Sequence[Message]) -> None:
+        now = datetime.now(UTC)
+        self._ingest.append_records(
+            session_id, [Entry(message, None, at=now, model=None) for message in said]
+        )

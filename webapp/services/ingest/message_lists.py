@@ -1,0 +1,137 @@
+"""Message lists as entries. A message of a list has no id; the hash of the list up to it serves as one.
+
+So the same list again adds nothing, a longer one adds its rest, and a list finds the session it belongs to: the one
+whose messages it begins with, or that begins with its messages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from scoring.errors import MalformedMessage
+from scoring.formats import FORMATS, Decoded, decode, decode_readable, recognise, system_text
+from scoring.messages import Message, Text, Wire
+from webapp.agents.records import Entry, Record, Usage, UsageReport
+from webapp.services.session.codec import storable
+from webapp.store import Store
+from webapp.store.sessions import SessionRow
+
+
+def read_list(value: Any, wire_format: str | None = None) -> Decoded:
+    """The messages of a list or request body; `wire_format` is what the session's other messages are in.
+
+    Raises:
+        UnknownFormat: it is no message list that we know.
+        MalformedMessage: one of its messages cannot be read.
+    """
+    if isinstance(value, list) and not value:
+        return Decoded((), wire_format or "openai", {})
+    return _with_prompt(decode(value, _format_of(value, wire_format)))
+
+
+def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
+    """Like `read_list`, but messages that cannot be read are left out, and told.
+
+    Raises:
+        UnknownFormat: it is no message list that we know.
+        MalformedMessage: there is no list of messages at all.
+    """
+    decoded, faults = decode_readable(value, _format_of(value, wire_format))
+    return _with_prompt(decoded), faults
+
+
+def _format_of(value: Any, wire_format: str | None) -> str:
+    found = recognise(value)
+    known = FORMATS.get(wire_format or "")
+    if known is not None and known.recognise(value) > 0 and found.recognise(value) < SURE:
+        found = known
+    return found.name
+
+
+def _with_prompt(decoded: Decoded) -> Decoded:
+    """The list with the system prompt of its envelope as its first message."""
+    prompt = system_text(decoded.envelope)
+    if not prompt:
+        return decoded
+    system = Message("system", (Text(prompt),), wire=Wire("envelope", None))
+    envelope = {k: v for k, v in decoded.envelope.items() if k not in PROMPTS}
+    return Decoded((system, *decoded.messages), decoded.format, envelope)
+
+
+# Above this a list can only be of the format that recognises it.
+SURE = 0.8
+PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
+
+
+def next_id(before: str | None, message: Message) -> str:
+    """The source id of a message behind the one with source id `before` (None: the first)."""
+    _, parts = storable(message)
+    digest = hashlib.blake2b((before or "").encode(), digest_size=16)
+    digest.update(f"\0{message.role}\0{message.name}\0{parts}".encode("utf-8", "replace"))
+    return f"list:{digest.hexdigest()}"
+
+
+def ids_of(messages: Sequence[Message], before: str | None = None) -> list[str]:
+    """The source ids of a list's messages, behind `before`."""
+    ids: list[str] = []
+    for message in messages:
+        before = next_id(before, message)
+        ids.append(before)
+    return ids
+
+
+def entries_of(
+    messages: Sequence[Message],
+    ids: Sequence[str],
+    usage: Usage | None = None,
+    model: str | None = None,
+    at: datetime | None = None,
+) -> list[Record]:
+    """The list as records. `usage` is of the call that gave the last assistant message, or of one not in the list;
+    `at` is when they came, where they come as they are said.
+    """
+    last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
+    last = last if last == len(messages) - 1 else None
+    records: list[Record] = []
+    for i, (message, source_id) in enumerate(zip(messages, ids, strict=True)):
+        own = usage if i == last else None
+        at_call = source_id if own else None
+        records.append(
+            Entry(
+                _own(message),
+                source_id,
+                ids[i - 1] if i else None,
+                at=at,
+                model=model,
+                usage=own,
+                call_key=at_call,
+            )
+        )
+    if usage is not None and last is None:
+        records.append(UsageReport(usage, at, f"report:{ids[-1] if ids else usage}", model))
+    return records
+
+
+def _own(message: Message) -> Message:
+    """A system prompt that stood in the envelope has no object of its own in the list."""
+    if message.wire is not None and message.wire.format == "envelope":
+        return Message(message.role, message.parts, message.name)
+    return message
+
+
+def session_of(store: Store, ids: Sequence[str]) -> SessionRow | None:
+    """The session that a list belongs to: it holds all of the list, or the list begins with all that it holds."""
+    if not ids:
+        return None
+    best: SessionRow | None = None
+    places = {source_id: i for i, source_id in enumerate(ids)}
+    for row in store.sessions.with_first(ids[0]):
+        if store.log.known(row.key, [ids[-1]]):
+            return row
+        at = places.get(row.tail_hash or "")
+        if at is not None and (best is None or at > places[best.tail_hash or ""]):
+            best = row
+    return best

@@ -1,0 +1,132 @@
+"""Records sorted out before they are written: in batches, in runs of entries, what could not be used counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from scoring.messages import Message, ToolCall
+from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
+from webapp.errors import Conflict
+from webapp.store import Store
+from webapp.store.sessions import SessionRow
+
+# One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
+# another writer never waits long.
+BATCH_RECORDS = 1_000
+# … and at most about so many bytes of what was said, however few records that is: a batch is held several times over.
+BATCH_BYTES = 4 << 20
+NOTES_KEPT = 20
+
+
+@dataclass(slots=True)
+class Tally:
+    """What could not be used of a file."""
+
+    malformed: int = 0
+    problems: list[str] = field(default_factory=list)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Counts problems and unknown rows."""
+        for record in records:
+            if isinstance(record, Problem):
+                self.malformed += not record.used
+                if len(self.problems) < NOTES_KEPT:
+                    place = f"line {record.line}: " if record.line is not None else ""
+                    self.problems.append(f"{place}{record.reason}")
+            elif isinstance(record, Unknown):
+                self.unknown[record.type] = self.unknown.get(record.type, 0) + 1
+
+
+def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """Records in runs of one stream, in order, none longer than a batch."""
+    stream, batch, size = "", list[Record](), 0
+    for record in records:
+        own = getattr(record, "stream", stream)
+        if batch and (own != stream or len(batch) >= BATCH_RECORDS or size >= BATCH_BYTES):
+            yield stream, batch
+            batch, size = [], 0
+        stream = own
+        batch.append(record)
+        size += weight(record)
+    if batch:
+        yield stream, batch
+
+
+def weight(record: Record) -> int:
+    """About how many bytes a record holds."""
+    if not isinstance(record, Entry):
+        return 0
+    return len(record.raw) if record.raw is not None else weight_of(record.message)
+
+
+def weight_of(message: Message) -> int:
+    """About how many characters a message holds."""
+    size = 0
+    for part in message.parts:
+        size += len(part.arguments) if isinstance(part, ToolCall) else len(getattr(part, "text", ""))
+    return size
+
+
+def chunks(records: Sequence[Record]) -> Iterator[list[Record]]:
+    """Records in order in pieces that one transaction takes."""
+    for _, batch in batches(records):
+        yield batch
+
+
+def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
+    """Entries in runs, everything else by itself, in order."""
+    run: list[Entry] = []
+    for record in records:
+        if isinstance(record, Entry):
+            run.append(record)
+            continue
+        if not isinstance(record, UsageReport):
+            continue
+        if run:
+            yield run
+            run = []
+        yield record
+    if run:
+        yield run
+
+
+def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
+    """The session that records of a source may be appended to; None if it was deleted.
+
+    Raises:
+        Conflict: it is another source's.
+    """
+    if found.deleted_at is not None:
+        return None
+    if (found.source, found.kind) != (source, kind):
+        raise Conflict(
+            f"session {found.id[:100]} came from {found.source}; nothing of {source} belongs to it"
+        )
+    return found
+
+
+def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
+    """Takes what records say of the session into its row; later ones win."""
+    for record in records:
+        if isinstance(record, Meta):
+            row.title = record.title or row.title
+            row.model = record.model or row.model
+            row.cwd = record.cwd or row.cwd
+            row.agent_type = record.agent_type or row.agent_type
+            if record.parent != row.id:  # as a copy of a sub-agent's file under another name says of itself
+                row.parent_id = row.parent_id or record.parent
+            row.window = record.window or row.window
+        elif isinstance(record, Entry) and record.model and not row.model:
+            row.model = record.model
+
+
+def write_meta(store: Store, row: SessionRow, before: SessionRow, current: SessionRow) -> None:
+    """Stores what the batch has changed since `before`; what somebody else has changed meanwhile is theirs."""
+    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
+    ours = (n for n in names if getattr(row, n) != getattr(before, n))
+    changed = {n: getattr(row, n) for n in ours if getattr(before, n) == getattr(current, n)}
+    if row.state != current.state:
+        changed["state"] = row.state
+    store.sessions.update(row.key, **changed)

@@ -1,0 +1,53 @@
+"""Real usage as programs report it: any provider's field names, brought to our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.agents.records import Usage
+from webapp.errors import Invalid
+
+# (ours, the names providers use); the first that is there counts.
+INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input")
+OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
+# Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
+READ, WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+# As much as a window of the model table may be: what a call took tells of its window, and that for good.
+MOST = 100_000_000
+
+
+def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
+    """The usage that a program reports, None for none.
+
+    Raises:
+        Invalid: it names no input tokens, or a number is none.
+    """
+    if not data:
+        return None
+    data = data.get("usageMetadata") or data.get("usage_metadata") or data
+    name = next((n for n in INPUT if n in data), None)
+    if name is None:
+        raise Invalid(
+            f"expected usage with input_tokens (or prompt_tokens), got {', '.join(list(data)[:6])}", "usage"
+        )
+    read, written = _count(data, READ), _count(data, WRITTEN)
+    details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
+    cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
+    output = next((n for n in OUTPUT if n in data), None)
+    return Usage(
+        _count(data, name) + read + written,
+        _count(data, output) if output else 0,
+        read or cached or _count(data, "cached_tokens"),
+        written,
+    )
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
+        wanted = f"a whole number of tokens, at most {MOST:,}, for {name}"
+        raise Invalid(f"expected {wanted}, got {str(value)[:40]}", f"usage.{name}")
+    return value

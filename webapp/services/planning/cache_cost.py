@@ -1,0 +1,26 @@
+"""What a prune does to the bill: the prefix that has to be sent anew, and what every later call saves (SPEC X9)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from scoring.models.prices import prune_cost
+from webapp.services.planning.planning import Made
+
+
+def cache_figures(made: Made) -> dict[str, Any]:
+    """Tokens saved on every next call, tokens rewritten once, and after how many calls that has paid back.
+
+    `rewritten_once` is what follows the first changed place in the context afterwards. Money is in US dollars at list
+    price, None where the prices are not known.
+    """
+    plan, scale, tokens = made.plan, made.scale, made.view.history.tokens
+    changed = min((*plan.removed[:1], *plan.shortened[:1]), default=None)
+    rewritten = 0
+    if changed is not None:
+        kept = sum(tokens[i] for i in plan.kept if i > changed)
+        short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
+        summary = plan.summary.tokens if plan.summary is not None else 0
+        rewritten = scale.part(kept + short + summary)
+    return asdict(prune_cost(scale.part(plan.freed), rewritten, made.limits.model))

@@ -1,0 +1,1 @@
+"""Pruning: operations that change a context, by hand, automatic or in an emergency, and their undo."""

@@ -1,0 +1,185 @@
+"""Summaries that happen by themselves, and summaries that take a while: off the calling thread.
+
+One job a session at a time; asking again while one runs changes nothing. A job is given up cleanly: what it was about
+to do is not done. What goes wrong is reported as an event and never reaches whoever appended.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from scoring.budget.triggers import Due, Fill, summary_due
+from scoring.settings.context import ContextSettings
+from webapp.errors import Conflict, CoppiceError
+from webapp.events import Event, MessagesAppended, ProblemReported
+from webapp.services.pruning.automatic import Automatic
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import Scale, gauge
+from webapp.services.session.state import Carried
+from webapp.services.summaries.plan_summary import stood_in
+from webapp.services.summaries.summarising import Summarising
+from webapp.store.context import PRUNED
+from webapp.store.sessions import SessionRow
+
+log = logging.getLogger(__name__)
+# What a job is for besides a summary by its triggers: a prune by a summary that a model writes.
+PRUNE = "prune"
+
+
+@dataclass(slots=True)
+class Job:
+    """One summary in the making."""
+
+    thread: threading.Thread
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+class Background:
+    """Runs summaries for sessions, on wish or when one is due."""
+
+    def __init__(self, desk: Desk, summarising: Summarising, automatic: Automatic) -> None:
+        self._desk, self._store = desk, desk.store
+        self._summarising, self._automatic = summarising, automatic
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._unsubscribe = desk.bus.subscribe(self._heard)
+
+    # -- on wish
+
+    def summarise(self, session_id: str, wait: bool | None = None) -> dict[str, Any]:
+        """Summarises now. Waits for the result unless a model is asked; `wait` overrides that.
+
+        Raises:
+            NotFound, Conflict: as `Summarising.summarise`; Conflict too while one runs already.
+        """
+        if wait if wait is not None else not self._summarising.has_model:
+            with self._alone(session_id) as job:
+                return self._summarising.summarise(session_id, "user", job.cancelled)
+        self._store.sessions.get(session_id)
+        started = self._start(session_id, "user")
+        message = "a summary is being made" if started else "a summary is being made already"
+        return {"running": True, "started": started, "message": message}
+
+    def cancel(self, session_id: str) -> bool:
+        """Gives up the session's running summary; whether there was one."""
+        with self._lock:
+            job = self._jobs.get(session_id)
+        if job is None:
+            return False
+        job.cancelled.set()
+        return True
+
+    def running(self, session_id: str) -> bool:
+        """Whether a summary is being made for the session."""
+        with self._lock:
+            return session_id in self._jobs
+
+    def close(self) -> None:
+        """Gives up all jobs and waits for them."""
+        self._unsubscribe()
+        with self._lock:
+            self._closed = True
+            jobs = list(self._jobs.values())
+        for job in jobs:
+            job.cancelled.set()
+        for job in jobs:
+            if job.thread is not threading.current_thread():
+                job.thread.join(timeout=5)
+
+    # -- by itself
+
+    def _heard(self, event: Event) -> None:
+        if not isinstance(event, MessagesAppended):
+            return
+        row = self._store.sessions.find(event.session_id)
+        if row is None or row.deleted_at is not None:
+            return
+        settings = self._desk.settings_of(row)
+        if self._automatic.wants_a_model(row):
+            self._start(event.session_id, PRUNE)
+        elif ContextSettings.of(settings).auto_summarize and self.due(row):
+            self._start(event.session_id, "automatic")
+
+    def due(self, row: SessionRow) -> Due:
+        """Whether a summary is due, and why."""
+        return summary_due(fill_of(self._desk, row), ContextSettings.of(self._desk.settings_of(row)))
+
+    # -- jobs
+
+    def _start(self, session_id: str, actor: str) -> bool:
+        thread = threading.Thread(
+            target=self._run, args=(session_id, actor), name=f"summary {session_id}", daemon=True
+        )
+        with self._lock:
+            if self._closed or session_id in self._jobs:
+                return False
+            self._jobs[session_id] = Job(thread)
+        thread.start()
+        return True
+
+    def _run(self, session_id: str, actor: str) -> None:
+        with self._lock:
+            job = self._jobs[session_id]
+        try:
+            if actor == PRUNE:
+                self._automatic.summarise(session_id, job.cancelled)
+            else:
+                made = self._summarising.summarise(session_id, actor, job.cancelled)
+                self._desk.bus.publish(*stood_in(session_id, made["problems"]))
+        except Conflict as error:
+            log.info("no summary for %s: %s", session_id, error)
+        except CoppiceError as error:
+            self._desk.bus.publish(ProblemReported(session_id, f"no summary was made: {error}", failed=True))
+        except Exception:
+            log.exception("a summary failed")
+            self._desk.bus.publish(
+                ProblemReported(session_id, "no summary was made: an error of ours, see the log", failed=True)
+            )
+        finally:
+            with self._lock:
+                self._jobs.pop(session_id, None)
+
+    def _alone(self, session_id: str) -> _Alone:
+        return _Alone(self._jobs, self._lock, session_id)
+
+
+class _Alone:
+    """Holds a session's place while its summary is made on the calling thread."""
+
+    def __init__(self, jobs: dict[str, Job], lock: threading.Lock, session_id: str) -> None:
+        self._jobs, self._lock, self._session_id = jobs, lock, session_id
+
+    def __enter__(self) -> Job:
+        job = Job(threading.current_thread())
+        with self._lock:
+            if self._session_id in self._jobs:
+                raise Conflict("a summary is being made already")
+            self._jobs[self._session_id] = job
+        return job
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._jobs.pop(self._session_id, None)
+
+
+def fill_of(desk: Desk, row: SessionRow) -> Fill:
+    """A session's context as the triggers see it, in tokens as shown.
+
+    The parts are those of the gauge. What a transcript does not contain, the prompt and the tools of the agent, counts
+    among the tools.
+    """
+    totals = desk.store.contexts.totals(row.key)
+    limits = desk.limits(row)
+    carried = Carried.from_dict(row.state)
+    whole = gauge(carried, totals, PRUNED, row.followed, limits.limit)
+    parts = {region["name"]: region["tokens"] for region in whole["regions"]}
+    tools = parts.get("tools", 0) + parts.get("unseen", 0)
+    messages, tokens = desk.store.summaries.since(row.key)
+    since = Scale(carried, totals, PRUNED, row.followed).part(tokens)
+    return Fill(
+        messages, since, whole["tokens"] - tools, tools, limits.window, limits.limit, parts.get("system", 0)
+    )

@@ -1,0 +1,213 @@
+"""The emergency path of a session: called when a provider says that the context is too long, or when nothing else
+helps. It ends within the budget, as an operation that can be taken back.
+
+What is dropped is covered by a summary that carries the note; what was cut stands in the context as it was cut, whole
+in the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from scoring.assembly.emergency import Emergency, NoUserMessageFits, SystemTooLarge, relieve
+from scoring.messages import part_to_dict
+from scoring.settings.context import ContextSettings
+from scoring.summary.levels import Judged, covering, deterministic
+from scoring.summary.summary import Summary
+from scoring.tokens.counting import estimate_message_tokens
+from webapp.errors import Conflict
+from webapp.events import ContextPruned, SessionUpdated
+from webapp.services.context.assembling import usable_estimate, usable_shown
+from webapp.services.context.pruned_view import Standing, standing
+from webapp.services.session.changes import Change
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import Scale, Totals, percent, session_json, tokens_beside
+from webapp.services.session.histories import Views
+from webapp.services.session.operation_answers import applied_json
+from webapp.services.session.replacements import stand_in
+from webapp.services.session.state import Carried
+from webapp.services.session.times import iso
+from webapp.services.summaries.summarising import Span, Summarising, Text, replace_span
+from webapp.store.context import PRUNED
+from webapp.store.log import MessageRow
+from webapp.store.operations import OperationRow
+from webapp.store.sessions import SessionRow
+
+# What the summary with the note may take of the budget, and at most.
+SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
+
+
+# With less than this beside the system prompt there is no context to speak of.
+LEAST_BESIDE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Relieved:
+    """What the emergency path has done: its operation, the event that tells of it, and figures to show."""
+
+    operation: OperationRow
+    event: ContextPruned
+    facts: dict[str, Any]
+
+
+class Overflow:
+    """The use case of an overflow."""
+
+    def __init__(self, desk: Desk, views: Views, summarising: Summarising) -> None:
+        self._desk, self._store, self._views, self._summarising = desk, desk.store, views, summarising
+
+    def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> dict[str, Any]:
+        """Brings the context within what is usable; with `overflow` half of the turns goes in any case.
+
+        Raises:
+            NotFound: there is no such session.
+            Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
+        """
+        with self._desk.lock(session_id), self._store.write():
+            row = self._store.sessions.get(session_id)
+            totals = self._store.contexts.totals(row.key)
+            done = self.within(row, totals, overflow=overflow, actor=actor)
+            self._views.drop(row.key)
+        self._desk.bus.publish(done.event, SessionUpdated(session_id))
+        session = session_json(self._desk, row, totals)
+        return applied_json(session, done.operation, done.event) | {"emergency": done.facts}
+
+    def within(
+        self,
+        row: SessionRow,
+        totals: Totals,
+        *,
+        overflow: bool,
+        actor: str = "emergency",
+        goal: int | None = None,
+        reason: str = "",
+    ) -> Relieved:
+        """Does it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
+        that leaves room beside the system prompt.
+
+        Raises:
+            Conflict: as `relieve`.
+        """
+        items = standing(self._store, row)
+        available = max(0, usable_estimate(self._desk, row, totals) - tokens_beside(totals))
+        if not available:
+            raise Conflict(self._no_room(row, totals))
+        if goal is not None:
+            system = sum(one.tokens for one in items if one.message.role == "system")
+            if system + LEAST_BESIDE <= goal - tokens_beside(totals):
+                available = min(available, goal - tokens_beside(totals))
+        room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
+        spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
+        done = self._relieved(row, items, available, room, overflow)
+        if done is None or (spoken and spoken.isdisjoint(done.kept)):
+            # the newest message matters more than a summary of it
+            done = self._relieved(row, items, available, 0, overflow)
+        if done is not None and done.nothing_done:
+            raise Conflict("the context fits and has a single turn; there is nothing to take out")
+        if done is None or (spoken and spoken.isdisjoint(done.kept)):
+            raise Conflict(
+                f"not even the newest message fits in the {available:,} tokens that are left for messages"
+            )
+        change = Change(self._store, row, totals, self._desk.clock())
+        gone = [items[n] for n in done.dropped]
+        self._change(change, items, done)
+        self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
+        facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
+        count = len(done.dropped) + len(done.changed)
+        told = "manual" if actor == "user" else "emergency"
+        operation = change.record("prune", actor, reason or told, count, facts)
+        ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
+        limit = self._desk.limits(row).limit
+        event = ContextPruned(
+            row.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
+            percent(operation.tokens_after, limit), len(done.changed),
+        )  # fmt: skip
+        shown = {
+            "dropped": len(ids),
+            "images": len(done.images),
+            "shortened": len(done.shortened),
+            "cut_protected": done.cut_protected,
+            "note": done.note,
+            "available": available,
+        }
+        return Relieved(operation, event, shown)
+
+    def _no_room(self, row: SessionRow, totals: Totals) -> str:
+        """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
+        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        alone, usable = scale.shown(tokens_beside(totals)), usable_shown(self._desk, row)
+        if not usable:
+            window = self._desk.limits(row).window
+            return (
+                f"nothing of the window of {window:,} tokens is usable beside the answer and the buffer; lower "
+                "response_reserve or choose a model with a larger window"
+            )
+        return (
+            f"the system prompt and the tool definitions alone take {alone:,} tokens, {alone - usable:,} more than the "
+            f"{usable:,} usable; shorten them or choose a model with a larger window"
+        )
+
+    def _relieved(
+        self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool
+    ) -> Emergency | None:
+        """What is to be done, with room for the summary that carries the note; None if the user's words had to go."""
+        rules = ContextSettings.of(self._desk.settings_of(row))
+        values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
+        pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
+        costs = [s.tokens for s in items]
+        system = sum(c for s, c in zip(items, costs, strict=True) if s.message.role == "system")
+        try:
+            return relieve(
+                values, max(min(available, system), available - room), tokens=costs,
+                min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
+                counter=self._desk.measure(row).counter,
+            )  # fmt: skip
+        except NoUserMessageFits:
+            return None
+        except SystemTooLarge as error:
+            raise Conflict(str(error)) from error
+
+    def _change(self, change: Change, items: list[Standing], done: Emergency) -> None:
+        """Lets what was cut stand as it was cut."""
+        counter = self._desk.measure(change.row).counter
+        cut = [(items[n].row, message) for n, message in done.changed.items()]
+        rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
+        texts: dict[int, str | None] = {
+            row.no: stand_in(
+                estimate_message_tokens(message, counter),
+                {r.call_id: r.text for r in message.results},
+                [part_to_dict(part) for part in message.parts],
+            )
+            for row, message in rows
+        }
+        detail = {"fate": "shortened", "reason": "cut in an emergency", "cause": "emergency"}
+        if rows:
+            change.stand([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
+
+    def _cover(
+        self, change: Change, row: SessionRow, gone: list[Standing], done: Emergency, room: int
+    ) -> None:
+        """Takes out what was dropped, and lets a summary with the note stand for it where it fits."""
+        counter = self._desk.measure(row).counter
+        span = Span(gone, sum(s.tokens for s in gone), counter)
+        if not gone:
+            return
+        judged = self._judged(span, done.note, room)
+        if judged is None:
+            detail = {"fate": "goes", "reason": "dropped in an emergency", "cause": "emergency"}
+            change.take_out(span.messages, {m.no: detail for m in span.messages})
+            if span.summaries:
+                change.summaries_out(span.summaries)
+            return
+        text = Text(judged, "deterministic", None, None)
+        replace_span(change, span, self._summarising.put(row, span, text, done.note))
+
+    def _judged(self, span: Span, note: str, room: int) -> Judged | None:
+        """The summary of what was dropped, note included, in at most `room` tokens; None where not even that fits."""
+        times = [m.at for m in span.messages if m.at is not None]
+        first, last = (iso(min(times)) or "", iso(max(times)) or "") if times else ("", "")
+        empty = covering(span.values, first=first, last=last)
+        empty = Summary("", "", empty.depth, empty.messages, first, last, note)
+        judged = deterministic(empty, span.values, min(span.replaced, room + 1), counter=span.counter)
+        return judged if judged.accepted else None

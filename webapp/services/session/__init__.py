@@ -1,0 +1,1 @@
+"""Session: what every service shares: a session with its state, limits, gauges and history."""

@@ -1,0 +1,60 @@
+"""Messages and their wire objects as plain bytes that can be stored: no half surrogates, no NaN."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+from scoring.messages import Message, message_from_dict, message_to_dict
+from webapp.agents.reading.rows import mend_halves
+from webapp.store.log import parts_text
+
+
+def storable(message: Message) -> tuple[Message, str]:
+    """The message and its parts as they are stored; half surrogate pairs, which cannot be, are replaced."""
+    try:
+        return message, parts_text(message)
+    except orjson.JSONEncodeError:
+        text = json.dumps(message_to_dict(message), ensure_ascii=False).encode("utf-8", "replace").decode()
+        clean = message_from_dict(json.loads(text))
+        return clean, parts_text(clean)
+
+
+def wire_bytes(message: Message) -> tuple[bytes | None, str | None]:
+    """The wire object of a message as JSON, and its format; (None, None) for a message that has none."""
+    if message.wire is None:
+        return None, None
+    return json_bytes(message.wire.value), message.wire.format
+
+
+def json_bytes(value: Any) -> bytes:
+    """Any JSON value as compact bytes; integers beyond 64 bits and half surrogates survive."""
+    try:
+        return orjson.dumps(value)
+    except (orjson.JSONEncodeError, TypeError):
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+
+
+def read_json(text: bytes) -> Any:
+    """The value of a JSON text in UTF-8. Half a surrogate pair, as an agent writes that cut a character, is U+FFFD.
+
+    Raises:
+        orjson.JSONDecodeError: it is none.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        mended = mend_halves(text)
+        if mended == text:
+            raise
+        return orjson.loads(mended)
+
+
+def json_value(data: bytes) -> Any:
+    """What `json_bytes` wrote."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return json.loads(data)

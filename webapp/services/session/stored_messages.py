@@ -1,0 +1,37 @@
+"""Messages as the store keeps them: their features, read in bulk because a view has thousands, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import orjson
+
+from scoring.history.content import Content
+from scoring.history.features import Features
+from scoring.messages import Message
+from webapp.store.log import EntryRow
+
+# What a stored message mostly has; anything else goes the long way.
+_KNOWN = frozenset(
+    {"role", "tokens", "chars", "keywords", "lexicon", "own_words", "reasoning_only"}
+    | {"calls", "results", "content", "tool", "traces"}
+)
+
+
+def read_features(texts: list[str]) -> Iterable[Features]:
+    """Features from their stored texts, all parsed in one go."""
+    for data in orjson.loads("[" + ",".join(texts) + "]"):
+        if not data.keys() <= _KNOWN:
+            yield Features.from_dict(data)
+            continue
+        for name in ("calls", "results"):
+            if name in data:
+                data[name] = tuple(data[name])
+        if "content" in data:
+            data["content"] = Content.from_dict(data["content"])
+        yield Features(**data)
+
+
+def whole(role: str, entries: Sequence[EntryRow]) -> Message:
+    """The message that entries form: all they say, in the order of arrival, without the wire object it came in."""
+    return Message(role, tuple(part for entry in entries for part in entry.message.parts))  # type: ignore[arg-type]

@@ -1,0 +1,179 @@
+"""Weights suggested from the user's own sessions (SPEC X15): gathers what they turned out to need, and lets `scoring`
+search and judge.
+
+It reads the log as it was said, and which operations people took back, pinned, restored or dropped. It changes
+nothing: saving is the settings' business. One at a time, because it keeps a core busy for some seconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from scoring.bulk import no_collection
+from scoring.history.features import Features, needs_content, needs_rating, rated_again, with_content
+from scoring.history.task_recognition import settings_for, task_type_of
+from scoring.learning import Case, case_at, cuts_of, judged, suggest
+from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
+from scoring.settings.lexicon import lexicon_of
+from scoring.settings.settings import Settings
+from webapp.errors import Conflict
+from webapp.services.session.environment import Desk
+from webapp.services.session.stored_messages import read_features, whole
+from webapp.store.log import MessageRow
+from webapp.store.operations import OperationRow
+from webapp.store.sessions import SessionRow
+
+SESSIONS = 40  # the newest are read; others know less of what somebody does today
+CUTS = 4  # contexts looked at in one session
+READ = LONGEST + 10 * AHEAD
+# What a live operation says of the messages it changed in this way: needed, or not.
+SAYS = {("pin", "pinned"): True, ("restore", "in"): True, ("drop", "out"): False}
+TAKEN_BACK = ("prune", "drop")
+
+
+class Suggesting:
+    """Suggests weights."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk, self._store = desk, desk.store
+        self._one = threading.Lock()
+
+    def suggest(
+        self, sessions: Sequence[str] = (), progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, Any]:
+        """Weights that would have kept more, or why there are none; from these sessions, or from the newest.
+
+        `progress` is told (trials done, trials at most). Ten to twenty seconds of work at most, on a small machine.
+
+        Raises:
+            NotFound: there is no such session.
+            Conflict: another suggestion is being worked out.
+        """
+        if not self._one.acquire(blocking=False):
+            raise Conflict("weights are being searched for already; ask again when that is done")
+        try:
+            settings = self._desk.settings()
+            found = suggest(self._cases(sessions, settings), settings, progress)
+        finally:
+            self._one.release()
+        return {
+            "weights": found.weights,
+            "present": dict(settings.weights),
+            "before": _rounded(found.before),
+            "after": _rounded(found.after),
+            "held_out": found.held_out_sessions,
+            "sessions": found.sessions,
+            "cases": found.cases,
+            "reason": found.reason,
+        }
+
+    def _cases(self, named: Sequence[str], settings: Settings) -> list[Case]:
+        with self._store.read():
+            everything = self._store.sessions.all()
+            chosen = [self._store.sessions.get(name) for name in dict.fromkeys(named)]
+        parents = {row.id: row.parent_id for row in everything}
+        if not chosen:
+            chosen = [row for row in everything if row.next_no > LEAST_BEFORE and row.source != "demo"][
+                :SESSIONS
+            ]
+        cases: list[Case] = []
+        for row in chosen:
+            with no_collection():
+                cases += self._cases_of(row, _root(row.id, parents), settings)
+        return cases
+
+    def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
+        """The cases of one session; a sub-agent's count as those of the session that it works for (`root`).
+
+        None of a session whose task type has weights of its own: the common ones do not touch it.
+        """
+        facts = self._desk.facts(row)
+        if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
+            return []
+        settings = settings_for(settings, facts)
+        with self._store.read():
+            operations = self._store.operations.all(row.key)
+            rewound = {no for o in operations if o.kind == "rewind" for no in self._changed(row, o, "out")}
+            rows = _said(self._store.log.messages(row.key, range(READ)).values(), rewound)
+            features = self._features(row, rows, settings)
+        found = [case_at(root, features, cut) for cut in cuts_of(features, CUTS)]
+        found.append(self._judged(row, root, operations, settings))
+        cases = [case for case in found if case is not None]
+        for case in cases:  # what the session looks like, not what a part of it would
+            case.history.facts = facts
+        return cases
+
+    def _judged(
+        self, row: SessionRow, root: str, operations: Sequence[OperationRow], settings: Settings
+    ) -> Case | None:
+        """What people said of single messages, the latest word on each, in the context of the last operation."""
+        needed: dict[int, bool] = {}
+        last = 0
+        for operation in sorted(operations, key=lambda o: (o.undone_at or o.at, o.n)):
+            for no, wanted in self._judgements(row, operation):
+                needed[no] = wanted
+                last = max(last, operation.seq)
+        if not needed:
+            return None
+        with self._store.read():
+            newest = self._store.log.last_messages(row.key, row.next_no, LONGEST_JUDGED)
+            rows = _said((one for one in newest if one.first_seq < last), ())
+            features = self._features(row, rows, settings)
+        asked_for = {i for i, one in enumerate(rows) if needed.get(one.no) is True}
+        unwanted = {i for i, one in enumerate(rows) if needed.get(one.no) is False}
+        return judged(root, features, asked_for, unwanted)
+
+    def _judgements(self, row: SessionRow, operation: OperationRow) -> list[tuple[int, bool]]:
+        if operation.actor == "agent":
+            return []
+        if operation.undone_at is not None:
+            back = operation.kind in TAKEN_BACK
+            return [(no, True) for no in self._changed(row, operation, "out")] if back else []
+        return [
+            (no, wanted)
+            for (kind, change), wanted in SAYS.items()
+            if kind == operation.kind
+            for no in self._changed(row, operation, change)
+        ]
+
+    def _changed(self, row: SessionRow, operation: OperationRow, change: str) -> list[int]:
+        return [i.no for i in self._store.operations.items(row.key, operation.n) if i.change == change]
+
+    def _features(self, row: SessionRow, rows: Sequence[MessageRow], settings: Settings) -> list[Features]:
+        """What plans read of these messages; texts are read only where something of it is missing or outdated."""
+        features = list(read_features([one.features for one in rows]))
+        lexicon = lexicon_of(settings.keywords)
+        rates = settings.strategy == "score"  # only there do the keywords of the settings count
+        stale = [
+            i
+            for i, one in enumerate(features)
+            if needs_content(one) or (rates and needs_rating(one, lexicon))
+        ]
+        for start in range(0, len(stale), 200):
+            some = stale[start : start + 200]
+            entries = self._store.log.rows_of(row.key, [rows[i].no for i in some])
+            for i in some:
+                message = whole(features[i].role, entries[rows[i].no])
+                features[i] = rated_again(with_content(features[i], message), message, lexicon)
+        return features
+
+
+def _said(rows: Iterable[MessageRow], rewound: Iterable[int]) -> list[MessageRow]:
+    """The messages in log order, without our notices and what the agent took back."""
+    gone = frozenset(rewound)
+    return sorted(one for one in rows if one.kind != "notice" and one.no not in gone)
+
+
+def _root(session_id: str, parents: dict[str, str | None]) -> str:
+    """The session at the top of those that started each other."""
+    seen = {session_id}
+    while (parent := parents.get(session_id)) is not None and parent not in seen:
+        seen.add(parent)
+        session_id = parent
+    return session_id
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 1) if value is not None else None

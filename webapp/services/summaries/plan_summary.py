@@ -1,0 +1,137 @@
+"""The summary that a plan asks for: writes it, within what the plan has set aside, and puts it in the place of what it
+covers.
+
+Writing may take a model minutes, so it happens outside any transaction; what is covered is looked at again before it
+is replaced. The built-in summariser takes milliseconds and stands in where no model is asked or none will do.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.errors import Conflict
+from webapp.events import Event, ProblemReported
+from webapp.services.context.pruned_view import standing
+from webapp.services.planning.planning import Made
+from webapp.services.session.changes import Change
+from webapp.services.session.environment import Desk
+from webapp.services.summaries.summarising import Span, Summarising, Text
+from webapp.store.log import MessageRow
+from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
+
+# A model is asked for so many words a token that it may use: its prose takes one and a half, its paths more.
+WORDS_A_TOKEN = 1 / 3
+LEAST_WORDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A summary that is written and stands nowhere yet."""
+
+    span: Span
+    text: Text
+
+
+class Covering:
+    """Makes the summaries of plans."""
+
+    def __init__(self, desk: Desk, summarising: Summarising) -> None:
+        self._desk, self._store, self._summarising = desk, desk.store, summarising
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model is asked, which takes its time."""
+        return self._summarising.has_model
+
+    def shown(self, made: Made) -> dict[str, Any] | None:
+        """The summary of a plan before it is written: what it would stand for, and the most that it may take."""
+        planned = made.plan.summary
+        if planned is None:
+            return None
+        nos = [made.view.nos[i] for i in planned.covers]
+        return {
+            "messages": len(nos),
+            "first": nos[0],
+            "last": nos[-1],
+            "covered_tokens": made.scale.part(planned.covered_tokens),
+            "most_tokens": made.scale.part(planned.tokens),
+            "absorbed_tokens": made.scale.part(planned.absorbed),
+            "by_model": self.has_model,
+        }
+
+    def prepare(
+        self, row: SessionRow, made: Made, *, ask: bool = True, cancelled: threading.Event | None = None
+    ) -> Prepared | None:
+        """Writes the summary of a plan, by a model where one is configured and `ask`; None where the plan has none.
+
+        Raises:
+            Conflict: it was given up, or what it was to cover has gone.
+        """
+        planned = made.plan.summary
+        if planned is None:
+            return None
+        with self._store.read():
+            span = self._span(row, made, frozenset(planned.covers))
+        words = max(LEAST_WORDS, int(planned.tokens * WORDS_A_TOKEN))
+        text = self._summarising.text_for(
+            row, span, cancelled, ask=ask, most_tokens=planned.tokens, most_words=words
+        )
+        if cancelled is not None and cancelled.is_set():
+            raise Conflict("given up before the summary was there; nothing is changed")
+        if not text.judged.accepted:
+            raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
+        return Prepared(span, text)
+
+    def _span(self, row: SessionRow, made: Made, positions: frozenset[int]) -> Span:
+        """What the plan covers, and the summaries that go into the new one."""
+        wanted = {made.view.nos[i] for i in positions}
+        items = [
+            one
+            for one in standing(self._store, row)
+            if isinstance(one.row, SummaryRow) or one.row.no in wanted
+        ]
+        if sum(isinstance(one.row, MessageRow) for one in items) != len(wanted):
+            raise Conflict("the session has changed since; nothing is summarised, look at a new plan")
+        return Span(items, sum(one.tokens for one in items), self._desk.measure(row).counter)
+
+    def check(self, row: SessionRow, prepared: Prepared) -> None:
+        """That all that is to be covered still stands where it stood, inside the caller's transaction.
+
+        Raises:
+            Conflict: it does not.
+        """
+        self._summarising.check(row, prepared.span)
+
+    def put(self, change: Change, prepared: Prepared) -> SummaryRow:
+        """Lets the summary stand, and takes those out that went into it; the messages are the caller's to take out."""
+        summary = self._summarising.put(change.row, prepared.span, prepared.text)
+        if prepared.span.summaries:
+            change.summaries_out(prepared.span.summaries)
+        change.summaries_in([summary])
+        return summary
+
+    def facts(self, prepared: Prepared, summary: SummaryRow) -> dict[str, Any]:
+        """What an operation keeps of it."""
+        text = prepared.text
+        return {
+            "summary": summary.n,
+            "summarised": len(prepared.span.messages),
+            "summary_tokens": summary.tokens,
+            "level": text.level,
+            "model": text.model,
+            "cost": text.cost,
+            "problems": list(text.problems),
+        }
+
+
+def stood_in(session_id: str, problems: Sequence[str]) -> list[Event]:
+    """What is told where a model was asked and its text did not do: nothing is lost, but somebody should look."""
+    said = dict.fromkeys(problems)
+    return [
+        ProblemReported(session_id, f"the model's summary did not do, the built-in one stands in: {one}")
+        for one in said
+    ]

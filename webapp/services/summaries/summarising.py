@@ -1,0 +1,380 @@
+"""Summaries: which part of a session one covers, who writes it, and putting it in the place of what it covers.
+
+Gathers, lets `scoring.summary` decide, applies in one transaction as an operation that can be taken back. A model that
+is configured is asked first, level by level; the built-in snapshot always works. What was gathered is looked at again
+before it is replaced: if anything of it has gone meanwhile, nothing is changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from scoring.messages import Message
+from scoring.settings.context import ContextSettings
+from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.summary import Summary
+from scoring.tokens.counting import TokenCounter
+from scoring.units import Units, links_of, waiting
+from webapp.errors import Conflict, NotFound
+from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
+from webapp.services.context.pruned_view import Standing, standing
+from webapp.services.session.changes import Change, reason_of
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import Totals, session_json
+from webapp.services.session.histories import Views
+from webapp.services.session.operation_answers import operation_json
+from webapp.services.session.times import iso
+from webapp.store.context import MESSAGE, PRUNED, SUMMARY
+from webapp.store.log import MessageRow
+from webapp.store.sessions import SessionRow
+from webapp.store.summaries import SummaryRow
+
+NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
+SUMMARISED = "summarised"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a model wrote: its text ("" where it failed, `problem` says why), and what that cost in US dollars."""
+
+    text: str
+    problem: str = ""
+    model: str = ""
+    cost: float | None = None
+    cancelled: bool = False
+
+
+class Writes(Protocol):
+    """Asks a model, and never raises."""
+
+    def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
+        """The answer to one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What a summary is to cover, in order, and what the counter says it costs."""
+
+    items: Sequence[Standing]
+    replaced: int
+    counter: TokenCounter
+
+    @property
+    def values(self) -> list[Message | Summary]:
+        """The items as `scoring` takes them."""
+        return [s.item if isinstance(s.item, Summary) else s.item.message for s in self.items]
+
+    @property
+    def messages(self) -> list[MessageRow]:
+        """The rows of the messages among them."""
+        return [s.row for s in self.items if isinstance(s.row, MessageRow)]
+
+    @property
+    def summaries(self) -> list[SummaryRow]:
+        """The rows of the summaries among them."""
+        return [s.row for s in self.items if isinstance(s.row, SummaryRow)]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that was found for a span, by whom, and at what cost."""
+
+    judged: Judged
+    level: str
+    model: str | None
+    cost: float | None
+    problems: tuple[str, ...] = ()
+
+
+class Summarising:
+    """The use cases of summaries. `writes` is the model that is configured, None for none."""
+
+    def __init__(self, desk: Desk, views: Views, writes: Writes | None = None) -> None:
+        self._desk, self._store, self._views, self._writes = desk, desk.store, views, writes
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model is asked."""
+        return self._writes is not None
+
+    # -- looking
+
+    def list(self, session_id: str) -> dict[str, Any]:
+        """All summaries of a session, newest first."""
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            rows = self._store.summaries.all(row.key)
+            there = set(self._store.summaries.standing_numbers(row.key))
+        return {"summaries": [summary_json(s, s.n in there) for s in rows]}
+
+    def one(self, session_id: str, n: int) -> dict[str, Any]:
+        """One summary, with the ids of the messages it stands for.
+
+        Raises:
+            NotFound: there is no such session or summary.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            found = self._find(row, n)
+            there = n in self._store.summaries.standing_numbers(row.key)
+            covered = self._store.summaries.covered(row.key, found)
+            rows = self._store.log.messages(row.key, covered)
+        ids = [rows[no].mid for no in covered if no in rows]
+        return summary_json(found, there) | {"message_ids": ids}
+
+    def _find(self, row: SessionRow, n: int) -> SummaryRow:
+        found = self._store.summaries.get(row.key, n)
+        if found is None:
+            raise NotFound("summary", n)
+        return found
+
+    # -- making one
+
+    def summarise(
+        self, session_id: str, actor: str = "user", cancelled: threading.Event | None = None
+    ) -> dict[str, Any]:
+        """Puts a summary in the place of all but the recent messages.
+
+        Raises:
+            NotFound: there is no such session.
+            Conflict: nothing would change, or what was to be covered has changed meanwhile.
+        """
+        with self._store.read():
+            row = self._store.sessions.get(session_id)
+            span = self.span(row)
+        if span is None:
+            raise Conflict(NOTHING_NEW)
+        text = self.text_for(row, span, cancelled)
+        if cancelled is not None and cancelled.is_set():
+            raise Conflict("given up before the summary was there; nothing is changed")
+        if not text.judged.accepted:
+            raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
+        return self._apply(session_id, span, text, actor)
+
+    def span(self, row: SessionRow) -> Span | None:
+        """What a summary would cover now, inside the caller's snapshot; None where nothing would change."""
+        counter = self._desk.measure(row).counter
+        rules = ContextSettings.of(self._desk.settings_of(row))
+        items = standing(self._store, row)
+        chosen = to_cover(items, rules.min_recent_messages)
+        if not any(isinstance(s.row, MessageRow) for s in chosen):
+            return None
+        values = [s.item if isinstance(s.item, Summary) else s.item.message for s in chosen]
+        return Span(chosen, replaced_tokens(values, counter), counter)
+
+    def text_for(
+        self,
+        row: SessionRow,
+        span: Span,
+        cancelled: threading.Event | None = None,
+        *,
+        ask: bool = True,
+        most_tokens: int | None = None,
+        most_words: int | None = None,
+    ) -> Text:
+        """The best text that is accepted: structured by a model, terser, or deterministic.
+
+        Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
+        """
+        words = ContextSettings.of(self._desk.settings_of(row)).summary_words
+        asked_words = words if most_words is None else min(words, most_words)
+        below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
+        empty = self._empty(span)
+        problems: list[str] = []
+        cost: float | None = None
+        writes = self._writes if ask else None
+        levels: tuple[Level, ...] = ("structured", "terser")
+        for level in levels:
+            if writes is None:
+                break
+            asked = request(level, span.values, asked_words)
+            written = writes(asked.system, asked.text, cancelled)
+            cost = cost if written.cost is None else (cost or 0.0) + written.cost
+            if written.cancelled:
+                break
+            if written.problem:
+                problems.append(written.problem)
+                break  # an endpoint that fails is not asked again for the same
+            judged = judge(empty, written.text, below, asked.max_words, span.counter)
+            if judged.accepted:
+                return Text(judged, level, written.model or None, cost, tuple(problems))
+            problems.append(judged.problem)
+        judged = deterministic(empty, span.values, below, words, span.counter)
+        return Text(judged, "deterministic", None, cost, tuple(problems))
+
+    def _empty(self, span: Span) -> Summary:
+        first, last = _times(span)
+        return covering(span.values, first=iso(first) or "", last=iso(last) or "")
+
+    def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> dict[str, Any]:
+        with self._desk.lock(session_id), self._store.write():
+            row = self._store.sessions.get(session_id)
+            self.check(row, span)
+            summary = self.put(row, span, text)
+            totals = self._store.contexts.totals(row.key)
+            change = Change(self._store, row, totals, self._desk.clock())
+            replace_span(change, span, summary)
+            facts = {"summary": summary.n, "level": text.level, "model": text.model, "cost": text.cost}
+            operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
+            self._views.drop(row.key)
+        self._desk.bus.publish(summarised_event(row, totals, summary), SessionUpdated(session_id))
+        count = len(span.messages)
+        words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
+        return {
+            "summary": summary_json(summary, True),
+            "operation": operation_json(operation, [operation]),
+            "session": session_json(self._desk, row, totals),
+            "problems": list(text.problems),
+            "message": words,
+        }
+
+    def put(self, row: SessionRow, span: Span, text: Text, note: str = "") -> SummaryRow:
+        """Writes the row of a summary over a span, inside the caller's transaction."""
+        first, last = _times(span)
+        value = text.judged.summary
+        covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
+        position = min([m.first_seq - 0.5 for m in span.messages] + [s.position for s in span.summaries])
+        taken = {s.position for s in self._store.summaries.standing(row.key)} - {
+            s.position for s in span.summaries
+        }
+        while position in taken:  # one stands there already: half the rest of the way to the message
+            position += (int(position + 0.5) - position) / 2
+        summary = SummaryRow(
+            self._store.summaries.next_number(row.key), value.text, value.depth, value.messages, text.judged.tokens,
+            span.replaced, first, last, note or value.note, text.level, text.model, text.cost, tuple(covers), position,
+            row.next_no - 1, self._desk.clock(),
+        )  # fmt: skip
+        self._store.summaries.add(row.key, summary)
+        return summary
+
+    def check(self, row: SessionRow, span: Span) -> None:
+        """All that is to be covered still stands where it stood, no unit has grown, and nothing of it was pinned.
+
+        Raises:
+            Conflict: it does not.
+        """
+        now = self._store.log.messages(row.key, [m.no for m in span.messages])
+        there = set(self._store.summaries.standing_numbers(row.key))
+        for message in span.messages:
+            found = now.get(message.no)
+            if (
+                found is None
+                or found.out_operation is not None
+                or found.pinned
+                or found.last_seq != message.last_seq
+            ):
+                raise Conflict("the session has changed since; nothing is summarised, try again")
+        if self._answered_since(row, now):
+            raise Conflict("a result has come for what was to be covered; nothing is summarised, try again")
+        if not there.issuperset(s.n for s in span.summaries):
+            raise Conflict("a summary that was to be covered has gone; nothing is summarised, try again")
+
+    def _answered_since(self, row: SessionRow, nos: Collection[int]) -> bool:
+        """Whether a result of a call in these messages stands outside them."""
+        view = self._views.of(row)
+        places, features = view.positions(nos), view.history.features
+        beside = ((p, other) for p in places for other in view.history.unit(p) if other not in places)
+        return any(not set(features[p].calls).isdisjoint(features[other].results) for p, other in beside)
+
+    # -- taking one apart
+
+    def expand(self, session_id: str, n: int) -> dict[str, Any]:
+        """Puts what a summary covers back in its place.
+
+        Raises:
+            NotFound: there is no such session or summary.
+            Conflict: it does not stand in the context.
+        """
+        with self._desk.lock(session_id), self._store.write():
+            row = self._store.sessions.get(session_id)
+            found = self._find(row, n)
+            if n not in self._store.summaries.standing_numbers(row.key):
+                raise Conflict(f"summary {n} does not stand in the context")
+            totals = self._store.contexts.totals(row.key)
+            change = Change(self._store, row, totals, self._desk.clock())
+            below = [self._find(row, ref) for kind, ref in found.covers if kind == SUMMARY]
+            numbers = [ref for kind, ref in found.covers if kind == MESSAGE]
+            rows = self._store.log.messages(row.key, numbers)
+            back = [m for m in rows.values() if m.out_operation is not None]
+            change.summaries_out([found])
+            change.summaries_in(below)
+            change.put_in(back, {})
+            operation = change.record(
+                "expand", "user", f"summary {n} expanded by hand", len(back), {"summary": n}
+            )
+            self._views.drop(row.key)
+        ids = tuple(m.mid for m in back)
+        self._desk.bus.publish(ContextRestored(session_id, None, ids), SessionUpdated(session_id))
+        return {
+            "operation": operation_json(operation, [operation]),
+            "session": session_json(self._desk, row, totals),
+            "event": None,
+            "message": f"{len(back):,} messages back in the place of summary {n}",
+        }
+
+
+def to_cover(items: Sequence[Standing], min_recent: int) -> list[Standing]:
+    """All but system messages, what is pinned or waits for a result, and the recent messages, with their units."""
+    units, links = Units(), [links_of(one.message) for one in items]
+    for one_links in links:
+        units.append(one_links)
+    spoken = [
+        n for n, one in enumerate(items) if isinstance(one.row, MessageRow) and one.row.role != "system"
+    ]
+    recent = spoken[max(0, len(spoken) - max(1, min_recent)) :]
+    stays = {units.head[n] for n in (*recent, *waiting(links))}
+    stays |= {units.head[n] for n in spoken if items[n].row.pinned}  # type: ignore[union-attr]
+    chosen = {n for n in spoken if units.head[n] not in stays}
+    chosen |= {n for n, one in enumerate(items) if isinstance(one.row, SummaryRow)}
+    return [items[n] for n in sorted(chosen)]
+
+
+def replace_span(change: Change, span: Span, summary: SummaryRow) -> None:
+    """Takes what a summary covers out of the view and lets it stand there."""
+    detail = {"fate": "goes", "reason": f"{SUMMARISED} in summary {summary.n}", "cause": SUMMARISED}
+    change.take_out(span.messages, {m.no: detail for m in span.messages})
+    if span.summaries:
+        change.summaries_out(span.summaries)
+    change.summaries_in([summary])
+
+
+def summarised_event(row: SessionRow, totals: Totals, summary: SummaryRow) -> ContextSummarized:
+    """The event that tells of a summary; `totals` are those afterwards."""
+    count = sum(count for _, count in totals[PRUNED].values())
+    return ContextSummarized(row.id, f"{row.id}/{summary.n}", summary.messages, count, summary.text)
+
+
+def _times(span: Span) -> tuple[int | None, int | None]:
+    firsts = [m.at for m in span.messages] + [s.first_at for s in span.summaries]
+    lasts = [m.at for m in span.messages] + [s.last_at for s in span.summaries]
+    return (
+        min((at for at in firsts if at is not None), default=None),
+        max((at for at in lasts if at is not None), default=None),
+    )
+
+
+def summary_json(row: SummaryRow, standing: bool) -> dict[str, Any]:
+    """One summary."""
+    return {
+        "id": row.n,
+        "text": row.text,
+        "note": row.note,
+        "depth": row.depth,
+        "messages": row.messages,
+        "tokens": row.tokens,
+        "replaced_tokens": row.replaced_tokens,
+        "first_at": iso(row.first_at),
+        "last_at": iso(row.last_at),
+        "level": row.level,
+        "model": row.model,
+        "cost": row.cost,
+        "covers": {
+            "messages": sum(kind == MESSAGE for kind, _ in row.covers),
+            "summaries": [ref for kind, ref in row.covers if kind == SUMMARY],
+        },
+        "standing": standing,
+        "at": iso(row.at),
+    }

@@ -1,0 +1,1 @@
+"""Transfer: sessions and files in and out."""

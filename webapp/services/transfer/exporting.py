@@ -1,0 +1,67 @@
+"""Files out: our own format, the context in a wire format, or a transcript that the agent resumes from.
+
+A transcript is new content under a new session id, made from the rows as they arrived; an agent's own files are
+never written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from scoring.formats import FORMATS
+from webapp.errors import Conflict, Invalid
+from webapp.services.context.assembling import Context
+from webapp.services.session.codec import json_bytes
+from webapp.services.session.environment import Desk
+from webapp.services.transfer.own_format import OwnFormat
+from webapp.services.transfer.transcripts_out import claude_rows, codex_rows
+
+TRANSCRIPTS = {"claude-code": claude_rows, "codex": codex_rows}
+AGENTS = {"claude-code": "Claude Code", "codex": "Codex"}
+NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
+
+
+class Exporting:
+    """The use case of exporting one session."""
+
+    def __init__(self, desk: Desk, context: Context, own: OwnFormat) -> None:
+        self._desk, self._store, self._context, self._own = desk, desk.store, context, own
+
+    def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
+        """(file name, media type, content) of a session.
+
+        Raises:
+            NotFound: there is no such session.
+            Invalid: there is no such format.
+            Conflict: a transcript is asked of a session that did not come from that agent.
+        """
+        row = self._store.sessions.get(session_id)
+        stem = re.sub(r"[^\w.-]+", "-", row.title or row.id).strip("-")[:60] or "session"
+        if format == "jsonl":
+            return f"{stem}.coppice.jsonl", "application/x-ndjson", self._own.lines(row)
+        if format in TRANSCRIPTS:
+            if row.source != format:
+                raise Conflict(
+                    f"a transcript for {AGENTS[format]} can only be made of a session of {AGENTS[format]}; "
+                    f"this one came from {row.source}. Export it as a message list (openai, anthropic, gemini)"
+                )
+            name, lines = TRANSCRIPTS[format](self._store, row, self._desk.clock())
+            return name, "application/x-ndjson", lines
+        if format not in FORMATS:
+            raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
+        made = self._context.get(session_id, format)
+        body: Any = (
+            {**made["envelope"], made["key"]: made["messages"]} if made["envelope"] else made["messages"]
+        )
+        return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])
+
+
+def _pretty(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n"
+    except (orjson.JSONEncodeError, TypeError):
+        return json_bytes(value) + b"\n"

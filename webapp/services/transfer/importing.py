@@ -1,0 +1,261 @@
+"""Files in: recognised by content, each brought to the session it belongs to.
+
+A transcript belongs to the session it names, a message list to the session it continues, our own export to the
+session it was made from. The same file twice adds nothing, a longer version adds the rest. What cannot be read is
+told with its place; the rest of the file is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
+
+from scoring.formats import FORMATS
+from webapp.agents.claude_code import files as claude_files
+from webapp.agents.codex import files as codex_files
+from webapp.agents.gemini_cli import decoder as gemini_cli
+from webapp.agents.opencode import decoder as opencode
+from webapp.agents.reading.databases import open_foreign
+from webapp.agents.reading.finding import UUID
+from webapp.agents.reading.json_elements import read_document
+from webapp.agents.reading.tail import Line, fed, lines_of, no_text
+from webapp.agents.reading.text import Content
+from webapp.agents.recognise import COPPICE, decoder_of, is_document, recognise
+from webapp.agents.records import Entry, Problem, Record, TranscriptFile
+from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.ingest.ingest import Added, Ingest
+from webapp.services.ingest.message_lists import ids_of, session_of
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import shown_title
+from webapp.services.transfer.list_files import read_file
+from webapp.services.transfer.own_format import OwnFormat
+from webapp.store.sessions import SessionRow
+
+LINES = ("claude-code", "codex", "gemini-cli")
+NAMES = ("auto", *LINES, COPPICE, "jsonl", "wire", *FORMATS)
+EXPECTED = (
+    "expected a transcript of Claude Code, Codex or Gemini CLI, a message list in a provider's format, or an "
+    "export of ours"
+)
+_SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
+_CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
+
+
+class Importing:
+    """The use case of importing one file."""
+
+    def __init__(self, desk: Desk, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
+        self._desk, self._store = desk, desk.store
+        self._ingest, self._sessions, self._own = ingest, sessions, own
+
+    def import_file(
+        self,
+        name: str,
+        data: bytes | BinaryIO,
+        format: str = "auto",
+        model: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        place: Path | None = None,
+    ) -> dict[str, Any]:
+        """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
+
+        `place` is where it lies on this machine, for who may name files there: what lies beside it is read too. Of
+        `name` only the last part counts, and nothing is opened by it.
+        `progress` is told now and then how many of its bytes have been used, and how many there are.
+
+        Raises:
+            Malformed: nothing of it can be read.
+            Invalid: there is no such format.
+            Conflict: it names a session that came from elsewhere.
+        """
+        if format not in NAMES:
+            raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
+        base = name_in(name)
+        content = Content(data, progress)
+        if content.empty:
+            raise Malformed(f"{base} is empty; there is nothing to import")
+        source = {"jsonl": COPPICE}.get(format, format)
+        if source == "auto":
+            found = recognise(content.head(), base)
+            if found is None:
+                raise Malformed(f"{base}: not recognised{_looks(content)}; {EXPECTED}")
+            source = found
+        if source == COPPICE:
+            return {"imported": self._own.load(base, content.whole())}
+        if source in LINES:
+            return {"imported": [self._transcript(base, place, content, source, model)]}
+        return {"imported": [self._list(base, content, None if source == "wire" else source, model)]}
+
+    def import_sessions(self, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Imports OpenCode's sessions in the databases and trees at or below a folder, or in a database by its path."""
+        if folder.is_dir():
+            files = opencode.find_below(folder, open_foreign)
+        else:
+            files = opencode.in_database(folder, open_foreign)
+        for file in files:
+            try:
+                yield file.path, self._session(file)
+            except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
+                yield file.path, _refused(file, error)
+
+    def _session(self, file: TranscriptFile) -> dict[str, Any]:
+        records = self._asked(file.session_id, opencode.read(file, {}, open_foreign))
+        self._ingest.ensure(
+            file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
+            title=file.title, agent_type=file.agent_type,
+        )  # fmt: skip
+        added = self._ingest.append_records(file.session_id, records, whole_file=True)
+        return self._answer(file.session_id, added)
+
+    # -- transcripts
+
+    def _transcript(
+        self, base: str, place: Path | None, content: Content, source: str, model: str | None
+    ) -> dict[str, Any]:
+        session_id, parent, title, agent_type = describe(base, content.head(), source, place)
+        records = self._asked(session_id, _records(content, source))
+        self._ingest.ensure(
+            session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
+        )
+        added = self._ingest.append_records(session_id, records, whole_file=True)
+        if not (added.nos or added.known or added.skipped):
+            added.problems.append("there is no message in it")
+        return self._answer(session_id, added)
+
+    def _asked(self, session_id: str, records: Iterator[Record]) -> Iterator[Record]:
+        """Records of a session that somebody asks for.
+
+        Raises:
+            Malformed: it was deleted, and there is no message in them for which it could come back.
+        """
+        found = self._store.sessions.find(session_id)
+        if found is None or found.deleted_at is None:
+            return records
+        begun: list[Record] = []
+        for record in records:
+            begun.append(record)
+            if isinstance(record, Entry):
+                return chain(begun, records)
+        raise Malformed("there is no message in it; its session was deleted and stays so")
+
+    # -- message lists
+
+    def _list(
+        self, name: str, content: Content, wire_format: str | None, model: str | None
+    ) -> dict[str, Any]:
+        file = read_file(name, content, wire_format)
+        decoded, model = file.decoded, model or file.model
+        ids = ids_of(decoded.messages)
+        row = session_of(self._store, ids)
+        session_id = (
+            row.id if row is not None else self._new(name, ids, decoded.format, decoded.envelope, model)
+        )
+        added = self._ingest.append_list(session_id, decoded.messages, ids, model)
+        added.skipped += file.skipped
+        added.problems += file.problems
+        return self._answer(session_id, added)
+
+    def _new(
+        self, name: str, ids: list[str], wire_format: str, envelope: Mapping[str, Any], model: str | None
+    ) -> str:
+        digest = hashlib.blake2b(f"{ids[-1]} {name}".encode(), digest_size=6).hexdigest()
+        session_id = f"import-{digest}"
+        found = self._store.sessions.find(session_id)
+        if found is not None:
+            session_id = f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
+        tools = envelope.get("tools")
+        self._sessions.create(
+            {"id": session_id, "title": PurePath(name).stem, "model": model, "source": "import",
+             "wire_format": wire_format, "tools": tools if isinstance(tools, list) else None}
+        )  # fmt: skip
+        if envelope:
+            with self._store.write():
+                self._store.sessions.update(self._store.sessions.get(session_id).key, envelope=dict(envelope))
+        return session_id
+
+    def _answer(self, session_id: str, added: Added) -> dict[str, Any]:
+        row: SessionRow = self._store.sessions.get(session_id)
+        return {
+            "session_id": row.id,
+            "title": shown_title(row),
+            "source": row.source,
+            "added": len(added.nos),
+            "known": added.known,
+            "skipped": added.skipped,
+            "problems": added.problems,
+        }
+
+
+def _refused(file: TranscriptFile, error: CoppiceError) -> dict[str, Any]:
+    figures = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
+    return {"session_id": file.session_id, "title": file.title, "source": file.source, **figures}
+
+
+def name_in(name: str) -> str:
+    """The last part of a file's name, whatever machine it comes from, without what cannot be shown."""
+    last = PurePath(name.replace("\\", "/")).name
+    shown = "".join(filter(str.isprintable, last))
+    return shown if shown.strip(".") else "upload"
+
+
+def describe(
+    base: str, head: bytes, source: str, place: Path | None = None
+) -> tuple[str, str | None, str | None, str | None]:
+    """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows.
+
+    Where its `place` on this machine is given, also from where it lies and what lies beside it.
+    """
+    path: PurePath = place or PurePath(base)
+    named = _SESSION.search(head)
+    inside = named[1].decode("utf-8", "replace") if named else None
+    first = head.partition(b"\n")[0]
+    fallback = f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
+    if source == "claude-code":
+        told = claude_files.describe(place) if place is not None else claude_files.named(path)
+        if told is None:
+            return inside or fallback, None, None, None
+        session, parent, title, kind = told
+        if path.stem.startswith("agent-") and parent is None and inside is not None:
+            session, parent = f"{inside}.{path.stem}", inside
+        return session, parent, title, kind
+    if source == "codex":
+        ids = UUID.findall(path.name)
+        own = _CODEX_ID.search(first) if b"session_meta" in first else None
+        session = ids[-1] if ids else own[1].decode() if own else fallback
+        parent, title, kind = codex_files.origin(head)
+        return session, None if parent == session else parent, title, kind
+    return inside or fallback, None, None, None
+
+
+def _records(content: Content, source: str) -> Iterator[Record]:
+    """What a transcript says; its lines, or the whole document in Gemini CLI's older layout."""
+    if source == "gemini-cli" and is_document(content.head()):
+        yield from _document_records(content)
+        return
+    decoder = decoder_of(source)
+    for item in lines_of(content.blocks()):
+        if isinstance(item, Line):
+            yield from fed(decoder, item)
+        else:
+            yield item
+
+
+def _document_records(content: Content) -> Iterator[Record]:
+    document = read_document(content.whole())
+    if document is None or not isinstance(document.value, dict):
+        yield Problem(1, "no list of messages in the document")
+        return
+    for number, reason in document.faults:
+        yield Problem(None, reason if number is None else f"message {number}: {reason}")
+    yield from gemini_cli.read_value(document.value, {})
+
+
+def _looks(content: Content) -> str:
+    """What the file seems to be, where its first bytes tell."""
+    reason = no_text(next(content.blocks(), b""))
+    return f", {reason.partition(';')[0]}" if reason else ""

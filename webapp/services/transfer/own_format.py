@@ -1,0 +1,195 @@
+"""Our own export: a session as lines of JSON, complete, and back to the same log, context and operations (SPEC S1).
+
+The first line names the format and its version, the last one the number of lines before it, so that a cut-off file
+is noticed. What comes in is held against the proofs of the store before it is kept.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from webapp.agents.recognise import COPPICE
+from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
+from webapp.events import SessionCreated, SessionUpdated
+from webapp.services.session.environment import Desk
+from webapp.services.session.gauges import session_json, shown_title
+from webapp.services.session.histories import Views
+from webapp.services.transfer.own_checks import check
+from webapp.store.indexed_text import indexed
+from webapp.store.session_dump import BATCH, SESSION_COLUMNS, TABLES
+from webapp.store.sessions import SessionRow
+from webapp.store.verify import faults_of
+
+VERSION = 1
+
+
+class OwnFormat:
+    """Writes and reads our own format."""
+
+    def __init__(self, desk: Desk, views: Views) -> None:
+        self._desk, self._store, self._views = desk, desk.store, views
+
+    def lines(self, row: SessionRow) -> Iterator[bytes]:
+        """A session as lines, as it is when the first is read."""
+        count = 0
+        with self._store.read():
+            row = self._store.sessions.get(row.id)
+            yield orjson.dumps({COPPICE: VERSION, "session": row.id}) + b"\n"
+            for record in self._store.dump.records(row):
+                count += 1
+                yield orjson.dumps(record) + b"\n"
+        yield orjson.dumps({"type": "end", "records": count}) + b"\n"
+
+    def load(self, name: str, data: bytes) -> list[dict[str, Any]]:
+        """Reads a file that `lines` wrote.
+
+        Raises:
+            Malformed: it is broken or was changed; nothing of it is kept.
+            BusyStore, FullDisk: it cannot be kept now.
+        """
+        records = list(self._read(name, data))
+        session, rows = records[0], records[1:-1]
+        entries = [r for r in rows if r["type"] == "entries"]
+        try:
+            with self._desk.lock(_named(session)), self._store.write():
+                known = self._known(_named(session))
+                if known is not None and self._holds(known, entries):
+                    return [_answer(known, 0, len(entries), [])]
+                row, added = self._keep(session, rows, known, entries)
+        except (BusyStore, FullDisk):  # not the file's fault
+            raise
+        except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
+            raise Malformed(f"{name}: not an export of ours: {error}") from error
+        self._views.drop(row.key)
+        self._desk.bus.publish(
+            SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
+        )
+        return [_answer(row, added, len(entries) - added if known else 0, [])]
+
+    def _known(self, session_id: str) -> SessionRow | None:
+        """The session of that id; the marker of one that was deleted goes, somebody asks for it."""
+        found = self._store.sessions.find(session_id)
+        if found is None or found.deleted_at is None:
+            return found
+        self._store.sessions.remove(found, None)
+        return None
+
+    def _read(self, name: str, data: bytes) -> Iterator[dict[str, Any]]:
+        lines = data.split(b"\n")
+        kinds = {"session", *TABLES, "end"}
+        last = None
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                raise Malformed(f"{name}: line {number} is not JSON: {error}") from error
+            if number == 1:
+                if not isinstance(record, Mapping) or record.get(COPPICE) != VERSION:
+                    raise Malformed(f"{name}: line 1: expected version {VERSION} of our export")
+                continue
+            if not isinstance(record, dict) or record.get("type") not in kinds:
+                raise Malformed(f"{name}: line {number}: not a record of our export")
+            if last is None and record["type"] != "session":
+                raise Malformed(f"{name}: line {number}: expected the session first")
+            last = record
+            yield record
+        if last is None or last["type"] != "end":
+            raise Malformed(f"{name}: the export was cut off; expected its end after line {len(lines)}")
+
+    def _holds(self, known: SessionRow, entries: list[dict[str, Any]]) -> bool:
+        """Whether the log holds all these entries already, and perhaps more."""
+        if len(entries) > known.next_seq:
+            return False
+        if not entries:
+            return True
+        stored = self._store.log.entry(known.key, len(entries) - 1)
+        return stored is not None and _id_of(entries[-1]) == stored.id
+
+    def _continues(self, known: SessionRow, entries: list[dict[str, Any]]) -> bool:
+        """Whether the log is the beginning of these entries."""
+        if known.next_seq == 0:
+            return True
+        return known.next_seq <= len(entries) and _id_of(entries[known.next_seq - 1]) == known.last_entry_id
+
+    def _keep(
+        self,
+        session: Mapping[str, Any],
+        rows: list[dict[str, Any]],
+        known: SessionRow | None,
+        entries: list[Any],
+    ) -> tuple[SessionRow, int]:
+        """Writes the session, inside a transaction, and holds it against the store's proofs."""
+        columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
+        columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
+        check(session, rows)
+        added = len(entries)
+        if known is not None and self._continues(known, entries):
+            added -= known.next_seq
+            columns["version"] = max(int(session["version"]), known.version) + 1
+            self._forget_words(known)
+            self._store.sessions.remove(known, None)
+        elif known is not None:
+            columns["id"] = self._free_id(str(columns["id"]))
+        row = self._store.sessions.create(**columns)
+        self._store.dump.load(row.key, rows)
+        for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
+            raise ValueError(fault)
+        session_json(self._desk, row, self._store.contexts.totals(row.key))
+        self._index_words(row)
+        return row, added
+
+    def _free_id(self, wanted: str) -> str:
+        n = 2
+        while self._store.sessions.find(f"{wanted}-{n}") is not None:
+            n += 1
+        return f"{wanted}-{n}"
+
+    def _texts(self, row: SessionRow) -> Iterator[list[tuple[int, str]]]:
+        for start in range(0, row.next_seq, BATCH):
+            some = self._store.log.entries(row.key, start, start + BATCH - 1)
+            yield [(e.seq, indexed(e.message)) for e in some if e.message_no > 0]
+
+    def _index_words(self, row: SessionRow) -> None:
+        for texts in self._texts(row):
+            self._store.words.add(row.key, texts)
+
+    def _forget_words(self, row: SessionRow) -> None:
+        for texts in self._texts(row):
+            self._store.words.remove(row.key, texts)
+
+
+def _named(session: Mapping[str, Any]) -> str:
+    if not isinstance(session.get("id"), str) or not session["id"]:
+        raise ValueError("the session has no id")
+    return str(session["id"])
+
+
+def _bytes(value: Any) -> bytes | None:
+    if value is None:
+        return None
+    return base64.b64decode(value["base64"], validate=True)
+
+
+def _id_of(record: Mapping[str, Any]) -> bytes | None:
+    try:
+        return _bytes(record.get("id"))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _answer(row: SessionRow, added: int, known: int, problems: list[str]) -> dict[str, Any]:
+    return {
+        "session_id": row.id,
+        "title": shown_title(row),
+        "source": row.source,
+        "added": added,
+        "known": known,
+        "skipped": 0,
+        "problems": problems,
+    }

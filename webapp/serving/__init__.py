@@ -1,0 +1,1 @@
+"""Serving: the process that listens, under gunicorn or Werkzeug."""

@@ -1,0 +1,163 @@
+"""How the application is served: gunicorn's threaded worker in one process where gunicorn runs, Werkzeug elsewhere.
+
+One process, because Socket.IO's rooms live in it; threads, because a websocket holds one for as long as its page is
+open. The listening socket is made here first, so that a port in use is known before anything starts. Both servers end
+within a second or two, open websockets or not.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from webapp import create_app
+from webapp.auth import is_every_address
+from webapp.config import Config
+from webapp.errors import Invalid
+from webapp.wiring import build
+
+# Connections that wait in the system's queue while all threads are busy.
+BACKLOG = 128
+# How many ports after the wanted one are tried.
+PORTS_TRIED = 50
+
+
+class Running:
+    """An application that lives: it serves requests, follows files, and tells pages what changes."""
+
+    def __init__(self, config: Config) -> None:
+        self.app: Any = build(config)
+        self.wsgi = create_app(config, app=self.app)
+        self._lock = threading.Lock()
+        self._state = "open"
+        if config.follow:
+            self.app.following.start()
+        if config.demo:
+            self.app.demo.start()
+
+    def let_go(self) -> None:
+        """Lets pages go and stops following; requests under way can still end. Twice does no harm."""
+        with self._lock:
+            if self._state == "open":
+                self._state = "ending"
+                self.wsgi.extensions["coppice.live"].close()
+                self.app.following.stop()
+
+    def close(self) -> None:
+        """Lets go, and closes the store. Twice does no harm."""
+        self.let_go()
+        with self._lock:
+            if self._state == "ending":
+                self._state = "closed"
+                self.app.close()
+
+
+Make = Callable[[], Running]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket on `port`, or on the next free one after it; port 0 takes any.
+
+    Raises:
+        Invalid: the host is not this machine's, or no port nearby is free.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    last = port if port == 0 else min(port + PORTS_TRIED, 65535)
+    for candidate in range(port, last + 1):
+        made = socket.socket(family, socket.SOCK_STREAM)
+        if os.name == "posix":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, candidate))
+            made.listen(BACKLOG)
+        except OSError as error:
+            made.close()
+            if error.errno == errno.EADDRINUSE:
+                continue
+            message = f"cannot listen on {host} port {candidate}: {error.strerror or error}"
+            raise Invalid(message, "port" if error.errno == errno.EACCES else "host") from error
+        return made
+    raise Invalid(f"ports {port} to {last} on {host} are all in use; name another with --port", "port")
+
+
+def url_of(listener: socket.socket, host: str) -> str:
+    """The address to open in a browser: of all addresses together, this machine's own."""
+    if is_every_address(host):
+        host = "::1" if ":" in host else "127.0.0.1"
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listener.getsockname()[1]}"
+
+
+def has_gunicorn() -> bool:
+    """Whether gunicorn can run here: it needs `fork`, and to be installed."""
+    if os.name != "posix":
+        return False
+    try:
+        import gunicorn.app.base  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def run(make: Make, listener: socket.socket) -> None:
+    """Serves until SIGINT or SIGTERM; `make` runs in the process that serves."""
+    if has_gunicorn():
+        from webapp.serving.gunicorn import serve
+
+        serve(make, listener)
+    else:
+        server = WerkzeugServer(make(), listener)
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, lambda *_: threading.Thread(target=server.stop, daemon=True).start())
+        server.serve()
+
+
+class WerkzeugServer:
+    """A threaded Werkzeug server on a socket made elsewhere; quiet, and stopped from another thread."""
+
+    def __init__(self, running: Running, listener: socket.socket) -> None:
+        from werkzeug.serving import WSGIRequestHandler, make_server
+
+        class Quiet(WSGIRequestHandler):
+            """Speaks HTTP/1.1, so that connections are kept, and logs nothing."""
+
+            protocol_version = "HTTP/1.1"
+
+            def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
+                """Nothing: whoever wants requests counted asks /metrics."""
+
+        self._running = running
+        host, port = listener.getsockname()[:2]
+        self._server = make_server(
+            host, port, running.wsgi, threaded=True, request_handler=Quiet, fd=os.dup(listener.fileno())
+        )
+        listener.close()
+        self._done = threading.Event()
+
+    def serve(self) -> None:
+        """Serves until `stop` is called."""
+        try:
+            self._server.serve_forever(poll_interval=0.1)
+        finally:
+            self._server.server_close()
+            self._running.close()
+            self._done.set()
+
+    def stop(self) -> None:
+        """Ends `serve` and waits until everything is let go."""
+        self._server.shutdown()
+        self._done.wait(timeout=5)

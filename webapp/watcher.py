@@ -1,0 +1,159 @@
+"""The loop that follows files: what changes is looked at at once, the backlog when there is nothing else to do.
+
+Three threads: one learns which files changed, one looks at files that changed while we run, one works through the
+backlog, newest first. A file is looked at by one thread at a time; one that fails is reported and the others go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from webapp.agents.reading.changes import changes
+from webapp.agents.records import TranscriptFile
+from webapp.services.ingest.following import Following
+
+log = logging.getLogger(__name__)
+
+# A failed file is tried again when it changes, or after a busy database had time to become free.
+RETRY_SECONDS = 2.0
+
+
+class Watcher:
+    """Follows while it runs. `start` and `stop` may be called from any thread, also twice."""
+
+    def __init__(self, following: Following) -> None:
+        self.following = following
+        self._stop = threading.Event()
+        self._ready = threading.Condition()
+        self._live: dict[Path, None] = {}
+        self._backlog: list[TranscriptFile] = []
+        self._busy: set[Path] = set()
+        self._threads: list[threading.Thread] = []
+        self._scanned = threading.Event()
+
+    def start(self) -> None:
+        """Begins to follow; the first scan and the backlog run in the background."""
+        if self._threads:
+            return
+        self._stop.clear()
+        self._scanned.clear()
+        for name, run in (
+            ("changes", self._learn),
+            ("live files", self._work_live),
+            ("backlog", self._work_backlog),
+        ):
+            thread = threading.Thread(target=run, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """Stops following, once what is being read is in the log: a portion of a file, or a session of few files."""
+        self._stop.set()
+        with self._ready:
+            self._ready.notify_all()
+        for thread in self._threads:
+            thread.join(timeout=10)
+        self._threads.clear()
+
+    @property
+    def running(self) -> bool:
+        """Whether it follows."""
+        return bool(self._threads) and not self._stop.is_set()
+
+    def settle(self, timeout_seconds: float = 30.0) -> bool:
+        """Waits until scan and backlog are done and no file is being looked at; for tests."""
+        if not self._scanned.wait(timeout_seconds):
+            return False
+        with self._ready:
+            return self._ready.wait_for(
+                lambda: not self._live and not self._backlog and not self._busy, timeout=timeout_seconds
+            )
+
+    # -- learning what changed
+
+    def _learn(self) -> None:
+        try:
+            self._scan()
+            first = True
+            for changed in changes(self.following.roots(), self._stop):
+                paths = changed
+                if (
+                    first
+                ):  # what is there already is the backlog's; what changed since the scan is seen by its size
+                    first = False
+                    paths = paths - self._waiting()
+                with self._ready:
+                    self._live.update(dict.fromkeys(sorted(paths)))
+                    self._ready.notify_all()
+        except Exception:
+            log.exception("cannot follow files any more")
+
+    def _scan(self) -> None:
+        files = self.following.discover()
+        with self._ready:
+            self._backlog = files[::-1]
+            self._scanned.set()
+            self._ready.notify_all()
+
+    def _waiting(self) -> set[Path]:
+        with self._ready:
+            return {file.path for file in self._backlog} | self._busy
+
+    # -- looking
+
+    def _work_live(self) -> None:
+        while not self._stop.is_set():
+            with self._ready:
+                path = next((p for p in self._live if p not in self._busy), None)
+                if path is None:
+                    self._ready.wait(0.2 if self._live else 1.0)
+                    continue
+                del self._live[path]
+                self._busy.add(path)
+            self._look(path, None)
+
+    def _work_backlog(self) -> None:
+        while not self._stop.is_set():
+            with self._ready:
+                file = self._backlog[-1] if self._backlog else None
+                if file is None:
+                    self._ready.wait(1.0)
+                    continue
+                self._backlog.pop()
+                if file.path in self._busy:
+                    if file.path.suffix == ".db":  # one of many in there, perhaps not the one being looked at
+                        self._backlog.insert(0, file)
+                        self._ready.wait(0.2)
+                    continue
+                self._busy.add(file.path)
+            self._look(file.path, file)
+
+    def _look(self, path: Path, file: TranscriptFile | None) -> None:
+        try:
+            for one in [file] if file is not None else self.following.files_at(path):
+                if not self._stop.is_set():
+                    self._look_at(one)
+        except Exception:
+            log.exception("%s could not be looked up", path)
+        finally:
+            with self._ready:
+                self._busy.discard(path)
+                self._ready.notify_all()
+
+    def _look_at(self, file: TranscriptFile) -> None:
+        try:
+            self.following.look(file, self._stop)
+        except Exception as error:  # noqa: BLE001  # one broken file never stops the others
+            log.warning("%s could not be read: %s", file.path, error)
+            self._report(file, error)
+
+    def _report(self, file: TranscriptFile, error: Exception) -> None:
+        try:
+            self.following.failed(file, error)
+        except Exception:
+            log.exception("a failure could not be reported")
+        if getattr(error, "type", "") == "store_busy" and not self._stop.wait(RETRY_SECONDS):
+            with self._ready:
+                self._live[file.path] = None
