@@ -1,10 +1,10 @@
 """Do the constants hold on sessions they were not chosen on? `python -m benchmarks.held_out [FOLDER]` says.
 
 Every constant that was chosen on real transcripts (of `scoring.tokens.calibration`, `families`, `overheads`, `tokens`,
-`webapp.agents.claude_code.unwritten` and the factors of the models) is moved by a quarter of its value or a third, a factor
-by a twentieth: the best of all moves first, then the best on top of it, while the mean error of growth falls. That is
-the fit. Without a session (a project, an agent) the constants are moved to fit the others, and what is said of that
-session with them is what was held out. Constants that fit noise show as a gap between both.
+`webapp.agents.claude_code.unwritten` and the factors of the models) is moved by a quarter of its value or a
+third, a factor by a twentieth: the best of all moves first, then the best on top of it, while the mean error of
+growth falls. That is the fit. Without a session (a project, an agent) the constants are moved to fit the others,
+and what is said of that session with them is what was held out. Constants that fit noise show as a gap between both.
 
 It takes a minute or two, so that it is no part of `python -m benchmarks`.
 """

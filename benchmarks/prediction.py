@@ -1,9 +1,9 @@
 """How far off is what we say just before each real call? `python -m benchmarks.prediction` shows each session too.
 
-Real transcripts are replayed record by record through `scoring.tokens.calibration`, with the real tokenizer. Just before a
-call that reports its input, the total is said; then it is compared, and only then learned from. The first call of a
-session knows what earlier sessions (by the time of their first row) have taught. Beside it stands the simplest
-predictor: the last real total and a token for each 2.8 new characters.
+Real transcripts are replayed record by record through `scoring.tokens.calibration`, with the real tokenizer.
+Just before a call that reports its input, the total is said; then it is compared, and only then learned from. The
+first call of a session knows what earlier sessions (by the time of their first row) have taught. Beside it stands
+the simplest predictor: the last real total and a token for each 2.8 new characters.
 
 A folder with `claude-code/projects` and `codex/sessions` in it may be named as argument or in
 `COPPICE_TRANSCRIPTS`; without, the shared transcripts are taken.

@@ -148,7 +148,7 @@ def events_page() -> str:
         "",
         MARK,
         "Inside, events are values in the past tense, published after the commit that made them true.",
-        "`webapp/live/gateway.py` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
+        "`webapp/live/` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
         "",
         "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
         "which grows by one a message in that room and never repeats, not even after a restart.",

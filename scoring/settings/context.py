@@ -1,8 +1,8 @@
 """Settings of the assembled context: when a summary is due, what may be spent on what, and presets of these.
 
-What the assembly needs of `scoring.settings.settings.Settings`, which has these fields from here: their names and defaults stand
-nowhere else. `ContextSettings.of(settings)` takes them out of it. Units: tokens and messages are whole numbers,
-percents are 0...100.
+What the assembly needs of `scoring.settings.settings.Settings`, which has these fields from here: their names
+and defaults stand nowhere else. `ContextSettings.of(settings)` takes them out of it. Units: tokens and messages
+are whole numbers, percents are 0...100.
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class Settings(ContextSettings):
     `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
     prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
     weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
-    before anything is dropped (`scoring.planning.stages`). `windows` picks the model table, `counting` how tokens are counted.
-    Those of the assembled context come from `ContextSettings`.
+    before anything is dropped (`scoring.planning.stages`). `windows` picks the model table, `counting` how
+    tokens are counted. Those of the assembled context come from `ContextSettings`.
     """
 
     weights: Table = SIGNAL_WEIGHTS

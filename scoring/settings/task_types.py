@@ -2,7 +2,8 @@
 
 A type either follows the common weights and keywords (None) or has its own. Its own weights have to be worth it: they
 differ from the common ones only where that kept at least one point more in sessions that were not used to choose
-them, which so far no type's do (docs/retention.md). Which type a session looks like says `scoring.history.task_recognition`.
+them, which so far no type's do (docs/retention.md). Which type a session looks like says
+`scoring.history.task_recognition`.
 """
 
 from __future__ import annotations
