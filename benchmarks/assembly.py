@@ -9,16 +9,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.rows import Row, best_of
-from scoring.assembly.assembly import build
-from scoring.assembly.emergency import relieve
-from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
+from scoring.assembly import AssemblyConfig, Item, Snapshot, build, relieve
 from scoring.formats import decode, encode
-from scoring.history.features import analyse
+from scoring.history import analyse
 from scoring.messages import Message, ToolCall, ToolResult, message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import FORESIGHT
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.settings import FORESIGHT, lexicon_of
+from scoring.summary import Summary
+from scoring.tokens import estimate_message_tokens
 from webapp.config import Config
 from webapp.services.ingest.agent_operations import summed_up
 from webapp.store.context import PRUNED

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.prediction import root_of, sessions
 from benchmarks.rows import Row, best_of, percentile
 from scoring.messages import Reasoning, Text, ToolCall, ToolResult
-from scoring.tokens.counting import estimate_tokens
+from scoring.tokens import estimate_tokens
 from webapp.agents.records import Entry
 from webapp.tokenizers import TiktokenCounter, Tokenizers
 

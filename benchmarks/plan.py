@@ -12,12 +12,11 @@ from array import array
 from typing import Any
 
 from benchmarks.rows import Row, best_of
-from scoring.history.content import Content, Rows, Stems, content_of
-from scoring.history.features import Features
-from scoring.history.history import History
-from scoring.lists.functions import prune_context
-from scoring.planning.plan import plan_prune
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.history import Content, Features, History, Rows, content_of
+from scoring.history.content import Stems
+from scoring.lists import prune_context
+from scoring.planning import plan_prune
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 
 GOALS_MS = {1_000: (2.0, 40.0), 10_000: (20.0, 400.0), 100_000: (300.0, 4_000.0)}
 TENFOLD = 13.0  # how many times as long ten times the messages may take

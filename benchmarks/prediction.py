@@ -25,12 +25,18 @@ from rich.table import Table
 
 from benchmarks.rows import Row, percentile
 from scoring.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.models.lookup import find_model
-from scoring.tokens import calibration
-from scoring.tokens.calibration import Calibration
-from scoring.tokens.counting import ModelCounter, TokenCounter, estimate_message_tokens
-from scoring.tokens.families import family_of
-from scoring.tokens.overheads import Overheads, Traits, expected
+from scoring.models import find_model
+from scoring.tokens import (
+    Calibration,
+    ModelCounter,
+    Overheads,
+    TokenCounter,
+    Traits,
+    calibration,
+    estimate_message_tokens,
+    expected,
+    family_of,
+)
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.claude_code.unwritten import Unwritten
 from webapp.agents.codex import decoder as codex

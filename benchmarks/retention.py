@@ -13,12 +13,10 @@ from typing import Any
 import orjson
 
 from scoring.formats import decode, encode
-from scoring.history.features import Features, analyse
-from scoring.history.history import History, reads_content
-from scoring.lists.pruning import prune as prune_messages
+from scoring.history import Features, History, analyse, reads_content
+from scoring.lists import prune as prune_messages
 from scoring.messages import Message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings, lexicon_of
 
 Chat = dict[str, Any]
 Counter = Callable[[Chat], int]

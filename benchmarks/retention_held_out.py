@@ -28,7 +28,7 @@ from scoring.planning import protection
 from scoring.planning.signals import length, recency, relevance, role
 from scoring.planning.strategies import foresight
 from scoring.planning.strategies.foresight import greedy, offers, worth
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 
 TIMES = (0.7, 1 / 0.7)
 LEAST_GAIN = 0.05  # points of the mean over kinds

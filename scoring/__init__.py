@@ -3,30 +3,27 @@
 These are the names that others rely on; everything else is found in the module it belongs to.
 """
 
-from scoring.assembly.assembly import BuiltContext, build
-from scoring.assembly.snapshot import AssemblyConfig, Snapshot
-from scoring.budget.budget import TokenBudget
-from scoring.history.history import History
-from scoring.lists.functions import (
+from scoring.assembly import AssemblyConfig, BuiltContext, Snapshot, build
+from scoring.budget import TokenBudget
+from scoring.history import History
+from scoring.lists import (
     auto_manage_context,
+    estimate_message_tokens,
     get_context_stats,
+    is_over_budget,
     prune_context,
+    safe_boundary,
     score_context_importance,
     summarize_context,
-)
-from scoring.lists.wire_objects import (
-    estimate_message_tokens,
-    is_over_budget,
-    safe_boundary,
     turn_starts,
     units_of,
 )
 from scoring.messages import Message
-from scoring.models.lookup import get_context_limit
-from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.settings.settings import DEFAULT_PRESET, PRESETS, Settings
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import TokenCounter, estimate_tokens, estimate_tool_tokens
+from scoring.models import get_context_limit
+from scoring.planning import PrunePlan, plan_prune
+from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
+from scoring.summary import Summary
+from scoring.tokens import TokenCounter, estimate_tokens, estimate_tool_tokens
 
 __all__ = [
     "DEFAULT_PRESET",

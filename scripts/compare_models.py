@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from scoring.models.lookup import ModelLimits, find_model
+from scoring.models import ModelLimits, find_model
 
 # litellm's names of the providers whose models are in the table; genai-prices' are the second ones.
 PROVIDERS = {

@@ -12,8 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from scoring.settings.ranges import LIMITS
-from scoring.settings.settings import PRESETS, STRATEGY_NAMES, Settings
+from scoring.settings import LIMITS, PRESETS, STRATEGY_NAMES, Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "settings.md"

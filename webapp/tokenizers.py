@@ -20,7 +20,7 @@ from typing import Any
 
 import platformdirs
 
-from scoring.tokens.counting import TokenCounter, estimate_tokens
+from scoring.tokens import TokenCounter, estimate_tokens
 
 log = logging.getLogger(__name__)
 

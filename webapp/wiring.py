@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scoring.models.lookup import find_model
+from scoring.models import find_model
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient

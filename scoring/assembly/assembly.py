@@ -18,19 +18,15 @@ from typing import Any
 from scoring.assembly.enrichment import Enriched, enrich
 from scoring.assembly.slots import Slot, before_the_last_summary, history_of
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
-from scoring.budget.budget import TokenBudget, share_of, usable_tokens
+from scoring.budget import TokenBudget, share_of, usable_tokens
 from scoring.errors import InvalidSettings
 from scoring.formats import OPENING, encode, repair
 from scoring.messages import Message, Text, ToolResult
-from scoring.models.lookup import find_model
-from scoring.planning.fit import settle
-from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
-from scoring.planning.protection import protect
-from scoring.settings.settings import Settings
-from scoring.summary.planned import written
-from scoring.summary.summary import Summary
-from scoring.summary.tombstones import cleared, cut_message
-from scoring.tokens.counting import estimate_message_tokens, estimate_tool_tokens, part_tokens
+from scoring.models import find_model
+from scoring.planning import OverBudget, PrunePlan, plan_prune, protect, settle
+from scoring.settings import Settings
+from scoring.summary import Summary, cleared, cut_message, written
+from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
 
 # The newest message is never cut to less than this, even where the tail has taken all the room.
 LEAST_NEWEST = 256

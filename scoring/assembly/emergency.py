@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from scoring.errors import ScoringError
 from scoring.formats import repair
 from scoring.messages import Message, Text, ToolResult
-from scoring.summary.summary import Summary
-from scoring.summary.tombstones import CUT, HEAD_CHARS, TAIL_CHARS, cut_message, shortened, without_media
-from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.summary import CUT, HEAD_CHARS, TAIL_CHARS, Summary, cut_message, shortened, without_media
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 from scoring.units import Units, has_own_words, links_of
 
 MIN_RECENT = 6

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.messages import Message
-from scoring.tokens.counting import ESTIMATOR, TokenCounter
+from scoring.tokens import ESTIMATOR, TokenCounter
 
 MEMORY_HEADING, LEARNINGS_HEADING = "## Relevant Memory", "## Past Learnings"
 LEARNINGS_SHOWN = 5

@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scoring.assembly.snapshot import Item
-from scoring.history.features import Features, analyse
-from scoring.history.history import History, reads_content, reads_traces
+from scoring.history import Features, History, analyse, reads_content, reads_traces
 from scoring.messages import Message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import Settings
+from scoring.settings import Settings, lexicon_of
 
 
 @dataclass(slots=True)

@@ -10,15 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoring.budget.budget import TokenBudget
+from scoring.budget import TokenBudget
 from scoring.formats import decode
-from scoring.history.features import Features
+from scoring.history import Features
 from scoring.messages import Message, Text, ToolResult
-from scoring.models.lookup import ModelLimits
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, Settings
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
+from scoring.models import ModelLimits
+from scoring.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, ContextSettings, Settings
+from scoring.summary import Summary
+from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,30 @@
 """Budget: the regions of the context window, and the triggers that say when one is full."""
+
+from scoring.budget.budget import TokenBudget, share_of, targets, usable_tokens
+from scoring.budget.triggers import (
+    LEAST_TO_COVER,
+    Bar,
+    Due,
+    Fill,
+    LastSummary,
+    available,
+    bars,
+    status_line,
+    summary_due,
+)
+
+__all__ = [
+    "LEAST_TO_COVER",
+    "Bar",
+    "Due",
+    "Fill",
+    "LastSummary",
+    "TokenBudget",
+    "available",
+    "bars",
+    "share_of",
+    "status_line",
+    "summary_due",
+    "targets",
+    "usable_tokens",
+]

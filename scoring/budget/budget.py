@@ -14,10 +14,9 @@ from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
 from scoring.messages import Message
-from scoring.models.lookup import ModelLimits
-from scoring.settings.settings import Settings
-from scoring.settings.validation import shown
-from scoring.tokens.counting import TokenCounter, estimate_message_tokens, estimate_tool_tokens
+from scoring.models import ModelLimits
+from scoring.settings import Settings, shown
+from scoring.tokens import TokenCounter, estimate_message_tokens, estimate_tool_tokens
 
 LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings say (SPEC C5)
 

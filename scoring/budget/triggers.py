@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scoring.budget.budget import is_over_budget
-from scoring.settings.context import ContextSettings
+from scoring.settings import ContextSettings
 
 # Beyond the recent messages that stay, a summary has to have something to cover.
 LEAST_TO_COVER = 4

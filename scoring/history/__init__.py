@@ -1,1 +1,62 @@
 """History: everything known about the messages of a session, computed once per message."""
+
+from scoring.history.content import EMPTY, Content, Rows, content_of
+from scoring.history.content.rows import MARK_CHARS, Row, shorten
+from scoring.history.features import (
+    Features,
+    analyse,
+    argument_values,
+    needs_content,
+    needs_rating,
+    outputs_of,
+    rated_again,
+    text_of,
+    with_content,
+)
+from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
+from scoring.history.mentions import AGENT, ALIKE, HAS_DIGIT, IS_LINE, KINDS, TASK, USER, Marks
+from scoring.history.task_recognition import Facts, recognise, settings_for, task_type_of
+from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
+
+__all__ = [
+    "AGENT",
+    "ALIKE",
+    "EMPTY",
+    "FAILED",
+    "HAS_DIGIT",
+    "IS_LINE",
+    "KINDS",
+    "MARK_CHARS",
+    "READ",
+    "TASK",
+    "USER",
+    "WRITE",
+    "Content",
+    "Facts",
+    "Features",
+    "History",
+    "Marks",
+    "Row",
+    "Rows",
+    "Touch",
+    "analyse",
+    "argument_values",
+    "content_of",
+    "counter_of",
+    "needs_content",
+    "needs_rating",
+    "output_lines",
+    "outputs_of",
+    "rated_again",
+    "read_output",
+    "reads_content",
+    "reads_keywords",
+    "reads_traces",
+    "recognise",
+    "settings_for",
+    "shorten",
+    "task_type_of",
+    "text_of",
+    "touches_of",
+    "with_content",
+]

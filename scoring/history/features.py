@@ -18,7 +18,7 @@ from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
 from scoring.history.tool_traces import Traces
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
-from scoring.settings.lexicon import Lexicon
+from scoring.settings import Lexicon
 
 _JSON_BLANKS = " \t\n\r"
 # `json.loads` without its search for blanks, which takes longer than the arguments of most calls.

@@ -13,10 +13,8 @@ from scoring.history.features import Features, analyse, needs_rating, rated_agai
 from scoring.history.mentions import Marks
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import FORESIGHT, Settings
-from scoring.settings.task_types import AUTO
-from scoring.tokens.counting import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
+from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
+from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
 from scoring.units import Units
 
 

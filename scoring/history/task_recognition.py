@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from scoring.history.content import content_of
 from scoring.history.features import Features
-from scoring.settings.settings import Settings
-from scoring.settings.task_types import ANY, AUTO
+from scoring.settings import ANY, AUTO, Settings
 
 FEW_MESSAGES = 4  # fewer say nothing of what a session is about
 FEW_CALLS = 0.05  # fewer calls than this share of the messages: a conversation with a tool at hand

@@ -16,8 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from scoring.messages import ToolResult
-from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
-from scoring.summary.tombstones import shortened_text
+from scoring.summary import COMMAND_KEYS, PATH_KEYS, shortened_text
 
 READ, WRITE = "r", "w"
 FAILED = "!"  # before what a failed output is known by

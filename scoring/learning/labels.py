@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from scoring.history.features import Features
-from scoring.history.history import History
+from scoring.history import Features, History
 
 AHEAD = 10  # so many of the agent's next messages are looked at
 LEAST_BEFORE = 20  # a shorter context is never pruned

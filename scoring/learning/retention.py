@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.learning.labels import Case, names_of
-from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.settings.settings import Settings
+from scoring.planning import PrunePlan, plan_prune
+from scoring.settings import Settings
 
 BUDGETS = (50, 25, 10)
 

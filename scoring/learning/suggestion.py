@@ -16,9 +16,7 @@ from statistics import fmean, stdev
 
 from scoring.learning.labels import Case
 from scoring.learning.retention import BUDGETS, mean, retention
-from scoring.settings.frozen_table import Table
-from scoring.settings.ranges import LIMITS
-from scoring.settings.settings import Settings
+from scoring.settings import LIMITS, Settings, Table
 
 LEAST_SESSIONS = 3  # on either side: fewer say nothing of chance
 LEAST_GAIN = 0.5  # points of retention

@@ -14,18 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scoring.budget.budget import targets
+from scoring.budget import targets
 from scoring.bulk import no_collection
 from scoring.formats import decode
-from scoring.history.history import History, counter_of
-from scoring.history.task_recognition import settings_for
+from scoring.history import History, counter_of, settings_for
 from scoring.lists.pruning import prune
 from scoring.messages import Message
-from scoring.models.lookup import find_model
-from scoring.planning.plan import OverBudget
+from scoring.models import find_model
+from scoring.planning import OverBudget
 from scoring.planning.score import score
-from scoring.settings.settings import BLUEPRINT, Settings
-from scoring.tokens.counting import TokenCounter
+from scoring.settings import BLUEPRINT, Settings
+from scoring.tokens import TokenCounter
 from scoring.units import units_of
 
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.formats import encode, opening
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
-from scoring.planning.fit import Settled, settle
-from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
-from scoring.settings.settings import Settings
-from scoring.summary.levels import Judged
-from scoring.summary.planned import written
-from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.planning import OverBudget, PrunePlan, Settled, plan_prune, settle
+from scoring.settings import Settings
+from scoring.summary import Judged, written
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from scoring import units
 from scoring.budget import budget
 from scoring.formats import decode
 from scoring.messages import Message
+from scoring.tokens import TokenCounter
 from scoring.tokens import counting as tokens
-from scoring.tokens.counting import TokenCounter
 
 AnyMessage = Message | Mapping[str, Any]
 

@@ -1,1 +1,25 @@
 """Models: names, windows, limits and prices, each with its source and date."""
+
+from scoring.models.lookup import (
+    ModelLimits,
+    find_model,
+    get_context_limit,
+    known_models,
+    window_above,
+    window_of_compaction,
+)
+from scoring.models.prices import CURRENCY, CallTokens, context_cost, prune_cost, spent
+
+__all__ = [
+    "CURRENCY",
+    "CallTokens",
+    "ModelLimits",
+    "context_cost",
+    "find_model",
+    "get_context_limit",
+    "known_models",
+    "prune_cost",
+    "spent",
+    "window_above",
+    "window_of_compaction",
+]

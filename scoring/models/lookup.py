@@ -16,9 +16,7 @@ from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
 from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROWS, Row
-from scoring.settings.ranges import Limit
-from scoring.settings.settings import FORESIGHT, Settings
-from scoring.settings.validation import number, shown
+from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Windows as providers offer them. A known model that takes more than its row says has its wide variant.

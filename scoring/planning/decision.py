@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.protection import Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import are_wanted, run
 from scoring.planning.stages.contract import GONE, LESS, WHOLE
 from scoring.planning.strategies import Choice, Shortening, Strategy, Task, Why
 from scoring.planning.strategies.contract import Cover
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 
 class Decision:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
 from scoring.planning.strategies.contract import cut

@@ -12,8 +12,8 @@ from dataclasses import replace
 from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
 from scoring.planning.strategies import Shortening, Why
-from scoring.summary.tombstones import shortened
-from scoring.tokens.counting import TokenCounter, estimate_message_tokens
+from scoring.summary import shortened
+from scoring.tokens import TokenCounter, estimate_message_tokens
 
 WHY = Why("shortened_by_hand", "shortened: by you, to its beginning, its end and every line of an error")
 

@@ -6,8 +6,8 @@ summary. What is protected is for the caller to leave out.
 
 from __future__ import annotations
 
-from scoring.history.history import History
-from scoring.settings.context import ContextSettings
+from scoring.history import History
+from scoring.settings import ContextSettings
 
 
 def old_outputs(history: History, rules: ContextSettings) -> list[int]:

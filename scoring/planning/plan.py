@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from itertools import compress
 
 from scoring.errors import Fault, InvalidList, InvalidSettings
-from scoring.history.history import History
-from scoring.history.task_recognition import settings_for
+from scoring.history import History, settings_for
 from scoring.messages import Message
 from scoring.planning.decision import Decision, decide
 from scoring.planning.protection import REASONS, protect
 from scoring.planning.role_order import mend
 from scoring.planning.score import Scores, score
 from scoring.planning.strategies import RATES, STRATEGIES, Shortening, Why
-from scoring.settings.settings import Settings
-from scoring.settings.validation import shown
+from scoring.settings import Settings, shown
 
 KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
 _INVERTED = bytes([1, 0]) + bytes(254)

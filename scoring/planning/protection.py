@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from scoring.history.history import History
-from scoring.settings.settings import Settings
+from scoring.history import History
+from scoring.settings import Settings
 
 # Causes in order of precedence, with the reason shown.
 REASONS = {

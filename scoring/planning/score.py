@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.signals import SIGNALS
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 HIGHEST = 100.0
 

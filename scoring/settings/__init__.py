@@ -1,1 +1,38 @@
 """Settings: every threshold and weight a person may change, their validation, presets and task types."""
+
+from scoring.settings.context import ContextSettings
+from scoring.settings.frozen_table import Table
+from scoring.settings.lexicon import Lexicon, lexicon_of
+from scoring.settings.ranges import LIMITS, Limit
+from scoring.settings.settings import (
+    BLUEPRINT,
+    DEFAULT_PRESET,
+    FORESIGHT,
+    PRESETS,
+    STRATEGY_NAMES,
+    Settings,
+    preset_of,
+)
+from scoring.settings.task_types import ANY, AUTO, TASK_TYPE_CHOICES
+from scoring.settings.validation import number, shown
+
+__all__ = [
+    "ANY",
+    "AUTO",
+    "BLUEPRINT",
+    "DEFAULT_PRESET",
+    "FORESIGHT",
+    "LIMITS",
+    "PRESETS",
+    "STRATEGY_NAMES",
+    "TASK_TYPE_CHOICES",
+    "ContextSettings",
+    "Lexicon",
+    "Limit",
+    "Settings",
+    "Table",
+    "lexicon_of",
+    "number",
+    "preset_of",
+    "shown",
+]

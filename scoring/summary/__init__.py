@@ -1,1 +1,43 @@
 """Summaries: what they are, the one that needs no model, and how a model is asked for one."""
+
+from scoring.summary.files import COMMAND_KEYS, PATH_KEYS
+from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request
+from scoring.summary.planned import written
+from scoring.summary.sentences import decisions, quoted
+from scoring.summary.summary import Summary
+from scoring.summary.tombstones import (
+    CUT,
+    HEAD_CHARS,
+    TAIL_CHARS,
+    cleared,
+    cleared_result,
+    cut_message,
+    shortened,
+    shortened_text,
+    without_media,
+)
+
+__all__ = [
+    "COMMAND_KEYS",
+    "CUT",
+    "HEAD_CHARS",
+    "PATH_KEYS",
+    "TAIL_CHARS",
+    "Judged",
+    "Level",
+    "Summary",
+    "cleared",
+    "cleared_result",
+    "covering",
+    "cut_message",
+    "decisions",
+    "deterministic",
+    "judge",
+    "quoted",
+    "replaced_tokens",
+    "request",
+    "shortened",
+    "shortened_text",
+    "without_media",
+    "written",
+]

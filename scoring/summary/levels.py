@@ -15,7 +15,7 @@ from scoring.summary.prompt import Ask, ask, read_reply
 from scoring.summary.snapshot import MOST_WORDS, snapshot
 from scoring.summary.summary import Summary
 from scoring.summary.tombstones import fitted
-from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
 LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")

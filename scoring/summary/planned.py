@@ -12,7 +12,7 @@ from scoring.messages import Message
 from scoring.summary.levels import Judged, covering, deterministic, replaced_tokens
 from scoring.summary.snapshot import MOST_WORDS
 from scoring.summary.summary import Summary
-from scoring.tokens.counting import ESTIMATOR, TokenCounter
+from scoring.tokens import ESTIMATOR, TokenCounter
 
 
 def written(

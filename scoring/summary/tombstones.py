@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from scoring.messages import Media, Message, Part, Text, ToolResult
-from scoring.tokens.counting import ESTIMATOR, TokenCounter, estimate_message_tokens
+from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
 HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5

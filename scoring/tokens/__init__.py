@@ -1,1 +1,37 @@
 """Tokens: counting, estimating, and calibrating estimates against real usage."""
+
+from scoring.tokens.calibration import GREATEST_FACTOR, LEAST_FACTOR, Calibration, started
+from scoring.tokens.counting import (
+    DEFINITION,
+    ESTIMATOR,
+    FOUR_CHARACTERS,
+    ModelCounter,
+    TokenCounter,
+    estimate_message_tokens,
+    estimate_tokens,
+    estimate_tool_tokens,
+    part_tokens,
+)
+from scoring.tokens.families import family_of
+from scoring.tokens.overheads import AGENTS, Overheads, Traits, expected
+
+__all__ = [
+    "AGENTS",
+    "DEFINITION",
+    "ESTIMATOR",
+    "FOUR_CHARACTERS",
+    "GREATEST_FACTOR",
+    "LEAST_FACTOR",
+    "Calibration",
+    "ModelCounter",
+    "Overheads",
+    "TokenCounter",
+    "Traits",
+    "estimate_message_tokens",
+    "estimate_tokens",
+    "estimate_tool_tokens",
+    "expected",
+    "family_of",
+    "part_tokens",
+    "started",
+]

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.plan import KEPT, _cold, _talked, _worked, made_up, with_contents
 from scoring.formats import recognise
-from scoring.planning.plan import plan_prune
-from scoring.settings.settings import FORESIGHT
+from scoring.planning import plan_prune
+from scoring.settings import FORESIGHT
 
 
 class TestHistories:

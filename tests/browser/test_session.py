@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, Route, expect
 
-from scoring.settings.settings import STRATEGY_NAMES
+from scoring.settings import STRATEGY_NAMES
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from scoring.formats import opening
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
-from scoring.planning.plan import PrunePlan
-from scoring.settings.settings import BLUEPRINT, BLUEPRINT_WEIGHTS, FORESIGHT, Settings
-from scoring.settings.task_types import ANY
+from scoring.planning import PrunePlan
+from scoring.settings import ANY, BLUEPRINT, FORESIGHT, Settings
+from scoring.settings.settings import BLUEPRINT_WEIGHTS
 
 SHORT = "plain words"
 # The four signals as a sum, and a fresh tail: of the settings those that are easily foreseen.

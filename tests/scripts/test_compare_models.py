@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scoring.models.lookup import find_model
+from scoring.models import find_model
 from scripts.compare_models import Published, disagreements, from_genai_prices, from_litellm, main, settled
 
 OPUS = find_model("claude-opus-4-5")

@@ -12,12 +12,11 @@ import click
 import orjson
 
 from scoring.formats import Decoded, decode
-from scoring.history.history import History
-from scoring.lists.pruning import Pruning
-from scoring.lists.pruning import prune as prune_messages
-from scoring.models.lookup import find_model
-from scoring.settings.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES
-from scoring.settings.task_types import AUTO, TASK_TYPE_CHOICES
+from scoring.history import History
+from scoring.lists import Pruning
+from scoring.lists import prune as prune_messages
+from scoring.models import find_model
+from scoring.settings import AUTO, DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, TASK_TYPE_CHOICES
 from webapp.commands.common import counted
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from scoring.models.lookup import ModelLimits
+from scoring.models import ModelLimits
 
 Kind = Literal[
     "unreachable", "timeout", "refused", "overloaded", "malformed", "cut_off", "empty", "cancelled", "closed"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from scoring.history.features import argument_values
+from scoring.history import argument_values
 from scoring.messages import FileReference, Media, Message, ToolCall
 
 # What one entry may add to the index; the rest of an enormous output is found by its beginning.

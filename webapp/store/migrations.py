@@ -9,8 +9,7 @@ from __future__ import annotations
 import orjson
 from sqlite_utils import Database, Migrations
 
-from scoring.history.features import Features
-from scoring.history.task_recognition import Facts
+from scoring.history import Facts, Features
 from scoring.messages import Message, part_from_dict
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.signals import keywords, length, recency, relevance, role
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 Signal = Callable[[History, Settings], list[float]]
 

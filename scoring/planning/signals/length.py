@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 
-from scoring.history.history import History
-from scoring.settings.settings import Settings
+from scoring.history import History
+from scoring.settings import Settings
 
 
 def rate(history: History, settings: Settings) -> list[float]:

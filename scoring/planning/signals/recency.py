@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.history.history import History
-from scoring.settings.settings import Settings
+from scoring.history import History
+from scoring.settings import Settings
 
 
 def rate(history: History, settings: Settings) -> list[float]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scoring.history.content import EMPTY
-from scoring.history.history import History
-from scoring.settings.settings import Settings
+from scoring.history import EMPTY, History
+from scoring.settings import Settings
 
 QUESTION_WORDS = 60  # a longer last message is a task, not a question
 # Relevance counts so many times where a question ends a conversation without tools (the next act is to answer from

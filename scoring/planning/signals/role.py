@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.history.history import History
-from scoring.history.mentions import AGENT, HAS_DIGIT, KINDS, TASK, USER
-from scoring.settings.settings import Settings
+from scoring.history import AGENT, HAS_DIGIT, KINDS, TASK, USER, History
+from scoring.settings import Settings
 
 
 def rate(history: History, settings: Settings) -> list[float]:

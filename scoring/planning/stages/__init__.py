@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from scoring.bulk import no_collection
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
 from scoring.planning.stages.contract import WHOLE, Cut, Ground, Stage
 from scoring.planning.stages.replacement import as_it_stands, cost, made
 from scoring.planning.strategies.contract import Shortening, Why
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 STAGES: Mapping[str, Stage] = {
     "duplicates": Stage(duplicates.wanted, duplicates.find, duplicates.why, duplicates.told),

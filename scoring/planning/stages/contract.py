@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scoring.history.history import History
-from scoring.history.tool_traces import output_lines
+from scoring.history import History, output_lines
 from scoring.planning.strategies.contract import Why
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 # What has become of the message that a reason names.
 WHOLE, LESS, GONE = "whole", "less", "gone"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
 from scoring.planning.strategies.contract import Why
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 CAUSE = "duplicate"
 

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.stages.contract import Cut, Ground
 from scoring.planning.strategies.contract import Why
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import Settings
+from scoring.settings import ContextSettings, Settings
 
 SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
 

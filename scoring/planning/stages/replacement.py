@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 
-from scoring.history.history import History
-from scoring.history.mentions import Marks
+from scoring.history import History, Marks
 from scoring.messages import Message, ToolResult
 from scoring.planning.stages.contract import Cut
 from scoring.planning.strategies.contract import Shortening
-from scoring.summary.tombstones import cleared_result, shortened_text
+from scoring.summary import cleared_result, shortened_text
 
 # What a cleared output costs: its frame and the line in its place, and its id by the length.
 CLEARED_TOKENS, ID_CHARS_PER_TOKEN = 30, 2

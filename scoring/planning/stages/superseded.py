@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from scoring.history.features import Features
-from scoring.history.history import History
-from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
+from scoring.history import (
+    FAILED,
+    READ,
+    WRITE,
+    Features,
+    History,
+    Touch,
+    output_lines,
+    read_output,
+    touches_of,
+)
 from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
 from scoring.planning.strategies.contract import Why
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 CAUSE = "superseded"
 # A file may shrink; a read that shows much less than the one before was cut off, or is a failure that does not say so.

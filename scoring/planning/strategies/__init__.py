@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.score import Scores
 from scoring.planning.strategies import by_score as score
 from scoring.planning.strategies import foresight, half_turns, newest_first, summarise, tool_outputs_first
 from scoring.planning.strategies.contract import Choice, Cover, Shortening, Task, Why
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 Strategy = Callable[[Task], Choice]
 Rate = Callable[[History, Settings, Collection[int]], Scores]

@@ -12,12 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from scoring.history.content.rows import Row, shorten
-from scoring.history.features import outputs_of
-from scoring.history.history import History
+from scoring.history import History, Row, outputs_of, shorten
 from scoring.messages import Message, ToolResult
 from scoring.planning.score import Scores, score, unit_scores
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 
 class Why(NamedTuple):

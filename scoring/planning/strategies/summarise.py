@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from scoring.budget.budget import share_of
-from scoring.budget.triggers import LEAST_TO_COVER
+from scoring.budget import LEAST_TO_COVER, share_of
 from scoring.planning.strategies import by_score as score
 from scoring.planning.strategies.contract import Choice, Cover, Task, Why
-from scoring.settings.context import ContextSettings
+from scoring.settings import ContextSettings
 from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens a word, paths and values being dear, and never more than 3.3 a

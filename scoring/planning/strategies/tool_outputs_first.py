@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from scoring.messages import Message
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why
-from scoring.settings.context import ContextSettings
-from scoring.summary.tombstones import cleared
+from scoring.settings import ContextSettings
+from scoring.summary import cleared
 
 # What a message of one cleared output costs: its frame, the call's id, and the line that stands there.
 CLEARED_TOKENS = 36

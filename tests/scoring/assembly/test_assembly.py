@@ -9,12 +9,11 @@ import pytest
 
 from scoring.assembly.assembly import build
 from scoring.assembly.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
-from scoring.budget.budget import TokenBudget
+from scoring.budget import TokenBudget
 from scoring.errors import UnknownFormat
 from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import Settings
-from scoring.summary.summary import Summary
+from scoring.settings import ContextSettings, Settings
+from scoring.summary import Summary
 from tests.scoring.builders import BALANCED, calls, model, results, system, user
 
 

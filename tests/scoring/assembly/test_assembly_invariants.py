@@ -15,14 +15,13 @@ from scoring.assembly.assembly import BuiltContext, build
 from scoring.assembly.emergency import NoUserMessageFits, SystemTooLarge, relieve
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
 from scoring.formats import FORMATS, decode, encode, repair, validate
-from scoring.history.history import History
-from scoring.lists.pruning import prune
+from scoring.history import History
+from scoring.lists import prune
 from scoring.messages import Message, Text
 from scoring.planning.strategies import STRATEGIES
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import estimate_message_tokens, estimate_tool_tokens
+from scoring.settings import BLUEPRINT, FORESIGHT, ContextSettings, Settings
+from scoring.summary import Summary
+from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
 from scoring.units import has_own_words, units_of
 from tests.scoring.builders import BALANCED, any_messages, model, user
 from tests.scoring.formats.lists import conversations

@@ -10,8 +10,8 @@ from scoring.assembly import emergency
 from scoring.assembly.emergency import NoUserMessageFits, SystemTooLarge, emergency_note, relieve
 from scoring.formats import decode, encode, repair
 from scoring.messages import Media, Message, Text, ToolCall, ToolResult, message
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.summary import Summary
+from scoring.tokens import estimate_message_tokens
 from scoring.units import has_own_words
 from tests.scoring.builders import calls, in_letters, model, results, system, user
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scoring.assembly.enrichment import LEARNINGS_HEADING, MEMORY_HEADING, enrich, words_for_search
 from scoring.messages import Message, message
-from scoring.tokens.counting import ESTIMATOR
+from scoring.tokens import ESTIMATOR
 
 FACTS = [
     f"fact {n}: the service number {n} listens on port {8000 + n} and logs to its own file" for n in range(20)

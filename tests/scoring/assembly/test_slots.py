@@ -6,13 +6,11 @@ from dataclasses import replace
 
 from scoring.assembly.slots import Slot, before_the_last_summary, history_of
 from scoring.assembly.snapshot import Item
-from scoring.history.features import analyse
-from scoring.history.history import History
+from scoring.history import History, analyse
 from scoring.messages import Message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.settings import BLUEPRINT, FORESIGHT, lexicon_of
 from scoring.settings.task_types import Own
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import calls, model, results, user
 
 SAID = [

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
-from scoring.budget.budget import TokenBudget
+from scoring.budget import TokenBudget
 from scoring.messages import Media, ToolResult, message
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import ESTIMATOR, FOUR_CHARACTERS
+from scoring.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS, ContextSettings
+from scoring.summary import Summary
+from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
 from tests.scoring.builders import BALANCED, history_of, model, user
 
 

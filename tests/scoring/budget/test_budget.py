@@ -17,8 +17,8 @@ from scoring.budget.budget import (
     utilization,
 )
 from scoring.errors import InvalidSettings
-from scoring.models.lookup import ModelLimits, find_model
-from scoring.settings.settings import BLUEPRINT
+from scoring.models import ModelLimits, find_model
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import BALANCED, user
 
 

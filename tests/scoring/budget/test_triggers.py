@@ -16,7 +16,7 @@ from scoring.budget.triggers import (
     status_line,
     summary_due,
 )
-from scoring.settings.context import ContextSettings
+from scoring.settings import ContextSettings
 
 RULES = ContextSettings()
 QUIET = Fill(

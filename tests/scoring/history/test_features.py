@@ -20,7 +20,8 @@ from scoring.history.features import (
     with_content,
 )
 from scoring.messages import Message, Reasoning, ToolCall, ToolResult, message
-from scoring.settings.lexicon import KeywordGroup, lexicon_of
+from scoring.settings import lexicon_of
+from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.settings import KEYWORDS
 from tests.scoring.builders import any_messages, calls, results, thought, user
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from scoring.history.history import History
 from scoring.messages import Message
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from scoring.tokens.counting import MESSAGE_OVERHEAD
 from scoring.units import units_of
 from tests.scoring.builders import BALANCED, any_messages, calls, history_of, results, system, user

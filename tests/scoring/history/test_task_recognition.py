@@ -11,11 +11,10 @@ import pytest
 from scoring.formats import decode
 from scoring.history.history import History
 from scoring.history.task_recognition import TOOLS_KEPT, Facts, kind_of, recognise, settings_for, task_type_of
-from scoring.lists.functions import score_context_importance
+from scoring.lists import score_context_importance
 from scoring.messages import Message, Text, ToolCall, ToolResult
-from scoring.planning.plan import plan_prune
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.planning import plan_prune
+from scoring.settings import BLUEPRINT, FORESIGHT, lexicon_of
 from scoring.settings.task_types import DEFAULT_TASK_TYPES
 from tests.scoring.builders import model, system, user
 from tests.shared import shared_data

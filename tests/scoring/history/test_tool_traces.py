@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scoring.history.features import Features, traces_of
 from scoring.history.tool_traces import LEAST_CHARS, READ, WRITE, Output, Touch, read
 from scoring.messages import Media, Message, ToolCall, ToolResult, message
-from scoring.summary.tombstones import shortened_text
+from scoring.summary import shortened_text
 from tests.scoring.builders import any_messages
 
 LONG = "a line of output\n" * 40

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from scoring.history.features import Features, analyse
+from scoring.history import Features, analyse
 from scoring.learning import Case, case_at
 from scoring.messages import Message
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import FORESIGHT
-from scoring.tokens.counting import FOUR_CHARACTERS, estimate_message_tokens
+from scoring.settings import FORESIGHT, lexicon_of
+from scoring.tokens import FOUR_CHARACTERS, estimate_message_tokens
 from tests.scoring.builders import model, user
 
 TOPICS = "harbour violin glacier pepper lantern meadow anchor saddle copper walnut thunder candle".split()  # noqa: SIM905

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.learning.labels import Case
 from scoring.learning.retention import budgets, kept_share, mean, retention
-from scoring.planning.plan import plan_prune
-from scoring.settings.settings import FORESIGHT
+from scoring.planning import plan_prune
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import calls, model, results, system, user
 from tests.scoring.learning.talks import features_of
 

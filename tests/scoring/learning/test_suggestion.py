@@ -8,8 +8,7 @@ import pytest
 
 from scoring.learning import suggestion
 from scoring.learning.suggestion import LEAST_GAIN, LEAST_SESSIONS, TRIALS, split, suggest, within
-from scoring.settings.frozen_table import Table
-from scoring.settings.settings import FORESIGHT, Settings
+from scoring.settings import FORESIGHT, Settings, Table
 from tests.scoring.learning.talks import asking, muttering
 
 DEAF = replace(FORESIGHT, weights=Table({**FORESIGHT.weights, "relevance": 0.0}))

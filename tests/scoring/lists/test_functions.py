@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoring.assembly.assembly import build
-from scoring.assembly.snapshot import AssemblyConfig
+from scoring.assembly import AssemblyConfig, build
 from scoring.errors import MalformedMessage, ScoringError, UnknownFormat
 from scoring.formats import validate
 from scoring.lists.functions import (
@@ -18,8 +17,7 @@ from scoring.lists.functions import (
     score_context_importance,
     summarize_context,
 )
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT, ContextSettings
 
 Wire = dict[str, Any]
 FORMER = replace(BLUEPRINT, strategy="newest_first")

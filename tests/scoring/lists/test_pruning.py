@@ -10,11 +10,11 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, decode, encode, validate
-from scoring.history.history import History
+from scoring.history import History
 from scoring.lists.functions import auto_manage_context, get_context_stats, prune_context
 from scoring.lists.pruning import Pruning, prune
 from scoring.messages import Message, ToolResult, message
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
 from tests.scoring.builders import any_messages, calls, model, results, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")

@@ -9,7 +9,7 @@ import pytest
 
 from scoring.errors import InvalidSettings
 from scoring.models.lookup import ModelLimits, find_model, get_context_limit, known_models
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 
 
 class TestNames:

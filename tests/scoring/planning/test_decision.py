@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoring.planning.decision import decide
 from scoring.planning.protection import protect
 from scoring.planning.strategies import STRATEGIES
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import calls, history_of, model, results, user
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.fit import Settled, settle
 from scoring.planning.plan import plan_prune
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import any_messages, calls, model, results, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")

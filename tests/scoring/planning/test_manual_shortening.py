@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from scoring.planning.manual_shortening import WHY, shortening, with_shortened
 from scoring.planning.plan import plan_prune
-from scoring.settings.settings import PRESETS
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.settings import PRESETS
+from scoring.tokens import estimate_message_tokens
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scoring.errors import InvalidSettings
 from scoring.messages import Message
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
-from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES, Settings
+from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
 from scoring.units import has_own_words, units_of
 from tests.scoring.builders import (
     BALANCED,

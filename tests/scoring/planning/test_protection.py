@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.planning.protection import REASONS, protect
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import BALANCED, calls, history_of, in_letters, results, system, user
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from scoring.messages import Message
 from scoring.planning.score import score, unit_scores, weighted_sum
-from scoring.settings.settings import BLUEPRINT, Settings
+from scoring.settings import BLUEPRINT, Settings
 from tests.scoring.builders import (
     BALANCED,
     any_messages,

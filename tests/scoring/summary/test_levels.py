@@ -9,7 +9,7 @@ from scoring.messages import Message, message
 from scoring.summary.levels import LEVELS, covering, deterministic, judge, replaced_tokens, request
 from scoring.summary.snapshot import SECTIONS
 from scoring.summary.summary import Summary
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.tokens import estimate_message_tokens
 from tests.scoring.builders import any_messages, model, user
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)

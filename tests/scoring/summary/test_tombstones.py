@@ -19,7 +19,7 @@ from scoring.summary.tombstones import (
     shortened_text,
     without_media,
 )
-from scoring.tokens.counting import ESTIMATOR, estimate_message_tokens
+from scoring.tokens import ESTIMATOR, estimate_message_tokens
 from tests.scoring.builders import any_messages
 
 LONG = "\n".join(f"line {n} of the output" for n in range(400))

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from scoring.formats import decode
-from scoring.models.lookup import find_model
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.models import find_model
+from scoring.tokens import estimate_message_tokens
 from webapp.tokenizers import Tokenizers
 
 CHAT = [{"role": "system", "content": "Be brief."}] + [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.models.lookup import find_model
+from scoring.models import find_model
 from webapp.providers.reply import Failure, Reply, Usage
 
 

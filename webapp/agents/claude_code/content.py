@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoring.messages import Media, Part, Reasoning, Text, ToolCall, ToolResult
-from scoring.tokens.counting import DEFINITION
+from scoring.tokens import DEFINITION
 from webapp.agents.reading.rows import dumps, list_of, media_from_base64, media_from_url, object_of, text_of
 
 SENT_ATTACHMENTS = frozenset({

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from scoring.messages import Reasoning, ToolCall
-from scoring.tokens.counting import TokenCounter
+from scoring.tokens import TokenCounter
 from webapp.agents.reading.rows import dumps, list_of, object_of, parse, text_of
 from webapp.agents.records import REMINDER, Entry
 

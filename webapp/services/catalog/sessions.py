@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from scoring.budget.budget import usable_tokens
+from scoring.budget import usable_tokens
 from scoring.messages import Message, Text
-from scoring.models.prices import CURRENCY, CallTokens, context_cost, spent
-from scoring.settings.settings import Settings
-from scoring.tokens.counting import estimate_tool_tokens
+from scoring.models import CURRENCY, CallTokens, context_cost, spent
+from scoring.settings import Settings
+from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoring.budget.triggers import Bar, LastSummary, available, bars, status_line
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import Settings
+from scoring.budget import Bar, LastSummary, available, bars, status_line
+from scoring.settings import ContextSettings, Settings
 from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import Background, fill_of
 from webapp.services.session.environment import Desk

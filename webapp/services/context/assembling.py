@@ -11,19 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from scoring.assembly.assembly import BuiltContext, build
-from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
-from scoring.budget.budget import usable_tokens
+from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
+from scoring.budget import usable_tokens
 from scoring.bulk import no_collection
 from scoring.errors import InvalidList, InvalidSettings
 from scoring.formats import FORMATS, encode, validate
-from scoring.history.features import Features, needs_rating, rated_again
-from scoring.history.history import reads_keywords
+from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
-from scoring.settings.context import ContextSettings
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import Settings
-from scoring.summary.summary import Summary
+from scoring.settings import ContextSettings, Settings, lexicon_of
+from scoring.summary import Summary
 from webapp.errors import Invalid
 from webapp.services.context.memory import Memory
 from webapp.services.context.pruned_view import Said, Standing, standing

@@ -10,9 +10,9 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.assembly.enrichment import words_for_search
+from scoring.assembly import words_for_search
 from scoring.messages import Message
-from scoring.summary.sentences import decisions, quoted
+from scoring.summary import decisions, quoted
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.environment import Desk
 from webapp.services.session.gauges import shown_title

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.assembly.snapshot import Item as ScoringItem
+from scoring.assembly import Item as ScoringItem
 from scoring.formats import reads_as_said
-from scoring.history.features import Features
+from scoring.history import Features
 from scoring.messages import Message, Wire
-from scoring.summary.summary import Summary
+from scoring.summary import Summary
 from webapp.services.session.codec import json_value
 from webapp.services.session.replacements import cost, with_stand_in
 from webapp.services.session.stored_messages import read_features

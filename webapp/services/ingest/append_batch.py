@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from scoring.history.features import Features
+from scoring.history import Features
 from scoring.messages import Message, Text
 from scoring.tokens import calibration
 from webapp.agents.claude_code import unwritten

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.models.lookup import ModelLimits, window_above, window_of_compaction
+from scoring.models import ModelLimits, window_above, window_of_compaction
 from webapp.store.sessions import SessionRow
 
 # The agent that compacts by itself at a known distance from the end of its window.

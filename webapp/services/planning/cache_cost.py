@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from scoring.models.prices import prune_cost
+from scoring.models import prune_cost
 from webapp.services.planning.planning import Made
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 
-from scoring.planning.plan import PrunePlan
-from scoring.planning.strategies import Why
+from scoring.planning import PrunePlan, Why
 from webapp.services.planning.planning import Made
 from webapp.services.session.gauges import Scale
 from webapp.services.session.times import iso

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from scoring.planning.stages import CAUSES
+from scoring.planning import CAUSES
 from webapp.services.planning.planning import Made
 
 LABELS = {

@@ -14,14 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.errors import InvalidSettings
-from scoring.history.features import text_of
-from scoring.history.history import History, reads_keywords
-from scoring.history.task_recognition import settings_for
-from scoring.planning.manual_shortening import shortening, with_shortened
-from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.planning.strategies import Shortening
-from scoring.settings.lexicon import Lexicon, lexicon_of
-from scoring.settings.settings import Settings, preset_of
+from scoring.history import History, reads_keywords, settings_for, text_of
+from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
+from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
 from webapp.services.session.environment import Desk, Limits
 from webapp.services.session.gauges import Scale, Totals, tokens_beside

@@ -11,8 +11,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from scoring.budget.triggers import Due, Fill, summary_due
-from scoring.settings.context import ContextSettings
+from scoring.budget import Due, Fill, summary_due
+from scoring.settings import ContextSettings
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import Automatic

@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.assembly.emergency import Emergency, NoUserMessageFits, SystemTooLarge, relieve
+from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.messages import part_to_dict
-from scoring.settings.context import ContextSettings
-from scoring.summary.levels import Judged, covering, deterministic
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.settings import ContextSettings
+from scoring.summary import Judged, Summary, covering, deterministic
+from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
 from webapp.services.context.assembling import usable_estimate, usable_shown

@@ -14,8 +14,8 @@ from typing import Any
 
 from scoring.bulk import no_collection
 from scoring.messages import Message
-from scoring.planning.fit import settle
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.planning import settle
+from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.context.assembling import usable_estimate

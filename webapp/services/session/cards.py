@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Reasoning, Text, ToolCall
-from scoring.tokens.counting import DEFINITION
+from scoring.tokens import DEFINITION
 
 PREVIEW_CHARS = 400
 SUMMARY_CHARS = 160

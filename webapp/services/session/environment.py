@@ -14,16 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakValueDictionary
 
-from scoring.budget.budget import targets
+from scoring.budget import targets
 from scoring.errors import InvalidSettings
-from scoring.history.task_recognition import Facts, settings_for
-from scoring.models.lookup import ModelLimits, find_model
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import DEFAULT_PRESET, PRESETS, Settings
-from scoring.tokens.calibration import Calibration, started
-from scoring.tokens.counting import ModelCounter
-from scoring.tokens.families import family_of
-from scoring.tokens.overheads import AGENTS, Overheads, Traits, expected
+from scoring.history import Facts, settings_for
+from scoring.models import ModelLimits, find_model
+from scoring.settings import DEFAULT_PRESET, PRESETS, Settings, lexicon_of
+from scoring.tokens import AGENTS, Calibration, ModelCounter, Overheads, Traits, expected, family_of, started
 from webapp.bus import Bus
 from webapp.services.session.measuring import CountsTokens, Measure
 from webapp.services.session.times import now_ms

@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scoring.bulk import no_collection
-from scoring.history.features import Features, needs_content, with_content
-from scoring.history.history import History
-from scoring.history.task_recognition import Facts
+from scoring.history import Facts, Features, History, needs_content, with_content
 from webapp.services.ingest.append_batch import Draft
 from webapp.services.session.replacements import features_with
 from webapp.services.session.stored_messages import read_features, whole

@@ -7,12 +7,11 @@ from typing import Protocol
 
 import orjson
 
-from scoring.history.features import Features, analyse
+from scoring.history import Features, analyse
 from scoring.messages import Message
-from scoring.models.lookup import ModelLimits
-from scoring.settings.lexicon import Lexicon
-from scoring.tokens.calibration import Calibration
-from scoring.tokens.counting import TokenCounter, estimate_message_tokens
+from scoring.models import ModelLimits
+from scoring.settings import Lexicon
+from scoring.tokens import Calibration, TokenCounter, estimate_message_tokens
 from webapp.agents.records import REMINDER
 from webapp.services.session.cards import card_of, is_error
 

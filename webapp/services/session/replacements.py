@@ -12,8 +12,7 @@ from typing import Any
 
 import orjson
 
-from scoring.history.content import content_of
-from scoring.history.features import Features, with_content
+from scoring.history import Features, content_of, with_content
 from scoring.messages import Message, part_from_dict
 from webapp.store.log import MessageRow
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scoring.history.features import Features
-from scoring.history.task_recognition import Facts
-from scoring.tokens import calibration
-from scoring.tokens.calibration import Calibration
-from scoring.tokens.counting import TokenCounter
+from scoring.history import Facts, Features
+from scoring.tokens import Calibration, TokenCounter, calibration
 from webapp.agents.claude_code.unwritten import Unwritten
 from webapp.agents.records import Entry
 from webapp.services.session.stored_messages import read_features

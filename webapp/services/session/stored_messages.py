@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from scoring.history.content import Content
-from scoring.history.features import Features
+from scoring.history import Content, Features
 from scoring.messages import Message
 from webapp.store.log import EntryRow
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoring.history.task_recognition import recognise, task_type_of
-from scoring.settings.task_types import ANY, AUTO
+from scoring.history import recognise, task_type_of
+from scoring.settings import ANY, AUTO
 from webapp.services.session.environment import Desk
 from webapp.store.sessions import SessionRow
 

@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.errors import Fault, InvalidSettings
-from scoring.models.lookup import ModelLimits, known_models
-from scoring.settings.ranges import LIMITS
-from scoring.settings.settings import DEFAULT_PRESET, PRESETS, STRATEGY_NAMES, Settings, preset_of
-from scoring.settings.task_types import TASK_TYPE_CHOICES
+from scoring.models import ModelLimits, known_models
+from scoring.settings import (
+    DEFAULT_PRESET,
+    LIMITS,
+    PRESETS,
+    STRATEGY_NAMES,
+    TASK_TYPE_CHOICES,
+    Settings,
+    preset_of,
+)
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
 from webapp.services.session.environment import SETTINGS, Desk

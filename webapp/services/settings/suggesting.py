@@ -12,12 +12,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from scoring.bulk import no_collection
-from scoring.history.features import Features, needs_content, needs_rating, rated_again, with_content
-from scoring.history.task_recognition import settings_for, task_type_of
+from scoring.history import (
+    Features,
+    needs_content,
+    needs_rating,
+    rated_again,
+    settings_for,
+    task_type_of,
+    with_content,
+)
 from scoring.learning import Case, case_at, cuts_of, judged, suggest
 from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
-from scoring.settings.lexicon import lexicon_of
-from scoring.settings.settings import Settings
+from scoring.settings import Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Desk
 from webapp.services.session.stored_messages import read_features, whole

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scoring.messages import Message
-from scoring.settings.context import ContextSettings
-from scoring.summary.levels import Judged, Level, covering, deterministic, judge, replaced_tokens, request
-from scoring.summary.summary import Summary
-from scoring.tokens.counting import TokenCounter
+from scoring.settings import ContextSettings
+from scoring.summary import Judged, Level, Summary, covering, deterministic, judge, replaced_tokens, request
+from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated

@@ -14,9 +14,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import orjson
 
-from scoring.history.features import Features
+from scoring.history import Features
 from scoring.messages import Role, part_from_dict
-from scoring.tokens.calibration import GREATEST_FACTOR, LEAST_FACTOR
+from scoring.tokens import GREATEST_FACTOR, LEAST_FACTOR
 from webapp.services.session.state import Carried
 from webapp.store.sessions import SessionRow
 

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from functools import partial
 
 from scoring.bulk import no_collection
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.score import Scores
 from scoring.planning.signals import length
 from scoring.planning.signals.relevance import relevance
@@ -22,7 +22,7 @@ from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
 from scoring.planning.strategies.foresight.worth import Ledger
-from scoring.settings.settings import Settings
+from scoring.settings import Settings
 
 # What one unit of raw relevance adds to a rate, by point of its weight.
 RELEVANCE_WORTH = 0.0006 / 15

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from scoring.history.content.rows import Row
+from scoring.history import Row
 from scoring.planning.strategies.foresight.offers import Offer, Offers
 
 SLACK = 0.02  # how far an offer may have fallen below the next and still be taken: speed, not taste

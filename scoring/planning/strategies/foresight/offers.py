@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
-from scoring.history.content.rows import Row
-from scoring.history.history import History
+from scoring.history import History, Row
 from scoring.planning.strategies.foresight.outputs import NOTHING, Output
 from scoring.planning.strategies.foresight.outputs import Adding as _Row
 from scoring.planning.strategies.foresight.worth import Ledger

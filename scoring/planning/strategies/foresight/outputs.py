@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import itemgetter, sub, truediv
 
-from scoring.history.content import Rows
-from scoring.history.content.rows import MARK_CHARS, Row
+from scoring.history import MARK_CHARS, Row, Rows
 
 # What is reckoned in tokens for the frame of an output, and in characters for each row's break and gap.
 MARK_TOKENS, ROW_CHARS = 5, 5

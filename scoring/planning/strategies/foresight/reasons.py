@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
-from scoring.history.mentions import AGENT, IS_LINE, TASK, USER, Marks
+from scoring.history import AGENT, IS_LINE, TASK, USER, Marks
 from scoring.planning.strategies.contract import Why
 from scoring.planning.strategies.foresight.greedy import Taken
 from scoring.planning.strategies.foresight.offers import Offers

@@ -11,8 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 
-from scoring.history.history import History
-from scoring.history.mentions import ALIKE, IS_LINE, KINDS
+from scoring.history import ALIKE, IS_LINE, KINDS, History
 from scoring.planning.signals import keywords, recency, role
 
 SHARPNESS = 2.5

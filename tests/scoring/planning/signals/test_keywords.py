@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.planning.signals.keywords import MOST_COUNTED, of_marks, rate
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import history_of, user
 
 

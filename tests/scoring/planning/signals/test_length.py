@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.planning.signals.length import of_unit, power, rate
-from scoring.settings.settings import BLUEPRINT, Settings
+from scoring.settings import BLUEPRINT, Settings
 from tests.scoring.builders import history_of, user
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.planning.signals.recency import of_marks, rate
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import history_of, in_letters
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.signals.relevance import rate, relevance, spread
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import model, results, user
 
 TALK = [user("the dog is called Biscuit"), model("noted"), *(user(f"rain on day {n}") for n in range(20))]

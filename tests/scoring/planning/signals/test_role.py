@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from scoring.history.mentions import AGENT, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
+from scoring.history import AGENT, HAS_DIGIT, IS_LINE, TASK, USER
+from scoring.history.mentions import TOOL
 from scoring.planning.signals.role import of_marks, rate
-from scoring.settings.settings import BLUEPRINT, Settings
+from scoring.settings import BLUEPRINT, Settings
 from tests.scoring.builders import history_of, in_letters
 
 

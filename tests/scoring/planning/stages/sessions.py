@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, message
 from scoring.planning.stages.contract import Cut, Ground
-from scoring.settings.settings import FORESIGHT, Settings
+from scoring.settings import FORESIGHT, Settings
 
 OFF = FORESIGHT.from_dict({"stage_duplicates": False, "stage_superseded": False, "stage_outputs": "off"})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scoring.messages import ToolResult, message
 from scoring.planning.stages import duplicates
 from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import asked, file_text, ground, places, ran
 

@@ -9,7 +9,7 @@ import pytest
 from scoring.messages import Message
 from scoring.planning.stages import outputs
 from scoring.planning.stages.contract import WHOLE, Cut
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import file_text, ground, ran
 

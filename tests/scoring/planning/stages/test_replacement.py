@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import settings as checked
 from hypothesis import strategies as st
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message, ToolResult, message
 from scoring.planning.stages.contract import Cut
 from scoring.planning.stages.replacement import as_it_stands, cost, made
 from scoring.planning.strategies import Shortening
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
-from scoring.tokens.counting import FOUR_CHARACTERS, estimate_message_tokens
+from scoring.settings import BLUEPRINT, FORESIGHT
+from scoring.tokens import FOUR_CHARACTERS, estimate_message_tokens
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import asked, file_text, read, sessions
 

@@ -10,15 +10,15 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, decode, encode, validate
-from scoring.history.history import History
-from scoring.lists.pruning import prune
+from scoring.history import History
+from scoring.lists import prune
 from scoring.messages import Message, ToolCall
 from scoring.planning.fit import settle
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.stages import CAUSES, STAGES
 from scoring.planning.stages.contract import WHOLE, Cut
-from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES, Settings
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
+from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
 from tests.scoring.builders import any_messages, left_by, model, user
 from tests.scoring.planning.stages.sessions import OFF, file_text, ran, read, sessions, wrote

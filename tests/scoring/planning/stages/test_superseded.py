@@ -9,7 +9,7 @@ import pytest
 from scoring.messages import Message, ToolCall, message
 from scoring.planning.stages import superseded
 from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
-from scoring.settings.settings import BLUEPRINT, FORESIGHT
+from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import user
 from tests.scoring.planning.stages.sessions import (
     answered,

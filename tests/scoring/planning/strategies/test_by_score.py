@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.planning.plan import plan_prune
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import history_of, in_letters, model, system, user
 
 

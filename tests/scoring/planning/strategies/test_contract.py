@@ -9,7 +9,7 @@ from scoring.messages import Message, message
 from scoring.planning import strategies as selection
 from scoring.planning.plan import plan_prune
 from scoring.planning.strategies import Choice, Shortening, Task, Why
-from scoring.settings.settings import BLUEPRINT, STRATEGY_NAMES
+from scoring.settings import BLUEPRINT, STRATEGY_NAMES
 from tests.scoring.builders import calls, history_of, results, user
 
 

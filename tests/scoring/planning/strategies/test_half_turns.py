@@ -8,7 +8,7 @@ import pytest
 
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.strategies import half_turns
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import history_of, in_letters
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from scoring.planning.plan import plan_prune
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT
 from tests.scoring.builders import calls, history_of, model, results, user
 
 NEWEST_FIRST = replace(BLUEPRINT, strategy="newest_first")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message, Text
 from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.settings.settings import BLUEPRINT
-from scoring.summary.planned import written
+from scoring.settings import BLUEPRINT
+from scoring.summary import written
 from tests.scoring.builders import any_messages, calls, history_of, model, results, system, user
 
 LONG = "the parser reads src/parser.py and fails on line 12. " * 20

@@ -10,8 +10,7 @@ from scoring.messages import Message, ToolResult, message
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.strategies import tool_outputs_first
-from scoring.settings.context import ContextSettings
-from scoring.settings.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT, ContextSettings
 from tests.scoring.builders import calls, history_of, model, user
 
 SMALL = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)

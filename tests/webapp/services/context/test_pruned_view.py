@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scoring.messages import Text, part_to_dict
-from scoring.summary.summary import Summary
+from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
 from webapp.services.context.pruned_view import Said, standing
 from webapp.services.session.replacements import stand_in

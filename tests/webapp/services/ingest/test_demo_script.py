@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from scoring.tokens.counting import estimate_message_tokens
+from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
 from webapp.services.ingest.demo_script import steps
 

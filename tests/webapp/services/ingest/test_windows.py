@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scoring.models.lookup import ModelLimits, find_model
+from scoring.models import ModelLimits, find_model
 from tests.webapp.building import followed
 from webapp.services.ingest.windows import narrow, widen
 

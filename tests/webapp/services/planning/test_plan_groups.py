@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoring.planning.stages import CAUSES
+from scoring.planning import CAUSES
 from tests.webapp.building import conversation, followed
 from webapp.services.planning.plan_groups import LABELS, groups_of
 

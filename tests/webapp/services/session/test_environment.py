@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from scoring.models.lookup import ModelLimits
-from scoring.settings.settings import FORESIGHT, Settings
+from scoring.models import ModelLimits
+from scoring.settings import FORESIGHT, Settings
 from tests.webapp.building import managed
 from webapp.config import Config
 from webapp.errors import NotFound

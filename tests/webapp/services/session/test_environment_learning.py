@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoring.models.lookup import ModelLimits
+from scoring.models import ModelLimits
 from tests.scoring.builders import BALANCED
 from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
 from webapp.agents.records import Meta

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.tokens.calibration import Calibration, observe
+from scoring.tokens import Calibration
+from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
 from webapp.services.session.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
 from webapp.services.session.state import Carried

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from scoring.messages import Message, Text, ToolResult
-from scoring.settings.lexicon import lexicon_of
-from scoring.tokens.counting import ESTIMATOR
+from scoring.settings import lexicon_of
+from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import BALANCED
 from webapp.agents.records import REMINDER
 from webapp.services.session.measuring import Measure, region_of, starts_turn, title_of

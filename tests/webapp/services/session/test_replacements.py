@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scoring.history.content import content_of
-from scoring.history.features import Features
+from scoring.history import Features, content_of
 from scoring.messages import Message, Text, ToolResult, part_to_dict
 from tests.webapp.building import conversation, followed
 from webapp.services.session.replacements import cost, features_with, stand_in, with_stand_in

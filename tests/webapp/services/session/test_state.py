@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from scoring.tokens.calibration import Calibration, started
+from scoring.tokens import Calibration, started
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
 from webapp.agents.claude_code.unwritten import STEPS, WORDS

@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from scoring.history.features import Features, analyse
-from scoring.settings.lexicon import lexicon_of
+from scoring.history import Features, analyse
+from scoring.settings import lexicon_of
 from tests.webapp.building import call, followed, result, user
 from webapp.services.session.stored_messages import read_features, whole
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from scoring.messages import Message, part_to_dict
-from scoring.summary.tombstones import cut_message
-from scoring.tokens.counting import ESTIMATOR
+from scoring.summary import cut_message
+from scoring.tokens import ESTIMATOR
 from tests.shared import shared_data
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.config import Config

@@ -6,11 +6,11 @@ from math import inf
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.worth import Ledger
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import calls, model, results, user
 
 OUTPUT = "\n".join(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from array import array
 
-from scoring.history.content import content_of
-from scoring.history.content.rows import Row
+from scoring.history import Row, content_of
 from scoring.planning.strategies.foresight.outputs import Output
 
 TEXT = "main.py\nnothing\nmain.py utils_b"

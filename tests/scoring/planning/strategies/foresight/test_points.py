@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.plan import plan_prune
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
 
 SAID = [

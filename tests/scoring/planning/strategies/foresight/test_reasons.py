@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
 
 PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.history.history import History
+from scoring.history import History
 from scoring.planning.strategies.foresight.worth import ALIKE_WORTH, LINE_WORTH, SHARPNESS, Ledger
-from scoring.settings.settings import FORESIGHT
+from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, results, user
 
 SAID = [
