@@ -1,6 +1,6 @@
-"""What every test gets: a home of its own, no network but this machine's, and a browser that starts anywhere.
+"""What every test gets: a home of its own, no network but this machine's, bounded examples, a browser.
 
-Nothing else belongs here: builders and fakes stand beside the tests that use them.
+Builders and fakes do not belong here; they stand beside the tests that use them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from scripts import browser
 from tests.shared import shared_data
@@ -20,6 +21,14 @@ from tests.shared import shared_data
 # What tells Coppice, and the agents it follows, where a person's own files are.
 PERSONAL = ("COPPICE_", "XDG_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_")
 KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
+
+# No limit on time, so that a busy machine fails nothing, and the same examples in every run, so that a failure comes
+# from the change under test. `make fuzz` tries other examples.
+settings.register_profile(
+    "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("other", settings.get_profile("same"), derandomize=False, print_blob=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session", autouse=True)
