@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.browser.writing import ClaudeFolder
 from tests.servers import Server, running_server
+from tests.waiting import PATIENCE
 
-# A busy machine takes its time; what is expected shows up as soon as it is there.
-expect.set_options(timeout=15_000)
+# What is expected is seen as soon as it is there; only a test that fails waits as long.
+PATIENCE_MS = 1_000 * PATIENCE
+expect.set_options(timeout=PATIENCE_MS)
 
 # The browser's own line for every answer of 400 and above; whether one was wanted is the test's business.
 EXPECTED = "Failed to load resource"
@@ -35,24 +36,36 @@ def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """One browser context for all tests of a worker: a desktop's screen, English numbers, one time zone."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC"
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]:
-    """A desk's screen, English numbers, one time zone."""
-    return {
-        **browser_context_args,
-        "viewport": {"width": 1280, "height": 900},
-        "locale": "en-US",
-        "timezone_id": "UTC",
-    }
+def context(shared_context: BrowserContext) -> Iterator[BrowserContext]:
+    """The shared context, without the pages, cookies and permissions of the tests before.
+
+    Stored values need no clearing: they belong to an address, and each test's server has its own port.
+    """
+    yield shared_context
+    for page in shared_context.pages:
+        page.close()
+    shared_context.clear_cookies()
+    shared_context.clear_permissions()
 
 
 @pytest.fixture(autouse=True)
 def complaints(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """What the page complained of; anything fails the test."""
+    """The page's complaints; any of them fails the test."""
     said: list[str] = []
     if "page" in request.fixturenames:
         page: Page = request.getfixturevalue("page")
-        page.set_default_timeout(15_000)
         page.on("pageerror", lambda error: said.append(f"script error: {error}"))
         page.on("console", lambda message: said.extend(_serious(message)))
     yield said

@@ -1,0 +1,32 @@
+"""Waiting in a page: for a condition, for what is drawn, and for a request that the test holds back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, Route
+
+from tests import waiting
+
+
+def until(page: Page, condition: Callable[[], object]) -> None:
+    """Return once `condition` holds; the page goes on meanwhile. Raises AssertionError when it never does."""
+    waiting.until(condition, lambda seconds: page.wait_for_timeout(1_000 * seconds))
+
+
+def drawn(page: Page) -> None:
+    """Return once the page has drawn what it knows so far."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def hold(page: Page, pattern: str, act: Callable[[], object]) -> Route:
+    """Do `act` and return the request that it makes, which waits until the test lets it go on."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(pattern, keep)
+    act()
+    until(page, lambda: held)
+    return held[0]

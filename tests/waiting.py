@@ -1,0 +1,18 @@
+"""Waiting for a condition: as long as a busy machine needs, and no longer than the condition takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+# Seconds until a test gives up. Only a test that fails waits as long.
+PATIENCE = 60.0
+PAUSE = 0.01
+
+
+def until(condition: Callable[[], object], pause: Callable[[float], object] = time.sleep) -> None:
+    """Return once `condition` holds. Raises AssertionError when it does not within `PATIENCE` seconds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited {PATIENCE:g} s in vain"
+        pause(PAUSE)
