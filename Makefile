@@ -16,7 +16,10 @@ COLOURS := $(if $(CI),--colors=off)
 
 SHARED ?= ../shared
 
-.PHONY: help run test setup setup-run lint types js pytest format bench bench-retention lock docs screenshots wheel clean
+# Browser tests wait a lot, so there is work for more workers than cores. Idle workers take tests from busy ones.
+WORKERS ?= 3
+
+.PHONY: help run test setup setup-run lint types js pytest fuzz format bench bench-retention lock docs screenshots wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -44,8 +47,12 @@ types: setup  ## mypy --strict, and tsc over the JavaScript
 js: setup  ## the tests of the pure JavaScript
 	$(if $(JS_TESTS),node --test --test-reporter=dot $(JS_TESTS))
 
-pytest: setup  ## the Python and browser tests (ARGS="-k prune" …)
-	$(PYTHON_IN) -m pytest $(ARGS)
+pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 runs them one after the other)
+	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+fuzz: setup  ## other examples than `make test` tries, and broken files to import (DURATION=600 seconds)
+	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=other $(ARGS)
+	$(PYTHON_IN) -m tests.fuzzing $(or $(DURATION),600)
 
 format: setup  ## rewrite the sources as the checks want them
 	$(PYTHON_IN) -m ruff check --quiet --fix-only $(PYTHON_CODE)

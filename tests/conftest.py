@@ -25,7 +25,10 @@ KEPT = {browser.VARIABLE, "COPPICE_SHARED"}
 # No limit on time, so that a busy machine fails nothing, and the same examples in every run, so that a failure comes
 # from the change under test. `make fuzz` tries other examples.
 settings.register_profile(
-    "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("other", settings.get_profile("same"), derandomize=False, print_blob=True)
 settings.load_profile("same")

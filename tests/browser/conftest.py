@@ -39,9 +39,7 @@ def server(tmp_path: Path, folder: ClaudeFolder) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def shared_context(browser: Browser) -> Iterator[BrowserContext]:
     """One browser context for all tests of a worker: a desktop's screen, English numbers, one time zone."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC"
-    )
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US", timezone_id="UTC")
     context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()

@@ -219,7 +219,7 @@ class TestWriting:
         assert encode([message("user", "a"), message("assistant", "b \n")], "anthropic")[1]["content"] == "b"
 
     @given(conversations())
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
         """What is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "anthropic", {}))

@@ -65,7 +65,7 @@ class TestTurns:
         assert (answer.call_id, answer.name) == (turns[2].calls[0].id, "new")
 
     @given(conversations())
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
         """Behind each turn with calls stand exactly its results, in order, under ids that are short and unique."""
         turns = turns_of(messages)

@@ -92,7 +92,7 @@ class TestEveryFormat:
             assert len(encode(decoded.messages, other, {})) == 3
 
     @given(st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_writes_any_conversation_so_that_it_is_valid(self, name: str, data: st.DataObject) -> None:  # X6
         """A valid list written in any format passes that format's rules and says the same words."""
         messages = data.draw(conversations())
@@ -103,7 +103,7 @@ class TestEveryFormat:
         assert len([r for m in again for r in m.results]) == len([r for m in messages for r in m.results])
 
     @given(st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_reads_back_what_it_wrote(self, name: str, data: st.DataObject) -> None:
         """What was written decodes, and encodes to the same objects."""
         written = encode(data.draw(conversations()), name, {})
@@ -111,7 +111,7 @@ class TestEveryFormat:
         assert all(a is b for a, b in zip(again, written, strict=True))
 
     @given(st.data())
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     def test_carries_any_conversation_on_to_any_other(self, name: str, data: st.DataObject) -> None:
         """From one format to another and on to a third: still valid, every call still with its own result."""
         messages = data.draw(conversations())
@@ -123,7 +123,7 @@ class TestEveryFormat:
         assert _answers(decode(written, other).messages) == _answers(messages)
 
     @given(near_wire)
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def test_refuses_nonsense_only_as_malformed(self, name: str, value: Any) -> None:
         """Arbitrary data is read or refused with one error, and checking it never raises."""
         items = wire_of(value)

@@ -190,7 +190,7 @@ class TestWriting:
         assert encode(messages, "openai")[1]["content"] == "shot\n[image: image/png 2x3]"
 
     @given(conversations())
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
         """What is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "openai"), strict=False)

@@ -138,7 +138,7 @@ class TestRepair:
 
 
 @given(st.data(), conversations(), st.sampled_from(sorted(FORMATS)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_selection_can_be_repaired(data: st.DataObject, messages: list[Message], name: str) -> None:  # P4
     """Whatever is dropped from a list, and whatever is said twice, the repaired list is valid in its format."""
     decoded = decode(encode(messages, name, {}), name).messages

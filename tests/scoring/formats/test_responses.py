@@ -208,7 +208,7 @@ class TestWriting:
         assert written[2]["output"] == [shown]
 
     @given(conversations())
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
         """What is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "responses"))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, decode, encode, validate
@@ -66,7 +65,6 @@ def forty_fold(message: Message) -> int:
 class TestAListThatIsPruned:
     """By the functions for bare lists."""
 
-    @checked(deadline=None)
     @given(talks(), ANY_SETTINGS, st.sampled_from(sorted(FORMATS)), st.floats(0, 1))
     def test_takes_what_is_said_and_is_valid(
         self, messages: list[Message], settings: Settings, name: str, share: float
@@ -82,7 +80,6 @@ class TestAListThatIsPruned:
         if not validate(listed, name, ready=False) and not result.problems:
             assert validate(result.pruned, name, ready=False) == []
 
-    @checked(deadline=None)
     @given(talks(), st.sampled_from([FORESIGHT, BLUEPRINT]), st.sampled_from(sorted(FORMATS)))
     def test_by_itself_takes_what_is_said(
         self, messages: list[Message], preset: Settings, name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.messages import Message, message
@@ -37,7 +37,6 @@ class TestLevels:
         assert judge(covering(TALK), "no", 1_000, 600).problem
 
     @given(any_messages, st.integers(1, 600))
-    @settings(deadline=None)
     def test_end_with_one_that_always_fits(self, messages: list[Message], words: int) -> None:  # C9
         """Shorter than what it replaces, unless even the heading is not."""
         replaced = replaced_tokens(messages)

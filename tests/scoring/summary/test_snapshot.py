@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from scoring.formats import decode
 from scoring.messages import Message, ToolCall, ToolResult, message
@@ -48,7 +48,6 @@ class TestSnapshot:
         assert snapshot([]).count("(none)") == 5
 
     @given(any_messages)
-    @settings(deadline=None)
     def test_is_within_its_words_and_always_the_same(self, messages: list[Message]) -> None:  # S4, P9
         """On anything."""
         assert word_count(snapshot(messages)) <= 600

@@ -78,9 +78,7 @@ class TestEveryRoute:
         strategy = api[path][method].as_strategy(generation_mode=mode)
 
         @given(case=strategy)
-        @settings(
-            max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-        )
+        @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
             case.call_and_validate(checks=[CHECKS.get_one(name) for name in HELD])
 

@@ -17,10 +17,11 @@ from webapp.routes.reading import parse_json, read_body, read_query, refuse_enco
 
 FLASK = Flask(__name__)
 
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), inner),
+    | TEXTS,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXTS, inner, max_size=5),
     max_leaves=20,
 )  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from scoring.history import History
@@ -68,7 +67,6 @@ class TestCosts:
         assert one >= estimate_message_tokens(rest)
 
     @pytest.mark.parametrize("counter", [None, FOUR_CHARACTERS])
-    @checked(deadline=None)
     @given(messages=sessions())
     def test_are_rather_too_high_than_too_low(self, counter: object, messages: list[Message]) -> None:  # X7
         """Whatever is cleared, as the estimator counts and by four characters a token."""
@@ -104,7 +102,6 @@ class TestTheHistory:
         assert list(after.marks.held[3]) == list(history.marks.held[3])
         assert after.features[1].content is None
 
-    @checked(deadline=None)
     @given(st.integers(0, 3))
     def test_has_the_columns_of_the_other(self, count: int) -> None:
         """All but those that change are shared."""

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
-from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from scoring.formats import FORMATS, decode, encode, validate
@@ -171,7 +170,6 @@ class TestReasons:
 class TestEveryPlan:
     """Promises that hold for any session, any strategy and any stages."""
 
-    @checked(deadline=None)
     @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
     def test_keeps_every_promise_of_a_plan(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
@@ -188,7 +186,6 @@ class TestEveryPlan:
             assert plan.shortenings[position].tokens < history.tokens[position]
             assert not plan.reason(position).startswith(("protected", "dropped"))
 
-    @checked(deadline=None)
     @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
     def test_never_replaces_what_a_call_was_asked_with(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
@@ -208,7 +205,6 @@ class TestEveryPlan:
                         r.call_id for r in messages[position].results
                     ]
 
-    @checked(deadline=None)
     @given(
         sessions(),
         ANY_STAGES,
@@ -231,7 +227,6 @@ class TestEveryPlan:
             return
         assert validate(encode(left_by(plan, back), name, {}), name, ready=False) == []
 
-    @checked(deadline=None)
     @given(sessions(), ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.floats(0, 1))
     def test_fits_as_it_is_counted_in_the_end(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
@@ -242,7 +237,6 @@ class TestEveryPlan:
         done = prune(history, messages, settings, int(sum(history.tokens) * share))
         assert done.over_budget or done.tokens <= done.max_tokens
 
-    @checked(deadline=None)
     @given(any_messages, ANY_STAGES, st.sampled_from(STRATEGY_NAMES), st.integers(0, 4_000))
     def test_is_made_of_any_list(
         self, messages: list[Message], settings: Settings, strategy: str, budget: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.history import History
@@ -124,7 +124,6 @@ class TestOnAnything:
     """Held for any list and any budget."""
 
     @given(any_messages, st.integers(0, 4_000), st.integers(0, 300))
-    @settings(deadline=None)  # counting without a tokenizer takes its time on long texts
     def test_the_summary_as_it_is_written_fits_too(
         self, messages: list[Message], budget: int, standing: int
     ) -> None:  # C5, C9

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.webapp.building import context_numbers, heard, managed, wire
@@ -256,7 +256,7 @@ class TestTheEmergency:
         st.integers(0, 20),
         st.sampled_from(["foresight", "summarise", "newest_first"]),
     )
-    @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=15)
     def test_leaves_nothing_above_what_is_usable(
         self, app: Any, said: list[tuple[str, int]], tail: int, strategy: str
     ) -> None:  # C5, S5

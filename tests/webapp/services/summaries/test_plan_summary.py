@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.summary.snapshot import SECTIONS
@@ -158,7 +158,7 @@ class TestOnAnySession:
         st.integers(0, 20_000),
         st.integers(0, 3),
     )
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=25)
     def test_a_plan_is_kept_to_and_taken_back(
         self, app: Any, sizes: list[int], budget: int, later: int
     ) -> None:  # X1, X2, C5, C9
