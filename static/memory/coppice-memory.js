@@ -10,6 +10,7 @@ import { highlight } from "../shared/highlight.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
+import { Reader } from "../shared/reader.js";
 import { render } from "../shared/render.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
@@ -51,6 +52,7 @@ export class CoppiceMemory extends CoppiceElement {
   #proposed = 0;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #calm = null;
+  #reader = new Reader((signal) => this.#read(signal));
 
   start() {
     live.join("overview");
@@ -82,6 +84,7 @@ export class CoppiceMemory extends CoppiceElement {
   stop() {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#calm) clearTimeout(this.#calm);
+    this.#reader.stop();
   }
 
   /** A session has gone on: there may be something else to propose. */
@@ -96,11 +99,20 @@ export class CoppiceMemory extends CoppiceElement {
     }, CALM_MS);
   }
 
-  async #load() {
+  /** Reads what is to be shown now; an answer to an earlier question is not shown. */
+  #load() {
+    return this.#reader.restart();
+  }
+
+  /** @param {AbortSignal} signal */
+  async #read(signal) {
     try {
-      this.#kept = await api.kept(this.#kind, this.#q.trim());
+      const kept = await api.kept(this.#kind, this.#q.trim(), signal);
+      if (signal.aborted) return;
+      this.#kept = kept;
       this.#error = null;
     } catch (error) {
+      if (signal.aborted) return;
       this.#error = error instanceof Error ? error.message : String(error);
     }
     this.requestUpdate();
@@ -127,13 +139,13 @@ export class CoppiceMemory extends CoppiceElement {
   }
 
   async #add() {
-    const text = this.#text("new");
+    const [kind, text] = [this.#kind, this.#text("new")];
     if (!text) return;
     try {
-      await api.keep(this.#kind, { text });
+      await api.keep(kind, { text });
       const field = this.querySelector('textarea[name="new"]');
-      if (field instanceof HTMLTextAreaElement) field.value = "";
-      toast(`Kept as a ${KINDS[this.#kind].one}`);
+      if (field instanceof HTMLTextAreaElement && field.value.trim() === text) field.value = "";
+      toast(`Kept as a ${KINDS[kind].one}`);
       await this.#load();
     } catch (error) {
       toastError(error, "Could not keep it");
@@ -146,7 +158,7 @@ export class CoppiceMemory extends CoppiceElement {
     if (!text) return;
     try {
       await api.rewrite(this.#kind, id, text);
-      this.#editing = null;
+      if (this.#editing === id) this.#editing = null;
       await this.#load();
     } catch (error) {
       toastError(error, "Could not change it");

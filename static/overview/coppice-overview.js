@@ -62,7 +62,7 @@ export class CoppiceOverview extends CoppiceElement {
     this.listen(live, "resync", (/** @type {CustomEvent} */ event) =>
       this.#take(event.detail.snapshot.sessions),
     );
-    this.listen(live, "settings:changed", () => this.#load());
+    for (const name of ["settings:changed", "models:changed"]) this.listen(live, name, () => this.#load());
     this.listen(this, "imported", () => this.#load());
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) =>
@@ -116,7 +116,8 @@ export class CoppiceOverview extends CoppiceElement {
   /** @param {Session[] | undefined} sessions all there are */
   #take(sessions) {
     if (!sessions) return;
-    this.#sessions = new Map(sessions.map((s) => [s.id, s]));
+    const known = this.#sessions;
+    this.#sessions = new Map(sessions.map((s) => [s.id, newer(known?.get(s.id), s)]));
     this.#dirty = new Set(this.#sessions.keys());
     this.#error = null;
     this.requestUpdate();
@@ -272,5 +273,9 @@ export class CoppiceOverview extends CoppiceElement {
     </section>`;
   }
 }
+
+/** What an answer says of a session, unless an event has told a later state meanwhile.
+ * @param {Session | undefined} known @param {Session} read */
+const newer = (known, read) => (known && known.version > read.version ? known : read);
 
 customElements.define("coppice-overview", CoppiceOverview);

@@ -35,8 +35,9 @@ export class Choices {
     for (const { id } of this.of(kind)) this.#chosen.delete(id);
   }
 
-  clear() {
-    this.#chosen.clear();
+  /** All that are chosen. */
+  get ids() {
+    return [...this.#chosen.keys()];
   }
 
   /** Those of one kind, by number. @param {Kind} kind @returns {Chosen[]} */

@@ -45,8 +45,8 @@ export class CoppiceSession extends CoppiceElement {
   /** @type {Plan | null} */
   #plan = null;
   #choices = new Choices();
-  /** @type {Tab} */
-  #tab = "heaviest";
+  /** The open panel; null until the first figures, or the reader, choose one. @type {Tab | null} */
+  #tab = null;
   /** Whether the panels' sheet is open, where the page is too narrow for two columns. */
   #sheet = false;
   /** What had the focus when a panel was opened. @type {Element | null} */
@@ -66,8 +66,7 @@ export class CoppiceSession extends CoppiceElement {
 
   start() {
     live.join(`session:${this.#id}`);
-    for (const name of ["session:updated", "context:stats"])
-      this.listen(live, name, (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
+    this.listen(live, "context:stats", (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
     for (const name of ["context:pruned", "context:restored", "context:summarized"])
       this.listen(live, name, (/** @type {CustomEvent} */ event) => {
         if (event.detail?.session_id === this.#id) this.#operated = true;
@@ -79,7 +78,11 @@ export class CoppiceSession extends CoppiceElement {
       if (detail.session_id === this.#id) location.assign("/");
     });
     this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
-    this.listen(live, "settings:changed", () => this.#stats.ask());
+    for (const name of ["settings:changed", "models:changed"])
+      this.listen(live, name, () => {
+        this.#stats.ask();
+        this.#planPanel?.outdate();
+      });
     this.#listenToPanels();
     this.actions({
       "see-plan": () => this.#openTab("plan"),
@@ -167,21 +170,21 @@ export class CoppiceSession extends CoppiceElement {
   /** Takes a session as it was told, unless a newer one is known; tells whether it did. @param {Session} session */
   #accept(session) {
     if (this.#session && session.version < this.#session.version) return false;
+    const first = this.#session === null;
     this.#session = session;
+    if (first) this.#firstLook(session);
     return true;
   }
 
   /** @param {AbortSignal} signal */
   async #readStats(signal) {
     try {
-      const first = this.#session === null;
       const { session, cost, parent } = await api.stats(this.#id, signal);
       if (this.#accept(session)) {
         this.#cost = cost;
         this.#parent = parent;
       }
       this.#error = null;
-      if (first) this.#firstLook(session);
       this.requestUpdate();
       this.#changed(true);
     } catch (error) {
@@ -191,21 +194,22 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {Session} session */
+  /** Opens what the address asks for, or the panel that suits the session, as soon as there is a session to show: later
+   * the choice is the reader's. @param {Session} session */
   #firstLook(session) {
-    const asked = location.hash === "#plan";
-    this.#tab = asked || isAboveTarget(session) ? "plan" : "heaviest";
+    const asked = this.#tab === "plan" || location.hash === "#plan";
+    this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
     this.update();
     if (asked) this.#openTab("plan");
-    else if (isAboveTarget(session)) this.#planPanel?.plan();
+    else if (this.#tab === "plan") this.#planPanel?.plan();
     const wanted = new URLSearchParams(location.search).get("message");
-    if (wanted) setTimeout(() => this.#list?.reveal(Number(wanted)), 600);
+    if (wanted) this.#list?.reveal(Number(wanted));
   }
 
   /** @param {{ snapshot: any, known: boolean }} detail */
   #resync({ snapshot, known }) {
     if (this.#error) this.#stats.ask();
-    else if (this.#session) {
+    else {
       this.#receive(snapshot.stats);
       if (known) this.#changed(true);
     }
@@ -257,6 +261,7 @@ export class CoppiceSession extends CoppiceElement {
     if (!document.activeElement?.closest(".side")) this.#opener = document.activeElement;
     this.#tab = tab;
     this.#sheet = true;
+    if (!this.#session) return;
     this.update();
     if (tab === "plan") this.#planPanel?.plan();
     this.#showSide();
@@ -295,7 +300,7 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {KeyboardEvent} event */
   #tabKeys(event) {
     if (!(event.target instanceof Element) || event.target.getAttribute("role") !== "tab") return;
-    const next = neighbour(this.#tab, event.key);
+    const next = this.#tab && neighbour(this.#tab, event.key);
     if (!next) return;
     this.#openTab(next);
     /** @type {HTMLElement | null} */ (this.querySelector("[role=tab][aria-selected=true]"))?.focus();
@@ -321,8 +326,10 @@ export class CoppiceSession extends CoppiceElement {
   #pruned(applied) {
     this.#done(applied.session);
     this.#plan = null;
-    this.#tab = "history";
-    this.#sheet = false;
+    if (this.#tab === "plan") {
+      this.#tab = "history";
+      this.#sheet = false;
+    }
     toast(prunedSentence(applied.operation), {
       act: { label: "Undo", run: () => this.#undo(applied.operation.n) },
     });
@@ -375,7 +382,7 @@ export class CoppiceSession extends CoppiceElement {
         <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
         <div class="columns" data-key="columns">
           <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>
-          ${side(session, this.#tab, this.#sheet)}
+          ${side(session, this.#tab ?? "heaviest", this.#sheet)}
         </div>
         ${deleteDialog(session)}`,
     );

@@ -33,6 +33,8 @@ export class PlanPanel extends CoppiceElement {
   /** @type {import("./plan.js").Wish} */
   #wish = {};
   #busy = false;
+  /** Whether settings or limits have changed since the plan was made. */
+  #outdated = false;
   /** Whether the plan is outgrown and stays while the reader is at it. */
   #held = false;
   /** @type {string | null} */
@@ -64,9 +66,16 @@ export class PlanPanel extends CoppiceElement {
     this.#choices = choices;
   }
 
-  /** Whether the session has changed since the plan was made. */
+  /** Whether the session has changed since the plan was made, or what plans go by. */
   get #outgrown() {
-    return this.#plan !== null && this.#session !== null && this.#session.version > this.#plan.version;
+    const { version = 0 } = this.#session ?? {};
+    return this.#plan !== null && (this.#outdated || version > this.#plan.version);
+  }
+
+  /** Says that settings or limits are others now: the plan that is shown is made again. */
+  outdate() {
+    this.#outdated = true;
+    this.#followChanges();
   }
 
   /** Moves the focus to the panel's heading. */
@@ -76,6 +85,7 @@ export class PlanPanel extends CoppiceElement {
   }
 
   start() {
+    this.#followChanges();
     this.actions({
       "apply-plan": () => this.apply(),
       relieve: () => this.#relieve(),
@@ -108,6 +118,7 @@ export class PlanPanel extends CoppiceElement {
   stop() {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#follow) clearTimeout(this.#follow);
+    this.#follow = null;
     this.#asking?.abort();
   }
 
@@ -170,7 +181,7 @@ export class PlanPanel extends CoppiceElement {
     const mine = new AbortController();
     this.#asking = mine;
     this.#note = note;
-    this.#held = false;
+    this.#held = this.#outdated = false;
     this.requestUpdate();
     try {
       const request = planRequest(this.#wish, this.#choices, session);
@@ -209,10 +220,11 @@ export class PlanPanel extends CoppiceElement {
     if (this.#outgrown) return this.plan(OUTGROWN);
     this.#busy = true;
     this.requestUpdate();
+    const { ids } = this.#choices;
     try {
       const applied = await api.prune(plan.session_id, { plan_id: plan.plan_id });
       this.#note = null;
-      this.#choices.clear();
+      for (const id of ids) this.#choices.forget(id);
       this.#wish = {};
       this.#plan = null;
       this.#busy = false;
@@ -235,7 +247,7 @@ export class PlanPanel extends CoppiceElement {
         <h2 class="plan-title" data-key="title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
         ${this.#error && problem("No plan", this.#error, "plan-again")}
         ${this.#note && html`<p class="note-box" data-key="note" role="status">${this.#note}</p>`}
-        ${this.#held && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages)} <button class="small" data-act="plan-again">Plan again</button></p>`}
+        ${this.#held && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages, this.#outdated)} <button class="small" data-act="plan-again">Plan again</button></p>`}
         ${plan ? planBody({ plan, session, choices: this.#choices, wish: this.#wish, open: this.#openGroups, all: this.#allOf, strategies: this.#strategies }) : this.#error ? chosen({ session, choices: this.#choices, wish: this.#wish }) : html`<p class="muted pad" data-key="busy">Planning…</p>`}
       </div>
       ${

@@ -122,9 +122,11 @@ export function rowsByCause(plan) {
   return rows;
 }
 
-/** How many messages lie between the plan's state of the session and now. @param {number} then @param {number} now */
-export function sinceSentence(then, now) {
+/** What has changed since a plan was made. @param {number} then messages of the session at that time @param {number} now
+ * @param {boolean} outdated settings or limits have changed */
+export function sinceSentence(then, now, outdated) {
   const more = now - then;
+  if (outdated) return "Settings have changed since this plan was made.";
   return more > 0
     ? `${counted(more, "message")} came since this plan was made.`
     : "The session has changed since this plan was made.";

@@ -209,9 +209,11 @@ export class CoppiceSettings extends CoppiceElement {
   async #save() {
     if (!this.#draft || this.#saving) return;
     this.#saving = true;
+    const sent = this.#draft;
     try {
-      const doc = await api.saveSettings(this.#draft);
-      this.#adopt(doc.settings ? doc : await api.settings());
+      const doc = await api.saveSettings(sent);
+      if (this.#draft === sent) this.#adopt(doc);
+      else this.#doc = doc; // more was typed meanwhile: it stays, and is not saved yet
       toast("Settings saved. Open pages use them now.");
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) {

@@ -83,7 +83,8 @@ export class ModelsTable extends CoppiceElement {
   }
 
   async #save() {
-    const name = this.#editing || this.#field("model").trim();
+    const editing = this.#editing;
+    const name = editing || this.#field("model").trim();
     if (!name) {
       this.#faults = [{ field: "model", message: "expected a model's name" }];
       return this.requestUpdate();
@@ -93,7 +94,7 @@ export class ModelsTable extends CoppiceElement {
         name,
         Object.fromEntries(FIELDS.map(([field]) => [field, typed(this.#field(field), field !== "window")])),
       );
-      this.#editing = null;
+      if (this.#editing === editing) this.#editing = null;
       toast(`${name}: your limits hold from now on.`);
       await this.#load();
     } catch (error) {

@@ -119,8 +119,9 @@ export function apiAt(base = "") {
     /** @param {string} q @param {string} [session] @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
     search: async (q, session, signal) =>
       (await call("GET", `/search${queryOf({ q, session })}`, undefined, signal)).results,
-    /** @param {"memories" | "learnings"} kind @param {string} q @returns {Promise<Kept[]>} */
-    kept: async (kind, q) => (await call("GET", `/${kind}${queryOf({ q })}`))[kind],
+    /** @param {"memories" | "learnings"} kind @param {string} q @param {AbortSignal} [signal] @returns {Promise<Kept[]>} */
+    kept: async (kind, q, signal) =>
+      (await call("GET", `/${kind}${queryOf({ q })}`, undefined, signal))[kind],
     /** Cuts a context to what is usable, inside what is protected, too. @param {string} id @returns {Promise<import("./types.js").Applied>} */
     relieve: (id) => call("POST", `${at(id)}/overflow`, { reported: false }),
     /** What might be kept as learnings, of one session or of the latest. @param {string} [session] @returns {Promise<Proposal[]>} */

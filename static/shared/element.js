@@ -3,10 +3,13 @@
 
 export class CoppiceElement extends HTMLElement {
   #asked = false;
+  /** @type {Node | null} */
+  #place = null;
   /** @type {AbortController | null} */
   #life = null;
 
   connectedCallback() {
+    this.#place = this.parentNode;
     this.#life = new AbortController();
     this.start();
     this.requestUpdate();
@@ -60,9 +63,10 @@ export class CoppiceElement extends HTMLElement {
     });
   }
 
-  /** @param {string} type @param {unknown} [detail] */
+  /** Tells those around the element; what was begun before it left its page is told from where it stood.
+   * @param {string} type @param {unknown} [detail] */
   emit(type, detail) {
-    return this.dispatchEvent(
+    return (this.isConnected ? this : (this.#place ?? this)).dispatchEvent(
       new CustomEvent(type, { detail, bubbles: true, composed: true, cancelable: true }),
     );
   }

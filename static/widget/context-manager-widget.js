@@ -71,10 +71,11 @@ export class ContextManagerWidget extends CoppiceElement {
       "messages:appended",
       "context:pruned",
       "context:restored",
-      "session:updated",
+      "settings:changed",
+      "models:changed",
     ])
       this.listen(live, name, (/** @type {CustomEvent} */ { detail }) => {
-        if (this.#isHere && (detail?.session_id ?? detail?.id) === this.#session) this.refresh();
+        if (this.#isHere && (detail.session_id ?? this.#session) === this.#session) this.refresh();
       });
     this.#clock = setInterval(() => this.refresh(), REFRESH_MS);
     this.#follow();

@@ -15,8 +15,8 @@ OLDER = """async id => {
   const session = await (await fetch(`/api/sessions/${id}`)).json();
   const here = document.querySelector("script[src$='app.js']").src;
   const { live } = await import(new URL("shared/socket.js", here).href);
-  const detail = { ...session, version: session.version - 1, title: "As it was" };
-  live.dispatchEvent(new CustomEvent("session:updated", { detail }));
+  const detail = { session: { ...session, version: session.version - 1, title: "As it was" } };
+  live.dispatchEvent(new CustomEvent("context:stats", { detail }));
 }"""
 
 

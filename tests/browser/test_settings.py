@@ -106,6 +106,7 @@ class TestTheRest:
         page.get_by_role("button", name="Blueprint").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value("80")
         page.get_by_role("button", name="Save").click()
+        expect(page.get_by_text("Settings saved")).to_be_visible()
         expect(page.get_by_role("button", name="Blueprint")).to_have_attribute("aria-pressed", "true")
         assert server.app.settings.get()["preset"] == "Blueprint"
         page.get_by_role("button", name="Reset to defaults").click()

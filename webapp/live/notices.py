@@ -53,9 +53,12 @@ def notes_of(event: Event) -> tuple[Note, ...]:
     return make(event) if make else ()
 
 
-def in_session(session_id: str, *events: tuple[str, Payload], row: bool = False) -> tuple[Note, ...]:
-    """A change of one session: its row in the overview, its figures and `events` in its own room."""
-    own = Note(SESSION_PREFIX + session_id, session_id, row=row, stats=True, events=events)
+def in_session(session_id: str, *events: tuple[str, Payload]) -> tuple[Note, ...]:
+    """Return the notes of a change of one session: its row for the overview, its figures and `events` for its own room.
+
+    The figures hold the row, so the session's own room is not sent it a second time.
+    """
+    own = Note(SESSION_PREFIX + session_id, session_id, stats=True, events=events)
     return Note(OVERVIEW, session_id, row=True), own
 
 
@@ -71,7 +74,7 @@ def _created(event: SessionCreated) -> tuple[Note, ...]:
 
 
 def _updated(event: SessionUpdated) -> tuple[Note, ...]:
-    return in_session(event.session_id, row=True)
+    return in_session(event.session_id)
 
 
 def _deleted(event: SessionDeleted) -> tuple[Note, ...]:

@@ -121,8 +121,9 @@ describe("what has been done", () => {
     assert.equal(tookWords(prune(0, 0)), "");
   });
   it("since a plan is counted", () => {
-    assert.equal(sinceSentence(10, 13), "3 messages came since this plan was made.");
-    assert.equal(sinceSentence(10, 10), "The session has changed since this plan was made.");
+    assert.equal(sinceSentence(10, 13, false), "3 messages came since this plan was made.");
+    assert.equal(sinceSentence(10, 10, false), "The session has changed since this plan was made.");
+    assert.equal(sinceSentence(10, 10, true), "Settings have changed since this plan was made.");
   });
 });
 

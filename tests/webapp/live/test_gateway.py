@@ -143,6 +143,16 @@ class TestMessages:
         app.sessions.delete("a")
         assert {m["room"] for m in visitor.hears("session:deleted", count=2)} == {"session:a", "overview"}
 
+    def test_an_append_sends_the_session_once(self, visitor: Page, app: Any) -> None:
+        """In its own room the figures hold it, and nothing else does."""
+        visitor.says("subscribe", {"room": "session:a"})
+        app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
+        assert visitor.hears("context:stats")
+        visitor.hears("messages:appended")
+        assert [event for event, payload in visitor.told if "session" in payload or "id" in payload] == [
+            "context:stats"
+        ]
+
     def test_appended_messages_come_as_rows(self, visitor: Page, app: Any) -> None:
         """With their scores and fates, and the figures after them."""
         visitor.says("subscribe", {"room": "session:a"})

@@ -14,9 +14,11 @@ from webapp.events import (
     Event,
     ImportProgressed,
     MessagesAppended,
+    ModelsChanged,
     ProblemReported,
     SessionCreated,
     SessionDeleted,
+    SessionUpdated,
     SettingsChanged,
 )
 from webapp.live.notices import NOTES, notes_of
@@ -102,13 +104,20 @@ class TestMessages:
         assert (overview.room, overview.row) == ("overview", True)
         assert (own.room, own.numbers, own.appended, own.stats) == ("session:a", (4, 5), 2, True)
 
+    def test_of_a_change_hold_the_session_once(self) -> None:
+        """The figures that its own room is sent include the row."""
+        overview, own = notes_of(SessionUpdated("a"))
+        assert (overview.room, overview.row, overview.stats) == ("overview", True, False)
+        assert (own.room, own.row, own.stats) == ("session:a", False, True)
+
     def test_of_a_deletion_reach_both_rooms(self) -> None:
         """A page that shows the session learns that it is gone."""
         assert {note.room for note in notes_of(SessionDeleted("a"))} == {"overview", "session:a"}
 
-    def test_of_settings_reach_every_room(self) -> None:
+    @pytest.mark.parametrize("event", [SettingsChanged(), ModelsChanged()])
+    def test_of_settings_and_limits_reach_every_room(self, event: Event) -> None:
         """They hold for all."""
-        assert [note.room for note in notes_of(SettingsChanged())] == [None]
+        assert [note.room for note in notes_of(event)] == [None]
 
     def test_of_a_new_session_reach_the_overview(self) -> None:
         """As its row."""

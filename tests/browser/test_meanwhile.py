@@ -1,0 +1,148 @@
+"""What the reader does while an answer is on its way holds when it comes, and open pages follow what others change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.test_session import open_session
+from tests.browser.writing import managed
+from tests.servers import Server
+
+MODEL = "nobody-knows-this"
+
+
+@contextmanager
+def held(page: Page, address: str, method: str = "GET", wanted: bool = True) -> Iterator[None]:
+    """Hold back the requests that match until the block ends; unless `wanted`, the page gives them up meanwhile."""
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == method:
+            waiting.append(route)
+        else:
+            route.continue_()
+
+    page.route(address, hold)
+    yield
+    assert waiting, f"nothing asked for {address}"
+    with page.expect_response(address) if wanted else nullcontext():
+        for route in waiting:
+            route.continue_()
+    page.unroute(address)
+
+
+class TestALateAnswer:
+    """An answer never takes back what was chosen after the question."""
+
+    def test_leaves_the_chosen_panel_open(self, page: Page, server: Server) -> None:
+        """A tab that was chosen before the first statistics stays; they would have opened another."""
+        session = managed(server, 60)
+        with held(page, "**/stats"):
+            page.goto(f"{server.url}/sessions/{session}")
+            expect(page.locator(".live")).to_have_text("live")
+            server.app.sessions.patch(session, {"title": "Named meanwhile"})
+            expect(page.locator("h1")).to_have_text(re.compile("Named meanwhile"))
+            tab = page.get_by_role("tab", name="Archive")
+            tab.click()
+            expect(tab).to_have_attribute("aria-selected", "true")
+        expect(page.locator("token-chart canvas")).to_be_visible()
+        expect(tab).to_have_attribute("aria-selected", "true")
+
+    def test_opens_the_plan_that_was_asked_for_before_there_was_a_page(
+        self, page: Page, server: Server
+    ) -> None:
+        """The key p counts even while the session is being read."""
+        session = managed(server, 2, tokens=50)
+        with held(page, "**/stats"):
+            page.goto(f"{server.url}/sessions/{session}")
+            expect(page.locator(".live")).to_have_text("live")
+            page.keyboard.press("p")
+        expect(page.get_by_role("tab", name="Plan")).to_have_attribute("aria-selected", "true")
+
+    def test_of_a_prune_leaves_the_chosen_panel_open(self, page: Page, server: Server) -> None:
+        """Another panel was opened while the prune ran: it stays, and what was done is said all the same."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        with held(page, "**/prune", "POST"):
+            page.get_by_role("button", name=re.compile(r"^Prune \d+ messages")).click()
+            tab = page.get_by_role("tab", name="Archive")
+            tab.click()
+        expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
+        expect(tab).to_have_attribute("aria-selected", "true")
+
+    def test_shows_no_memories_among_the_learnings(self, page: Page, server: Server) -> None:
+        """An answer to an earlier question is not shown under a later one."""
+        page.request.post(f"{server.url}/api/memories", data={"text": "the lexer lives in src"})
+        with held(page, "**/api/memories", wanted=False):
+            page.goto(f"{server.url}/memory")
+            page.get_by_role("button", name="Learnings").click()
+            expect(page.get_by_text("No learnings yet.")).to_be_visible()
+        expect(page.get_by_text("No learnings yet.")).to_be_visible()
+        expect(page.locator(".hit")).to_have_count(0)
+
+    def test_keeps_what_is_being_written(self, page: Page, server: Server) -> None:
+        """Text that was typed while the one before it was being kept is still there."""
+        page.goto(f"{server.url}/memory")
+        field = page.get_by_label("A new memory")
+        field.fill("the first")
+        with held(page, "**/api/memories", "POST"):
+            page.get_by_role("button", name="Keep it").click()
+            field.fill("the second")
+        expect(page.locator(".hit")).to_have_count(1)
+        expect(field).to_have_value("the second")
+
+    def test_keeps_settings_that_are_being_edited(self, page: Page, server: Server) -> None:
+        """What was changed while the rest was being saved stays, and stays unsaved."""
+        page.goto(f"{server.url}/settings")
+        target, aim = page.get_by_label("Target", exact=True), page.get_by_label("Aim", exact=True)
+        target.fill("85")
+        with held(page, "**/api/settings", "PUT"):
+            page.get_by_role("button", name="Save", exact=True).click()
+            aim.fill("55")
+        expect(page.get_by_text("Not saved: aim percent")).to_be_visible()
+        expect(target).to_have_value("85")
+        expect(aim).to_have_value("55")
+
+    def test_keeps_another_models_form_open(self, page: Page, server: Server) -> None:
+        """The row that was saved closes, the one that was opened meanwhile does not."""
+        page.goto(f"{server.url}/settings")
+        expect(page.locator("models-table td.mono").first).to_be_visible()
+        names = page.locator("models-table td.mono").all_inner_texts()[:2]
+        page.get_by_role("button", name=f"Override {names[0]}", exact=True).click()
+        page.locator(".model-edit").get_by_label("Window").fill("123456")
+        with held(page, "**/api/models/**", "PUT"):
+            page.locator(".model-edit").get_by_role("button", name="Save").click()
+            page.get_by_role("button", name=f"Override {names[1]}", exact=True).click()
+        expect(page.get_by_role("button", name=f"Reset {names[0]}", exact=True)).to_be_visible()
+        expect(page.locator(".model-edit b")).to_have_text(names[1])
+
+
+class TestAnOpenSession:
+    """What is changed elsewhere holds on its page at once."""
+
+    def test_takes_over_new_limits(self, page: Page, server: Server) -> None:
+        """A model's limits and the target, changed elsewhere, are on the page without a reload."""
+        session = managed(server, 10)
+        open_session(page, server, session)
+        figures = page.locator(".bar-figures")
+        expect(figures).to_contain_text("of 100,000")
+        page.request.put(f"{server.url}/api/models/{MODEL}", data={"window": 50_000})
+        expect(figures).to_contain_text("of 50,000")
+        page.request.put(f"{server.url}/api/settings", data={"target_percent": 70})
+        expect(page.locator(".gauge-label")).to_contain_text("target 70")
+
+    def test_makes_its_plan_again(self, page: Page, server: Server) -> None:
+        """A new aim is in the open plan before anybody applies it, and so is a new limit."""
+        session = managed(server, 60)
+        open_session(page, server, session)
+        page.get_by_role("button", name="See the plan").click()
+        expect(page.locator("plan-panel output")).to_have_text(re.compile("^60"))
+        page.request.put(f"{server.url}/api/settings", data={"aim_percent": 40})
+        expect(page.locator("plan-panel output")).to_have_text(re.compile("^40"))
+        page.request.put(f"{server.url}/api/models/{MODEL}", data={"window": 80_000})
+        expect(page.locator("plan-panel")).to_contain_text("113.1")
