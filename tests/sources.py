@@ -1,4 +1,4 @@
-"""Reads the project's own sources for the tests that check its shape; imports none of them.
+"""Reads the project's own sources, each once, for the tests that check its shape; imports none of them.
 
 A module is known by its dotted name. An import counts wherever it stands, in a function or
 under TYPE_CHECKING too: an arrow is an arrow.
@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 from tests.shared import ROOT
@@ -25,15 +26,10 @@ class Module:
     path: Path
     text: str
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree. Raises SyntaxError, as Python would."""
         return ast.parse(self.text, str(self.path))
-
-    @property
-    def lines(self) -> int:
-        """How many lines the file has."""
-        return self.text.count("\n")
 
 
 @dataclass(frozen=True)
@@ -49,8 +45,9 @@ class Arrow:
         return f"{self.source.path}:{self.line} {self.source.name} -> {self.target}"
 
 
+@cache
 def read_modules(root: Path = ROOT) -> dict[str, Module]:
-    """Every module of our packages under `root` by dotted name; none for a package that is not there."""
+    """Return every module of our packages under `root` by dotted name."""
     found = {}
     for package in PACKAGES:
         for file in sorted((root / package).rglob("*.py")):
@@ -61,7 +58,7 @@ def read_modules(root: Path = ROOT) -> dict[str, Module]:
 
 
 def arrows(modules: Mapping[str, Module]) -> Iterator[Arrow]:
-    """Every import of every module. `from package import name` points at the module of that name, if any."""
+    """Yield every import of every module. `from package import name` points at the module of that name, if any."""
     for module in modules.values():
         for node in ast.walk(module.tree):
             for target in _targets(node, modules):
@@ -78,12 +75,13 @@ def _targets(node: ast.AST, modules: Mapping[str, Module]) -> Iterator[str]:
 
 
 def is_within(name: str, layer: str) -> bool:
-    """Whether a dotted name is the layer's, or of something in it."""
+    """Return whether a dotted name is the layer's, or of something in it."""
     return name == layer or name.startswith(layer + ".")
 
 
+@cache
 def read_scripts(folder: str, root: Path = ROOT) -> dict[str, str]:
-    """The JavaScript files under `folder` of `root`: path -> text without comments."""
+    """Return the JavaScript files under `folder` of `root`: path -> text without comments."""
     files = sorted((root / folder).rglob("*.js"))
     return {file.relative_to(root).as_posix(): _without_comments(file.read_text("utf-8")) for file in files}
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.shared import ROOT
 from tests.sources import Module, is_within, read_modules, read_scripts
 
 SQL = re.compile(
@@ -29,8 +28,6 @@ IMPURE_MODULES = frozenset(
 )
 IMPURE_CALLS = frozenset({"open", "print", "input"})
 IMPURE_METHODS = frozenset({"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes"})
-
-LONGEST_FILE = 400
 
 
 def sql_in(module: Module) -> Iterator[str]:
@@ -182,19 +179,3 @@ class TestElements:
         )
         (script,) = read_scripts(".", tmp_path).values()
         assert elements_in(script) == ['"a-b"']
-
-
-class TestSizes:
-    """Files that are read in one go."""
-
-    def test_no_source_is_longer_than_its_limit(self) -> None:
-        """A module is split before it has 400 lines, and so is a test."""
-        lengths = {module.path.as_posix(): module.lines for module in read_modules().values()}
-        for folder, kind in (
-            ("tests", "py"),
-            ("tests", "js"),
-        ):
-            for file in (ROOT / folder).rglob(f"*.{kind}"):
-                lengths[file.relative_to(ROOT).as_posix()] = file.read_text(encoding="utf-8").count("\n")
-        long = [f"{path} has {lines} lines" for path, lines in lengths.items() if lines > LONGEST_FILE]
-        assert not long, "\n" + "\n".join(long)
