@@ -27,8 +27,8 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
-from webapp.services.session.environment import Desk
-from webapp.services.session.histories import Views
+from webapp.services.session.environment import Environment
+from webapp.services.session.histories import Histories
 from webapp.services.settings.library import Models, SettingsService
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.plan_summary import Covering
@@ -48,8 +48,8 @@ class App:
     config: Config
     store: Store
     bus: Bus
-    desk: Desk
-    views: Views
+    environment: Environment
+    histories: Histories
     ingest: Ingest
     sessions: Sessions
     messages: Messages
@@ -94,58 +94,64 @@ def build(config: Config) -> App:
     """
     store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
     bus = Bus()
-    desk = Desk(store, bus, Tokenizers(enabled=config.tokenizer))
-    views = Views(store)
-    planning = Planning(desk, views)
-    ingest, sessions, messages = Ingest(desk, views), Sessions(desk, views), Messages(desk, planning)
-    memory = Memory(desk)
-    context, own = Context(desk, memory), OwnFormat(desk, views)
+    environment = Environment(store, bus, Tokenizers(enabled=config.tokenizer))
+    histories = Histories(store)
+    planning = Planning(environment, histories)
+    ingest, sessions, messages = (
+        Ingest(environment, histories),
+        Sessions(environment, histories),
+        Messages(environment, planning),
+    )
+    memory = Memory(environment)
+    context, own = Context(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None
-    summarising = Summarising(desk, views, asking(model, desk) if model is not None else None)
-    covering = Covering(desk, summarising)
-    prunes = Prunes(desk, views, planning, messages, covering)
-    overflow = Overflow(desk, views, summarising)
-    automatic = Automatic(desk, views, planning, prunes, covering, overflow)
+    summarising = Summarising(
+        environment, histories, asking(model, environment) if model is not None else None
+    )
+    covering = Covering(environment, summarising)
+    prunes = Prunes(environment, histories, planning, messages, covering)
+    overflow = Overflow(environment, histories, summarising)
+    automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
     ingest.automatic = automatic.after_append
-    background = Background(desk, summarising, automatic)
+    background = Background(environment, summarising, automatic)
     return App(
         config=config,
         store=store,
         bus=bus,
-        desk=desk,
-        views=views,
+        environment=environment,
+        histories=histories,
         ingest=ingest,
         sessions=sessions,
         messages=messages,
         prunes=prunes,
-        operations=Operations(desk, views, messages),
-        settings=SettingsService(desk),
-        suggesting=Suggesting(desk),
-        models=Models(desk),
-        search=Search(desk, messages),
+        operations=Operations(environment, histories, messages),
+        settings=SettingsService(environment),
+        suggesting=Suggesting(environment),
+        models=Models(environment),
+        search=Search(environment, messages),
         context=context,
         memory=memory,
         summarising=summarising,
         overflow=overflow,
         automatic=automatic,
         background=background,
-        status=Status(desk, background),
+        status=Status(environment, background),
         model=model,
-        importing=Importing(desk, ingest, sessions, own),
-        exporting=Exporting(desk, context, own),
-        demo=Demo(desk, ingest, sessions),
-        following=Watcher(Following(desk, ingest, config.watch, config.environment)),
+        importing=Importing(environment, ingest, sessions, own),
+        exporting=Exporting(environment, context, own),
+        demo=Demo(environment, ingest, sessions),
+        following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 
 
-def asking(model: ModelClient, desk: Desk) -> Writes:
+def asking(model: ModelClient, environment: Environment) -> Writes:
     """The model that is configured, as a service asks it: its failure and its cost in plain values."""
 
     def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
         reply = model.ask(Question(system, text), cancelled)
         name = reply.model or model.endpoint.model
-        cost = reply.usage.cost(find_model(model.endpoint.model, desk.overrides()))
+        cost = reply.usage.cost(find_model(model.endpoint.model, environment.overrides()))
         if reply.failure is not None:
             return Written(
                 "", reply.failure.message, name, cost, reply.failure.kind in ("cancelled", "closed")

@@ -40,7 +40,7 @@ class TestSummarisingByAPlan:
         page.get_by_label("Strategy", exact=True).select_option(label="Summarise")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved")).to_be_visible()
-        assert server.app.desk.settings().strategy == "summarise"
+        assert server.app.environment.settings().strategy == "summarise"
 
 
 class TestTheEmergency:

@@ -108,8 +108,8 @@ class TestOrigins:
 
     def test_that_are_configured_pass(self) -> None:
         """An origin given at the start may do what our own may."""
-        gate = Gate(origins=frozenset({"https://desk.example"}))
-        headers = {"Origin": "https://desk.example", "Sec-Fetch-Site": "cross-site"}
+        gate = Gate(origins=frozenset({"https://environment.example"}))
+        headers = {"Origin": "https://environment.example", "Sec-Fetch-Site": "cross-site"}
         assert gate.refusal(environ("POST", **headers)) is None
 
 

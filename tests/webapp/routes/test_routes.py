@@ -18,7 +18,7 @@ class TestTheApplication:
         assert {"api.list_sessions", "api.openapi"} <= endpoints
 
     def test_knows_the_services(self, flask_app: Flask, app: object) -> None:
-        """Views ask the application for them."""
+        """Histories ask the application for them."""
         assert flask_app.extensions[EXTENSION] is app
 
     def test_redirects_nowhere(self, client: FlaskClient) -> None:

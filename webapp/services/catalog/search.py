@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webapp.services.planning.message_pages import Messages
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store.indexed_text import indexed
@@ -19,8 +19,8 @@ SNIPPET_CHARS = 240
 class Search:
     """The use cases of searching."""
 
-    def __init__(self, desk: Desk, messages: Messages) -> None:
-        self._store, self._messages = desk.store, messages
+    def __init__(self, environment: Environment, messages: Messages) -> None:
+        self._store, self._messages = environment.store, messages
 
     def archive(self, session_id: str, q: str | None = None) -> list[dict[str, Any]]:
         """Messages that are out of the context, newest first; with `q` those that say it. At most 500.

@@ -16,10 +16,10 @@ from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.context.assembling import usable_of, usable_shown
-from webapp.services.ingest.append_batch import Draft
-from webapp.services.session.environment import Desk
+from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_json, shown_title
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import PRUNED
@@ -41,8 +41,8 @@ DELETE_BATCH = 500
 class Sessions:
     """The use cases around a session as a whole."""
 
-    def __init__(self, desk: Desk, views: Views) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
 
     def create(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Makes a managed session of `{id?, title?, model, system?, tools?, settings?}`.
@@ -52,12 +52,12 @@ class Sessions:
             InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
         """
         overrides = dict(data.get("settings") or {})
-        settings = Settings.from_dict(overrides, base=self._desk.settings())
+        settings = Settings.from_dict(overrides, base=self._environment.settings())
         if data.get("source", "api") == "api":  # what is followed or imported is there already
-            usable_tokens(self._desk.model(data.get("model")), settings)
+            usable_tokens(self._environment.model(data.get("model")), settings)
         session_id = data.get("id") or f"s-{secrets.token_hex(6)}"
         tools, system = data.get("tools"), data.get("system")
-        now = self._desk.clock()
+        now = self._environment.clock()
         with self._store.write():
             row = self._store.sessions.create(
                 id=session_id, title=data.get("title"), source=data.get("source", "api"), kind="managed",
@@ -66,14 +66,16 @@ class Sessions:
             )  # fmt: skip
             if tools or system:
                 self._begin(row, system, tools or [], now)
-        self._desk.bus.publish(SessionCreated(session_id))
+        self._environment.bus.publish(SessionCreated(session_id))
         return self.get(session_id)
 
     def _begin(self, row: SessionRow, system: Any, tools: list[Any], now: int) -> None:
         """The system prompt as the first message, the tool definitions as a region."""
-        draft = Draft(self._store, row, self._store.contexts.totals(row.key), self._desk.measure(row), now)
+        draft = AppendBatch(
+            self._store, row, self._store.contexts.totals(row.key), self._environment.measure(row), now
+        )
         if tools:
-            tokens = estimate_tool_tokens(tools, self._desk.measure(row).counter)
+            tokens = estimate_tool_tokens(tools, self._environment.measure(row).counter)
             draft.totals[PRUNED]["tools"] = (tokens, 0)
         if system:
             draft.add([Entry(Message("system", (Text(system_words(system)),)), None)]).close_all()
@@ -95,7 +97,7 @@ class Sessions:
             rows = [row for row in self._store.sessions.all() if not silent(row)]
             totals = self._store.contexts.all_totals()
         empty: dict[int, dict[str, tuple[int, int]]] = {0: {}, 1: {}}
-        found = [session_json(self._desk, row, totals.get(row.key, empty)) for row in rows]
+        found = [session_json(self._environment, row, totals.get(row.key, empty)) for row in rows]
         if state:
             found = [s for s in found if s["state"] == state]
         if source:
@@ -116,7 +118,7 @@ class Sessions:
         """
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            return session_json(self._desk, row, self._store.contexts.totals(row.key))
+            return session_json(self._environment, row, self._store.contexts.totals(row.key))
 
     def patch(self, session_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Changes title, model, automatic pruning or overrides; null values in `settings` give a field back.
@@ -125,7 +127,7 @@ class Sessions:
             InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable any
                 more; nothing is changed.
         """
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             changes: dict[str, Any] = {}
             for name in ("title", "model"):
@@ -136,13 +138,13 @@ class Sessions:
             if "settings" in data:
                 merged = {**row.settings, **(data["settings"] or {})} if data["settings"] is not None else {}
                 overrides = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
-                Settings.from_dict(overrides, base=self._desk.settings())
+                Settings.from_dict(overrides, base=self._environment.settings())
                 changes["settings"] = overrides
-            if usable_shown(self._desk, row):
-                usable_of(self._desk, replace(row, **changes))
+            if usable_shown(self._environment, row):
+                usable_of(self._environment, replace(row, **changes))
             if changes:
                 self._store.sessions.update(row.key, **changes)
-        self._desk.bus.publish(SessionUpdated(session_id))
+        self._environment.bus.publish(SessionUpdated(session_id))
         return self.get(session_id)
 
     def delete(self, session_id: str) -> None:
@@ -151,7 +153,7 @@ class Sessions:
             self._delete(one)
 
     def _delete(self, session_id: str) -> None:
-        with self._desk.lock(session_id):
+        with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             with self._store.write():
                 for start in range(0, row.next_seq, DELETE_BATCH):
@@ -159,9 +161,9 @@ class Sessions:
                     self._store.words.remove(
                         row.key, ((e.seq, indexed(e.message)) for e in some if e.message_no > 0)
                     )
-                self._store.sessions.remove(row, self._desk.clock() if row.followed else None)
-            self._views.forget(row.key)
-        self._desk.bus.publish(SessionDeleted(session_id))
+                self._store.sessions.remove(row, self._environment.clock() if row.followed else None)
+            self._histories.forget(row.key)
+        self._environment.bus.publish(SessionDeleted(session_id))
 
     def stats(self, session_id: str) -> dict[str, Any]:
         """The figures of SPEC B11 with regions and the time they were taken."""
@@ -177,7 +179,7 @@ class Sessions:
             "regions": main["regions"],
             "cost": self._cost(self._store.sessions.get(session_id), main["tokens"]),
             "parent": self._parent(session["parent_id"]),
-            "as_of": iso(self._desk.clock()),
+            "as_of": iso(self._environment.clock()),
         }
 
     def _parent(self, parent_id: str | None) -> dict[str, Any] | None:
@@ -189,7 +191,7 @@ class Sessions:
 
     def _cost(self, row: SessionRow, tokens: int) -> dict[str, Any] | None:
         """What a call with this context costs, new and cached, and what all calls have cost; None if not known."""
-        model = self._desk.model(row.model)
+        model = self._environment.model(row.model)
         cost = context_cost(tokens, model)
         if cost is None:
             return None
@@ -212,7 +214,7 @@ class Sessions:
             row = self._store.sessions.get(session_id)
             samples = self._store.figures.samples(row.key, row.next_sample, points)
             operations = self._store.operations.all(row.key)
-        limits = self._desk.limits(row)
+        limits = self._environment.limits(row)
         marks = [_mark(o) for o in reversed(operations) if o.kind in MARKED]
         undone = [
             {"at": iso(o.undone_at), "number": None, "kind": "undo", "before": o.tokens_after,

@@ -8,15 +8,15 @@ from scoring.budget import Bar, LastSummary, available, bars, status_line
 from scoring.settings import ContextSettings, Settings
 from webapp.services.pruning.automatic import SUMMARISE
 from webapp.services.pruning.background import Background, fill_of
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.times import iso
 
 
 class Status:
     """The use case of asking how a session stands."""
 
-    def __init__(self, desk: Desk, background: Background) -> None:
-        self._desk, self._store, self._background = desk, desk.store, background
+    def __init__(self, environment: Environment, background: Background) -> None:
+        self._environment, self._store, self._background = environment, environment.store, background
 
     def of(self, session_id: str) -> dict[str, Any]:
         """The figures of the status view.
@@ -26,9 +26,9 @@ class Status:
         """
         with self._store.read():
             row = self._store.sessions.get(session_id)
-            settings = self._desk.settings_of(row)
+            settings = self._environment.settings_of(row)
             rules = ContextSettings.of(settings)
-            fill = fill_of(self._desk, row)
+            fill = fill_of(self._environment, row)
             rows = self._store.summaries.standing(row.key)
             due = self._background.due(row)
         last = max(rows, key=lambda one: one.at, default=None)
@@ -39,7 +39,7 @@ class Status:
             "due": {"cause": due.cause, "reason": due.reason},
             "running": self._background.running(session_id),
             "auto_summarize": rules.auto_summarize,
-            "made": _made(settings, self._desk.automatic(row)),
+            "made": _made(settings, self._environment.automatic(row)),
             "last_summary": None
             if said is None or last is None
             else {
@@ -59,10 +59,10 @@ class Status:
     def line(self, session_id: str) -> dict[str, str]:
         """`{"line": …}` for an appended turn where the settings ask for it, {} otherwise."""
         row = self._store.sessions.get(session_id)
-        if not ContextSettings.of(self._desk.settings_of(row)).status_line:
+        if not ContextSettings.of(self._environment.settings_of(row)).status_line:
             return {}
         with self._store.read():
-            fill = fill_of(self._desk, row)
+            fill = fill_of(self._environment, row)
         return {"line": status_line(fill.messages, fill.tools, fill.limit)}
 
 

@@ -22,10 +22,10 @@ from scoring.settings import ContextSettings, Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.errors import Invalid
 from webapp.services.context.memory import Memory
-from webapp.services.context.pruned_view import Said, Standing, standing
-from webapp.services.session.environment import Desk
+from webapp.services.context.pruned_view import Said, ViewItem, standing
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Scale, Totals, session_json
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.services.session.times import iso
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -37,9 +37,9 @@ SPOKEN = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemin
 class Context:
     """The use case of asking for the context."""
 
-    def __init__(self, desk: Desk, memory: Memory | None = None) -> None:
-        self._desk, self._store = desk, desk.store
-        self._memory = memory or Memory(desk)
+    def __init__(self, environment: Environment, memory: Memory | None = None) -> None:
+        self._environment, self._store = environment, environment.store
+        self._memory = memory or Memory(environment)
         self._said = Said()
 
     def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Context:
                 names = ", ".join(FORMATS)
                 raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
             totals = self._store.contexts.totals(row.key)
-            session = session_json(self._desk, row, totals)
+            session = session_json(self._environment, row, totals)
             items = standing(self._store, row, self._said)
             built, messages = self._built(row, totals, items, name)
         envelope = _envelope(row, name)
@@ -78,7 +78,7 @@ class Context:
             problems = validate(listed, name, ready=False)
         if problems:
             raise InvalidList(problems)
-        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        scale = Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
         tokens = scale.shown(built.token_estimate)
         return {
             "messages": listed,
@@ -111,19 +111,19 @@ class Context:
         return [one.message for one in standing(self._store, row, self._said)]
 
     def _built(
-        self, row: SessionRow, totals: Totals, items: Sequence[Standing], name: str
+        self, row: SessionRow, totals: Totals, items: Sequence[ViewItem], name: str
     ) -> tuple[BuiltContext, Sequence[Message]]:
         """The assembled context, and its messages behind their system prompt."""
-        settings = self._desk.settled(row)
+        settings = self._environment.settled(row)
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
         memories, learnings = self._memory.relevant(asked)
         prompt, rest = _prompt(items) if memories or learnings else ("", items)
         config = AssemblyConfig(
             settings=settings,
             context=ContextSettings.of(settings),
-            usable=usable_estimate(self._desk, row, totals),
+            usable=usable_estimate(self._environment, row, totals),
             format=name,
-            counter=self._desk.measure(row).counter,
+            counter=self._environment.measure(row).counter,
         )
         tools = totals[PRUNED].get("tools", (0, 0))[0]
         stands = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
@@ -147,31 +147,31 @@ class Context:
         }
 
 
-def usable_estimate(desk: Desk, row: SessionRow, totals: Totals) -> int:
+def usable_estimate(environment: Environment, row: SessionRow, totals: Totals) -> int:
     """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
-    usable = usable_shown(desk, row)
+    usable = usable_shown(environment, row)
     if not usable:
         return 0
-    return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
+    return Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
 
 
-def usable_shown(desk: Desk, row: SessionRow) -> int:
+def usable_shown(environment: Environment, row: SessionRow) -> int:
     """The same in tokens as shown, whatever the context holds."""
     try:
-        return usable_of(desk, row)
+        return usable_of(environment, row)
     except InvalidSettings:
         return 0
 
 
-def usable_of(desk: Desk, row: SessionRow) -> int:
+def usable_of(environment: Environment, row: SessionRow) -> int:
     """The same again, for where there has to be some.
 
     Raises:
         InvalidSettings: nothing of the window is usable (with the numbers).
     """
-    limits = desk.limits(row)
+    limits = environment.limits(row)
     window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
-    return usable_tokens(window, desk.settings_of(row))
+    return usable_tokens(window, environment.settings_of(row))
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def _written_anew(messages: Sequence[Message], name: str) -> tuple[list[Message]
     return out, notes
 
 
-def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: str) -> list[Any] | None:
+def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: str) -> list[Any] | None:
     """The objects that came in, where every message stands as it was read from one of this format."""
     untouched = {id(s.message) for s in items if s.untouched}
     out: list[Any] = []
@@ -215,13 +215,13 @@ def _as_they_came(messages: Sequence[Message], items: Sequence[Standing], name: 
     return out
 
 
-def _as_read(messages: Sequence[Message], items: Sequence[Standing]) -> bool:
+def _as_read(messages: Sequence[Message], items: Sequence[ViewItem]) -> bool:
     """Whether the objects these messages came from need not be read again."""
     known = {id(s.item.message) for s in items if s.as_read and not isinstance(s.item, Summary)}
     return all(id(message) in known for message in messages)
 
 
-def _prompt(items: Sequence[Standing]) -> tuple[str, Sequence[Standing]]:
+def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
     """The system prompt that a list begins with, and the rest; "" and all of it where it begins otherwise."""
     if not items or items[0].message.role != "system":
         return "", items
@@ -243,7 +243,7 @@ def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> dict[st
     return {"tokens": tokens, "limit": usable, "message": message}
 
 
-def _rated(items: Sequence[Standing], settings: Settings) -> list[Item | Summary]:
+def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary]:
     """What stands in the view, with keyword ratings by the settings' list where the stored ones are by another."""
     lexicon = lexicon_of(settings.keywords)
 

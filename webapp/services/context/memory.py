@@ -14,7 +14,7 @@ from scoring.assembly import words_for_search
 from scoring.messages import Message
 from scoring.summary import decisions, quoted
 from webapp.errors import Invalid, NotFound
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow, parse_message_id
@@ -35,8 +35,8 @@ DISMISSED_KEPT = 2_000
 class Memory:
     """The use cases of memories and learnings. `kind` is "memory" or "learning" throughout."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
         self._found: dict[str, tuple[int, list[dict[str, Any]]]] = {}  # by session, at a version of it
 
     def listed(self, kind: str, q: str = "") -> list[dict[str, Any]]:
@@ -70,7 +70,9 @@ class Memory:
         with self._store.write():
             if session_id is not None:
                 self._store.sessions.get(session_id)
-            return memory_json(self._store.memories.add(kind, checked, session_id, mid, self._desk.clock()))
+            return memory_json(
+                self._store.memories.add(kind, checked, session_id, mid, self._environment.clock())
+            )
 
     def change(self, kind: str, number: int, text: str) -> dict[str, Any]:
         """Gives one another text.
@@ -80,7 +82,7 @@ class Memory:
         """
         checked = _checked(text)
         with self._store.write():
-            return memory_json(self._store.memories.change(kind, number, checked, self._desk.clock()))
+            return memory_json(self._store.memories.change(kind, number, checked, self._environment.clock()))
 
     def delete(self, kind: str, number: int) -> None:
         """Deletes one.

@@ -33,7 +33,7 @@ CHARS_KEPT, FRAME_CHARS = 50_000_000, 600
 
 
 @dataclass(slots=True)  # not frozen: thousands are made for each context, and freezing doubles what one costs
-class Standing:
+class ViewItem:
     """One place of the view: a message with its row, or a summary with its own."""
 
     item: ScoringItem | Summary
@@ -99,12 +99,12 @@ class Said:
             self._chars -= gone[3]
 
 
-def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[Standing]:
+def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[ViewItem]:
     """The pruned view in order, inside the caller's snapshot."""
     said = said or Said()
     items = store.contexts.items(row.key, PRUNED)
     summaries = {s.n: s for s in store.summaries.standing(row.key)}
-    out: list[Standing] = []
+    out: list[ViewItem] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
         rows = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
@@ -113,12 +113,12 @@ def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[St
         for item in some:
             if item.kind != MESSAGE:
                 found = summaries[item.ref]
-                out.append(Standing(summary_value(found), found))
+                out.append(ViewItem(summary_value(found), found))
                 continue
             one = rows[item.ref]
             stands = _item(one, with_stand_in(messages[item.ref], item.stand_in), item)
             untouched = item.stand_in is None
-            out.append(Standing(stands, one, untouched, untouched and item.ref in as_read))
+            out.append(ViewItem(stands, one, untouched, untouched and item.ref in as_read))
     return out
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from scoring.tokens import calibration
 from webapp.agents.records import Compaction, Rewind
-from webapp.services.ingest.append_batch import Draft
+from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.changes import SUMMARY_IN, SUMMARY_OUT
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import cost
@@ -29,7 +29,7 @@ def turn_id(record: Compaction | Rewind) -> str | None:
     return f"{kind}:{record.source_id}" if record.source_id is not None else None
 
 
-def turn(store: Store, draft: Draft, record: Compaction | Rewind, now: int) -> OperationRow:
+def turn(store: Store, draft: AppendBatch, record: Compaction | Rewind, now: int) -> OperationRow:
     """Applies a compaction or rewind, inside the caller's transaction. `draft` is empty but for its figures."""
     row = draft.row
     if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:

@@ -16,12 +16,12 @@ from scoring.messages import Message, Text
 from scoring.tokens import calibration
 from webapp.agents.claude_code import unwritten
 from webapp.agents.records import Entry, Usage
-from webapp.services.ingest.open_messages import Open, Openings
+from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import narrow, widen
 from webapp.services.session.codec import storable, wire_bytes
 from webapp.services.session.measuring import Measure, region_of, starts_turn, title_of
 from webapp.services.session.replacements import cost
-from webapp.services.session.state import Carried, save_progress
+from webapp.services.session.state import SessionState, save_progress
 from webapp.services.session.times import to_ms
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
@@ -38,14 +38,14 @@ NOTICE = "notice"
 Totals = dict[int, dict[str, tuple[int, int]]]
 
 
-class Draft:
+class AppendBatch:
     """Entries for one session, worked out on top of `row` and `totals` (both are changed as it goes)."""
 
     def __init__(self, store: Store, row: SessionRow, totals: Totals, measure: Measure, now: int) -> None:
         self._store, self._measure, self._now = store, measure, now
         self.row, self.totals = row, totals
         self.base_version = row.version
-        self.carried = Carried.from_dict(row.state)
+        self.carried = SessionState.from_dict(row.state)
         self.carried.begin(measure.begun)
         self.views = (AGENT, PRUNED) if row.followed else (PRUNED,)
         self.main_view = self.views[0]
@@ -60,14 +60,14 @@ class Draft:
         self.noted = False
         self._whole: set[int] = set()  # places in the pruned view where no stand-in fits any more
         self._words: list[tuple[int, str]] = []
-        self._openings = Openings(store, row, self.carried, self.entries, self.messages, self.estimate)
+        self._openings = OpenMessages(store, row, self.carried, self.entries, self.messages, self.estimate)
         self._sources: dict[str, tuple[int, int]] = {}
         self._tools: dict[str, str] = {}
         self._group_ends: dict[str, int] = {}
 
     # -- taking entries in
 
-    def add(self, entries: Sequence[Entry]) -> Draft:
+    def add(self, entries: Sequence[Entry]) -> AppendBatch:
         """Takes a batch in; entries whose source id the log holds are passed over."""
         named = (name for e in entries for name in (e.source_id, e.supersedes))
         wanted = {name for name in named if name}
@@ -155,7 +155,7 @@ class Draft:
 
     # -- finishing messages
 
-    def close_all(self) -> Draft:
+    def close_all(self) -> AppendBatch:
         """Finishes every message that is still open."""
         for opened in self._openings.finished():
             self._close(opened)

@@ -18,7 +18,7 @@ from webapp.errors import CoppiceError
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.demo_script import SYSTEM, steps
 from webapp.services.ingest.ingest import Ingest
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 
 log = logging.getLogger(__name__)
 
@@ -37,14 +37,14 @@ class Demo:
 
     def __init__(
         self,
-        desk: Desk,
+        environment: Environment,
         ingest: Ingest,
         sessions: Sessions,
         *,
         step_seconds: float = STEP_SECONDS,
         seed: int = 7,
     ) -> None:
-        self._desk, self._ingest, self._sessions = desk, ingest, sessions
+        self._environment, self._ingest, self._sessions = environment, ingest, sessions
         self._step_seconds, self._seed = step_seconds, seed
         self._stop = threading.Event()
         self._lock = threading.Lock()

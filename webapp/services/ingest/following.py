@@ -27,7 +27,7 @@ from webapp.events import ProblemReported
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.ingest.record_batches import BATCH_BYTES
 from webapp.services.session.codec import json_bytes
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 
 AGENTS = (claude_code, codex, gemini_cli, opencode)
 PORTION_RECORDS = 400
@@ -53,7 +53,11 @@ class Following:
     """Feeds files into the log."""
 
     def __init__(
-        self, desk: Desk, ingest: Ingest, extra: tuple[Path, ...] = (), env: Mapping[str, str] | None = None
+        self,
+        desk: Environment,
+        ingest: Ingest,
+        extra: tuple[Path, ...] = (),
+        env: Mapping[str, str] | None = None,
     ) -> None:
         self._desk, self._store, self._ingest = desk, desk.store, ingest
         self._extra, self._env = extra, env or {}

@@ -25,7 +25,7 @@ from webapp.events import (
     SessionUpdated,
 )
 from webapp.services.ingest.agent_operations import turn, turn_id
-from webapp.services.ingest.append_batch import Draft
+from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
@@ -40,9 +40,9 @@ from webapp.services.ingest.record_batches import (
 )
 from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.session.codec import json_bytes
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import brief_stats, session_json
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied_json
 from webapp.services.session.times import from_ms, to_ms
 from webapp.store.sessions import SessionRow
@@ -53,7 +53,7 @@ SETTLE_FROM = 5 * BATCH_RECORDS
 NUMBERS_TOLD = 200
 
 Batch = Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
-Automatic = Callable[[SessionRow, Draft], list[Event]]
+Automatic = Callable[[SessionRow, AppendBatch], list[Event]]
 
 
 @dataclass(slots=True)
@@ -87,8 +87,8 @@ class Keyed:
 class Ingest:
     """Appends to sessions. `automatic` is asked inside the transaction whether to prune."""
 
-    def __init__(self, desk: Desk, views: Views) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
         self.automatic: Automatic = lambda _row, _draft: []
 
     # -- sessions
@@ -104,7 +104,7 @@ class Ingest:
         found = self._store.sessions.find(session_id)
         if found is not None and not (asked and found.deleted_at):
             return same_source(found, source, kind)
-        now = self._desk.clock()
+        now = self._environment.clock()
         with self._store.write():
             found = self._store.sessions.find(session_id)
             if found is not None and asked and found.deleted_at:
@@ -114,7 +114,7 @@ class Ingest:
             row = self._store.sessions.create(
                 id=session_id, source=source, kind=kind, created_at=now, last_activity_at=0, **columns
             )
-        self._desk.bus.publish(SessionCreated(session_id))
+        self._environment.bus.publish(SessionCreated(session_id))
         return row
 
     # -- records
@@ -135,7 +135,7 @@ class Ingest:
             target = self._stream_session(session_id, stream)
             if target is None:
                 continue
-            with self._desk.lock(target):
+            with self._environment.lock(target):
                 whole.merge(self._batch(target, batch))
             tallies.setdefault(target, Tally()).take(batch)
         if len(whole.nos) > SETTLE_FROM:
@@ -195,7 +195,7 @@ class Ingest:
             Conflict: the key was used for other messages, or an agent writes this session itself.
         """
         request = hashlib.blake2b(json_bytes([wire_messages, usage]), digest_size=16).digest()
-        with self._desk.lock(session_id):
+        with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             if row.followed:
                 raise Conflict(
@@ -211,7 +211,7 @@ class Ingest:
                 ids = ids_of(decoded.messages, row.tail_hash)
                 if ids:
                     row.tail_hash, row.wire_format = ids[-1], row.wire_format or decoded.format
-                row.last_activity_at = now = self._desk.clock()
+                row.last_activity_at = now = self._environment.clock()
                 return entries_of(decoded.messages, ids, reported, at=from_ms(now))
 
             added = self._append(session_id, records, keyed=keyed)
@@ -233,7 +233,7 @@ class Ingest:
     def _answer(self, row: SessionRow, added: Added, keyed: Keyed) -> dict[str, Any]:
         """The answer to an append, stored in the transaction that appends: a retry finds both or neither."""
         answer = self._appended(row.id, added)
-        self._store.small.put_answer(row.key, keyed.name, keyed.digest, answer, self._desk.clock())
+        self._store.small.put_answer(row.key, keyed.name, keyed.digest, answer, self._environment.clock())
         return answer
 
     def append_list(
@@ -243,12 +243,12 @@ class Ingest:
 
         def begun(chunk: list[Record], row: SessionRow) -> list[Record]:
             row.tail_hash = ids[-1]
-            row.last_activity_at = row.last_activity_at or self._desk.clock()
+            row.last_activity_at = row.last_activity_at or self._environment.clock()
             return chunk
 
         whole = Added()
         entries = entries_of(messages, ids, None, model)
-        with self._desk.lock(session_id):
+        with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             if self._store.log.known(row.key, [ids[-1]]):
                 return Added(known=len(entries))
@@ -262,7 +262,7 @@ class Ingest:
         with self._store.read():
             row = self._store.sessions.get(session_id)
             rows = self._store.log.messages(row.key, added.nos)
-            session = session_json(self._desk, row, self._store.contexts.totals(row.key))
+            session = session_json(self._environment, row, self._store.contexts.totals(row.key))
             done = [e for e in added.automatic if isinstance(e, ContextPruned)]
             pruned = done[-1] if done else None
             operation = self._store.operations.get(row.key, pruned.n) if pruned is not None else None
@@ -294,12 +294,14 @@ class Ingest:
                 return written
         raise Conflict(f"session {session_id} is written to by others all the time; try again")
 
-    def draft(self, row: SessionRow) -> Draft:
+    def draft(self, row: SessionRow) -> AppendBatch:
         """An empty draft on top of a session as it is."""
         totals = self._store.contexts.totals(row.key)
-        return Draft(self._store, row, totals, self._desk.measure(row), self._desk.clock())
+        return AppendBatch(
+            self._store, row, totals, self._environment.measure(row), self._environment.clock()
+        )
 
-    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[Draft, SessionRow, bool]:
+    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[AppendBatch, SessionRow, bool]:
         """The draft of a batch, the session as it was before, and whether the batch says something of the session."""
         with self._store.read():
             row = self._store.sessions.get(session_id)
@@ -324,7 +326,7 @@ class Ingest:
             row.turns = turns
         return draft, before, any(isinstance(r, Meta) for r in records)
 
-    def _report(self, draft: Draft, report: UsageReport) -> None:
+    def _report(self, draft: AppendBatch, report: UsageReport) -> None:
         """Usage apart from a message: the estimate behind its last input is the one it is held against."""
         draft.close_all()
         if self._store.figures.has_call(draft.row.key, report.call_key) or report.call_key in draft.calls:
@@ -336,7 +338,7 @@ class Ingest:
         )
         draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
 
-    def _write(self, draft: Draft, before: SessionRow, keyed: Keyed | None) -> Added | None:
+    def _write(self, draft: AppendBatch, before: SessionRow, keyed: Keyed | None) -> Added | None:
         row, added = draft.row, Added([no for no, _ in draft.fresh])
         try:
             with self._store.write():
@@ -348,16 +350,16 @@ class Ingest:
                 write_meta(self._store, row, before, current)
                 if not draft.empty:
                     draft.write()
-                    self._views.advance(draft)
+                    self._histories.advance(draft)
                     added.automatic = self.automatic(row, draft)
                 if keyed is not None:
                     added.answer = self._answer(row, added, keyed)
         except BaseException:
-            self._views.drop(row.key)
+            self._histories.drop(row.key)
             raise
         nos = sorted({*(no for no, _ in draft.fresh), *draft.changed})
         told: list[Event] = [MessagesAppended(row.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
-        self._desk.bus.publish(*told, *added.automatic, SessionUpdated(row.id))
+        self._environment.bus.publish(*told, *added.automatic, SessionUpdated(row.id))
         return added
 
     def _turn(self, session_id: str, record: Compaction | Rewind) -> None:
@@ -370,9 +372,9 @@ class Ingest:
             with self._store.write():
                 if self._store.sessions.get(session_id).version != draft.base_version:
                     continue
-                turn(self._store, draft, record, self._desk.clock())
-            self._views.drop(row.key)
-            self._desk.bus.publish(SessionUpdated(session_id))
+                turn(self._store, draft, record, self._environment.clock())
+            self._histories.drop(row.key)
+            self._environment.bus.publish(SessionUpdated(session_id))
             return
 
     # -- notes
@@ -389,5 +391,5 @@ class Ingest:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
             notes = list(dict.fromkeys([*row.notes, *tally.problems]))[-NOTES_KEPT:]
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
-        self._desk.bus.publish(*(ProblemReported(session_id, text) for text in tally.problems[:3]))
-        self._desk.bus.publish(SessionUpdated(session_id))
+        self._environment.bus.publish(*(ProblemReported(session_id, text) for text in tally.problems[:3]))
+        self._environment.bus.publish(SessionUpdated(session_id))

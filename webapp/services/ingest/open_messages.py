@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from scoring.messages import Message
 from webapp.agents.records import Entry, Usage
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.services.session.times import to_ms
 from webapp.store import Store
 from webapp.store.log import EntryRow, MessageRow
@@ -49,7 +49,7 @@ class Open:
         return Message(said[0].role, tuple(p for m in said for p in m.parts), said[0].name)
 
 
-class Openings:
+class OpenMessages:
     """The open messages of one batch. `entries` and `messages` are what the batch has put together so far, and grow
     outside; `estimate` tells the tokens of the context by now. New messages are numbered by `row`.
     """
@@ -58,7 +58,7 @@ class Openings:
         self,
         store: Store,
         row: SessionRow,
-        carried: Carried,
+        carried: SessionState,
         entries: Sequence[EntryRow],
         messages: Mapping[int, MessageRow],
         estimate: Callable[[], int],

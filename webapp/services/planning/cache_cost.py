@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from scoring.models import prune_cost
-from webapp.services.planning.planning import Made
+from webapp.services.planning.planning import SessionPlan
 
 
-def cache_figures(made: Made) -> dict[str, Any]:
+def cache_figures(made: SessionPlan) -> dict[str, Any]:
     """Tokens saved on every next call, tokens rewritten once, and after how many calls that has paid back.
 
     `rewritten_once` is what follows the first changed place in the context afterwards. Money is in US dollars at list

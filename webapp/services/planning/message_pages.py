@@ -12,8 +12,8 @@ import orjson
 from scoring.messages import Message, part_from_dict, part_to_dict
 from webapp.errors import Invalid, NotFound
 from webapp.services.planning.message_rows import message_json, pending_json
-from webapp.services.planning.planning import Made, Planning
-from webapp.services.session.environment import Desk
+from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_stand_in
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import Left
@@ -27,8 +27,8 @@ _OF_THE_LOG = frozenset({"after", "limit", "role", "q", "sort"})  # what a page 
 class Messages:
     """Reading messages."""
 
-    def __init__(self, desk: Desk, planning: Planning) -> None:
-        self._desk, self._store, self._planning = desk, desk.store, planning
+    def __init__(self, environment: Environment, planning: Planning) -> None:
+        self._environment, self._store, self._planning = environment, environment.store, planning
 
     def page(
         self,
@@ -113,7 +113,7 @@ class Messages:
             "counts": {"all": row.next_no - 1, "errors": self._store.log.count(row.key, error=True)},
         }
 
-    def rows(self, row: SessionRow, made: Made | None, nos: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, row: SessionRow, made: SessionPlan | None, nos: Sequence[int]) -> list[dict[str, Any]]:
         """JSON rows of messages, in the order of `nos`."""
         found, left = self._found(row, nos)
         return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
@@ -168,7 +168,7 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, row: SessionRow, made: Made | None, role: str | None, fate: str | None, q: str | None
+        self, row: SessionRow, made: SessionPlan | None, role: str | None, fate: str | None, q: str | None
     ) -> list[int] | None:
         """Numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
@@ -196,7 +196,13 @@ class Messages:
         return row.next_no - 1 if wanted is None else len(wanted)
 
     def _ordered(
-        self, row: SessionRow, made: Made, wanted: list[int] | None, sort: str, after: str | None, limit: int
+        self,
+        row: SessionRow,
+        made: SessionPlan,
+        wanted: list[int] | None,
+        sort: str,
+        after: str | None,
+        limit: int,
     ) -> tuple[list[int], str | None]:
         """The numbers of this page, and the cursor of the next."""
         if sort in ("newest", "oldest"):
@@ -230,7 +236,7 @@ class Messages:
         start = 0 if beyond is None else bisect_right(wanted, beyond)
         return wanted[start : start + limit + 1]
 
-    def _ranked(self, row: SessionRow, made: Made, wanted: list[int] | None, sort: str) -> list[int]:
+    def _ranked(self, row: SessionRow, made: SessionPlan, wanted: list[int] | None, sort: str) -> list[int]:
         """All of them, highest first; what is out of the context has no score and stands last."""
         if sort == "tokens":
             tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(row.key)}
@@ -245,7 +251,7 @@ class Messages:
 
         return sorted(nos, key=rank)
 
-    def _counts(self, row: SessionRow, made: Made) -> dict[str, int]:
+    def _counts(self, row: SessionRow, made: SessionPlan) -> dict[str, int]:
         known = made.view.memo.get(("counts", id(made.plan)))
         if isinstance(known, dict):
             return known

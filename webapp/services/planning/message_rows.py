@@ -8,14 +8,14 @@ from typing import Any
 import orjson
 
 from scoring.planning import PrunePlan, Why
-from webapp.services.planning.planning import Made
+from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.gauges import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.operations import Left
 
 
-def message_json(row: MessageRow, made: Made | None, left: Left | None = None) -> dict[str, Any]:
+def message_json(row: MessageRow, made: SessionPlan | None, left: Left | None = None) -> dict[str, Any]:
     """One message. `made` is the plan that says its fate, `left` how it left the context, if it did."""
     position = made.view.index.get(row.no) if made is not None else None
     tokens = made.scale.part(row.tokens) if made is not None else row.tokens
@@ -54,7 +54,7 @@ def _said(row: MessageRow, tokens: int) -> dict[str, Any]:
     }
 
 
-def _in_view(made: Made, position: int) -> dict[str, Any]:
+def _in_view(made: SessionPlan, position: int) -> dict[str, Any]:
     plan, weights = made.plan, made.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)

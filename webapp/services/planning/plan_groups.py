@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from scoring.planning import CAUSES
-from webapp.services.planning.planning import Made
+from webapp.services.planning.planning import SessionPlan
 
 LABELS = {
     "below_cut": "score below the cut",
@@ -28,7 +28,7 @@ LABELS = {
 }
 
 
-def groups_of(made: Made) -> list[dict[str, Any]]:
+def groups_of(made: SessionPlan) -> list[dict[str, Any]]:
     """The groups of a plan: cause, label, how many messages, the tokens they free, and their fate, "goes" or
     "shortened". Other outputs that are shortened stand in no group.
     """

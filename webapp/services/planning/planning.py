@@ -1,7 +1,7 @@
 """Plans over a session's pruned view: gathers, lets `scoring` decide, remembers the answer.
 
-What is shown speaks of the tokens of the gauge; `scoring` plans in estimated tokens. `Made.scale` turns one into the
-other. The plan with the saved settings is what fates in lists come from; it is made at most once a version.
+What is shown speaks of the tokens of the gauge; `scoring` plans in estimated tokens. `SessionPlan.scale` turns one
+into the other. The plan with the saved settings is what fates in lists come from; it is made at most once a version.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from scoring.history import History, reads_keywords, settings_for, text_of
 from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
-from webapp.services.session.environment import Desk, Limits
+from webapp.services.session.environment import Environment, Limits
 from webapp.services.session.gauges import Scale, Totals, tokens_beside
-from webapp.services.session.histories import View, Views
-from webapp.services.session.state import Carried
+from webapp.services.session.histories import Histories, SessionHistory
+from webapp.services.session.state import SessionState
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -30,7 +30,7 @@ PLANS_KEPT = 64
 
 
 @dataclass(slots=True)
-class Made:
+class SessionPlan:
     """A plan and what it was made from. `settings` are those that hold, with what the task type has of its own;
     `preset` is the name of what they come from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how
     many messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
@@ -43,7 +43,7 @@ class Made:
     id: str
     session_id: str
     version: int
-    view: View
+    view: SessionHistory
     plan: PrunePlan
     tried: Mapping[str, Any] | None
     asked: Settings
@@ -60,9 +60,9 @@ class Made:
 class Planning:
     """Makes plans and keeps the last ones that were shown."""
 
-    def __init__(self, desk: Desk, views: Views) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
-        self._plans: OrderedDict[str, Made] = OrderedDict()
+    def __init__(self, environment: Environment, histories: Histories) -> None:
+        self._environment, self._store, self._histories = environment, environment.store, histories
+        self._plans: OrderedDict[str, SessionPlan] = OrderedDict()
         self._lock = threading.Lock()
 
     def make(
@@ -76,7 +76,7 @@ class Planning:
         spare: Collection[int] = (),
         drop: Collection[int] = (),
         shorten: Collection[int] = (),
-    ) -> Made:
+    ) -> SessionPlan:
         """A plan for the session as it is, with `tried` on top of its settings; `spare`, `drop` and `shorten` are
         message numbers.
 
@@ -85,12 +85,12 @@ class Planning:
             Conflict: what is pinned is to be dropped.
         """
         settings = asked = self._asked(row, tried)
-        limits = self._desk.limits(row, settings)
+        limits = self._environment.limits(row, settings)
         totals = totals if totals is not None else self._store.contexts.totals(row.key)
         scale = self.scale(row, totals)
         shown = limits.aim_tokens if max_tokens is None else max_tokens
         budget = self._budget(row, totals, scale, shown)
-        view, name = self._views.of(row), (settings, budget, strategy)
+        view, name = self._histories.of(row), (settings, budget, strategy)
         with view.lock:
             _refuse_pinned(view, drop, spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
@@ -114,28 +114,28 @@ class Planning:
             base = plan
             if shorten:
                 plan = with_shortened(plan, self._by_hand(row, view, plan, shorten), view.history.tokens)
-        return Made(
+        return SessionPlan(
             secrets.token_hex(8), row.id, row.version, view, plan, tried, asked, settings, preset, limits, scale,
             shown, size, base, bool(drop or shorten),
         )  # fmt: skip
 
     def _asked(self, row: SessionRow, tried: Mapping[str, Any] | None) -> Settings:
         """The session's settings with those that are tried on top."""
-        settings = self._desk.settings_of(row)
+        settings = self._environment.settings_of(row)
         return settings if tried is None else Settings.from_dict(tried, base=settings)
 
     def scale(self, row: SessionRow, totals: Totals | None = None) -> Scale:
         """How estimated tokens of the pruned view are shown."""
         totals = totals if totals is not None else self._store.contexts.totals(row.key)
-        return Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
+        return Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
 
     def is_ready(self, row: SessionRow) -> bool:
         """Whether the plan that would be made now is in memory, so that it takes no time."""
-        view = self._views.known(row)
+        view = self._histories.known(row)
         if view is None:
             return False
-        settings, totals = self._desk.settings_of(row), self._store.contexts.totals(row.key)
-        shown = self._desk.limits(row, settings).aim_tokens
+        settings, totals = self._environment.settings_of(row), self._store.contexts.totals(row.key)
+        shown = self._environment.limits(row, settings).aim_tokens
         return (settings, self._budget(row, totals, self.scale(row, totals), shown), None) in view.memo
 
     def _budget(self, row: SessionRow, totals: Totals, scale: Scale, shown: int) -> int:
@@ -144,10 +144,10 @@ class Planning:
         return max(0, scale.estimated(shown) - others)
 
     def _by_hand(
-        self, row: SessionRow, view: View, plan: PrunePlan, nos: Collection[int]
+        self, row: SessionRow, view: SessionHistory, plan: PrunePlan, nos: Collection[int]
     ) -> dict[int, Shortening]:
         """How the messages with these numbers are shortened by hand, those that stand shortened already left out."""
-        counter = self._desk.measure(row).counter
+        counter = self._environment.measure(row).counter
         wanted = [no for no in nos if no in view.index and no not in view.stand_ins]
         found = self._store.log.rows_of(row.key, wanted)
         made: dict[int, Shortening] = {}
@@ -158,7 +158,7 @@ class Planning:
                 made[position] = one
         return made
 
-    def remember(self, made: Made) -> Made:
+    def remember(self, made: SessionPlan) -> SessionPlan:
         """Keeps a plan that was shown, so that exactly it can be applied."""
         with self._lock:
             self._plans[made.id] = made
@@ -166,7 +166,7 @@ class Planning:
                 self._plans.popitem(last=False)
         return made
 
-    def recall(self, plan_id: str, row: SessionRow) -> Made:
+    def recall(self, plan_id: str, row: SessionRow) -> SessionPlan:
         """The plan that was shown under this id.
 
         Raises:
@@ -182,22 +182,22 @@ class Planning:
             raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
         return made
 
-    def _decided_alike(self, made: Made, row: SessionRow) -> bool:
+    def _decided_alike(self, made: SessionPlan, row: SessionRow) -> bool:
         """Whether settings and limits are those that the plan was made with."""
         try:
             settings = self._asked(row, made.tried)
         except InvalidSettings:  # what was tried does not go with what was saved since
             return False
-        return settings == made.asked and self._desk.limits(row, settings) == made.limits
+        return settings == made.asked and self._environment.limits(row, settings) == made.limits
 
-    def holding(self, plan_id: str, row: SessionRow) -> Made | None:
+    def holding(self, plan_id: str, row: SessionRow) -> SessionPlan | None:
         """The plan that was shown under this id, where it holds for the session as it is."""
         try:
             return self.recall(plan_id, row)
         except StalePlan:
             return None
 
-    def _rated(self, view: View, row: SessionRow, lexicon: Lexicon) -> History:
+    def _rated(self, view: SessionHistory, row: SessionRow, lexicon: Lexicon) -> History:
         """The view's history with keyword ratings of this lexicon; texts are read only for messages without them."""
         stale = [i for i, f in enumerate(view.history.features) if f.lexicon != lexicon.digest]
         if not stale:
@@ -222,7 +222,7 @@ class Planning:
         return history
 
 
-def _refuse_pinned(view: View, drop: Collection[int], spare: Collection[int]) -> None:
+def _refuse_pinned(view: SessionHistory, drop: Collection[int], spare: Collection[int]) -> None:
     """Refuses to drop what is pinned, as dropping it directly is refused.
 
     Raises:

@@ -16,14 +16,14 @@ import threading
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
 from webapp.services.context.assembling import usable_estimate
-from webapp.services.ingest.append_batch import Draft
-from webapp.services.planning.planning import Made, Planning
+from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Scale, Totals
-from webapp.services.session.histories import Views
-from webapp.services.session.state import Carried
+from webapp.services.session.histories import Histories
+from webapp.services.session.state import SessionState
 from webapp.services.summaries.plan_summary import Covering, Prepared
 from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
@@ -41,25 +41,25 @@ class Automatic:
 
     def __init__(
         self,
-        desk: Desk,
-        views: Views,
+        environment: Environment,
+        histories: Histories,
         planning: Planning,
         prunes: Prunes,
         covering: Covering,
         overflow: Overflow,
     ) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
+        self._environment, self._store, self._histories = environment, environment.store, histories
         self._planning, self._prunes, self._covering, self._overflow = planning, prunes, covering, overflow
 
-    def after_append(self, row: SessionRow, draft: Draft) -> list[Event]:
+    def after_append(self, row: SessionRow, draft: AppendBatch) -> list[Event]:
         """Prunes if the append that is being written crossed the target, and relieves what exceeds what is usable."""
         events = self._prune(row, draft)
         return [*events, *self._relieve(row, draft.totals)]
 
     # -- above the target
 
-    def _prune(self, row: SessionRow, draft: Draft) -> list[Event]:
-        carried, by_itself = draft.carried, self._desk.automatic(row)
+    def _prune(self, row: SessionRow, draft: AppendBatch) -> list[Event]:
+        carried, by_itself = draft.carried, self._environment.automatic(row)
         if not (by_itself or carried.fired or carried.backed_off):
             return []
         tokens = draft.gauge(PRUNED)
@@ -83,10 +83,12 @@ class Automatic:
             return []
         made, prepared = self._prepared(row, draft.totals, made)
         _, events = self._prunes.carry_out(row, draft.totals, made, "automatic", "automatic", prepared)
-        self._views.drop(row.key)
+        self._histories.drop(row.key)
         return events
 
-    def _prepared(self, row: SessionRow, totals: Totals, made: Made) -> tuple[Made, Prepared | None]:
+    def _prepared(
+        self, row: SessionRow, totals: Totals, made: SessionPlan
+    ) -> tuple[SessionPlan, Prepared | None]:
         """The plan with its summary written; what goes wrong there never reaches whoever appended (SPEC C9)."""
         try:
             return made, self._covering.prepare(row, made, ask=False)
@@ -101,29 +103,33 @@ class Automatic:
 
         None is, where nothing is usable: a plan would take all it may and gain nothing.
         """
-        usable = usable_estimate(self._desk, row, totals)
+        usable = usable_estimate(self._environment, row, totals)
         if not usable:
             return sys.maxsize
-        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
-        return min(self._desk.limits(row).target_tokens, scale.shown(usable))
+        scale = Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
+        return min(self._environment.limits(row).target_tokens, scale.shown(usable))
 
-    def _plan(self, row: SessionRow, totals: Totals, engages: int) -> Made:
+    def _plan(self, row: SessionRow, totals: Totals, engages: int) -> SessionPlan:
         """The plan for the aim, never for more than where it engages."""
-        aim = self._desk.limits(row).aim_tokens
+        aim = self._environment.limits(row).aim_tokens
         return self._planning.make(row, totals, max_tokens=engages if engages < aim else None)
 
-    def _waits_for_a_model(self, row: SessionRow, made: Made, totals: Totals) -> bool:
+    def _waits_for_a_model(self, row: SessionRow, made: SessionPlan, totals: Totals) -> bool:
         """Whether the plan's summary is left to a model: it takes its time, which there is while the context fits."""
         if made.plan.summary is None or not self._covering.has_model:
             return False
-        return made.scale.estimate <= usable_estimate(self._desk, row, totals)
+        return made.scale.estimate <= usable_estimate(self._environment, row, totals)
 
     def wants_a_model(self, row: SessionRow) -> bool:
         """Whether a model is to write a summary now, because the context is above its target."""
-        settings = self._desk.settings_of(row)
-        if not self._covering.has_model or settings.strategy != SUMMARISE or not self._desk.automatic(row):
+        settings = self._environment.settings_of(row)
+        if (
+            not self._covering.has_model
+            or settings.strategy != SUMMARISE
+            or not self._environment.automatic(row)
+        ):
             return False
-        carried, totals = Carried.from_dict(row.state), self._store.contexts.totals(row.key)
+        carried, totals = SessionState.from_dict(row.state), self._store.contexts.totals(row.key)
         tokens = Scale(carried, totals, PRUNED, row.followed).tokens
         above = tokens > self._engages(row, totals)
         return above and not carried.fired and tokens >= carried.backed_off
@@ -134,7 +140,7 @@ class Automatic:
         Raises:
             Conflict: it was given up, or the session has changed in more than what came in.
         """
-        with self._desk.lock(session_id):
+        with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             if not self.wants_a_model(row):
                 return
@@ -147,11 +153,11 @@ class Automatic:
     # -- above what is usable
 
     def _relieve(self, row: SessionRow, totals: Totals) -> list[Event]:
-        if not self._desk.automatic(row):
+        if not self._environment.automatic(row):
             return []
-        carried = Carried.from_dict(row.state)
+        carried = SessionState.from_dict(row.state)
         scale = Scale(carried, totals, PRUNED, row.followed)
-        usable = usable_estimate(self._desk, row, totals)
+        usable = usable_estimate(self._environment, row, totals)
         if scale.estimate <= usable:
             if carried.relieved:
                 carried.relieved = 0
@@ -167,22 +173,22 @@ class Automatic:
             return [ProblemReported(row.id, f"the emergency path could not help: {error}", failed=True)]
 
     def _relieved(self, row: SessionRow, totals: Totals, scale: Scale, usable: int) -> list[Event]:
-        goal = min(int(usable * (1 - MARGIN)), scale.estimated(self._desk.limits(row).target_tokens))
+        goal = min(int(usable * (1 - MARGIN)), scale.estimated(self._environment.limits(row).target_tokens))
         reason = f"{scale.tokens:,} tokens, {scale.shown(usable):,} are usable"
         done = self._overflow.within(row, totals, overflow=False, goal=goal, reason=reason)
         if sum(tokens for tokens, _ in totals[PRUNED].values()) > usable * (1 - MARGIN / 2):
             # Hardly any room was gained: the system prompt takes nearly all. Not for every message again.
-            carried = Carried.from_dict(row.state)
+            carried = SessionState.from_dict(row.state)
             carried.relieved = int(scale.shown(usable) * BACK_OFF)
             self._save(row, carried)
-        self._views.drop(row.key)
+        self._histories.drop(row.key)
         return [done.event]
 
-    def _save(self, row: SessionRow, carried: Carried) -> None:
+    def _save(self, row: SessionRow, carried: SessionState) -> None:
         row.state = carried.to_dict()
         self._store.sessions.update(row.key, state=row.state)
 
 
-def _gain(made: Made) -> int:
+def _gain(made: SessionPlan) -> int:
     """The tokens that a plan gains, as shown."""
     return made.scale.part(made.plan.freed)

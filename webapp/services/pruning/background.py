@@ -16,9 +16,9 @@ from scoring.settings import ContextSettings
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import Automatic
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Scale, gauge
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.services.summaries.plan_summary import stood_in
 from webapp.services.summaries.summarising import Summarising
 from webapp.store.context import PRUNED
@@ -40,13 +40,13 @@ class Job:
 class Background:
     """Runs summaries for sessions, on wish or when one is due."""
 
-    def __init__(self, desk: Desk, summarising: Summarising, automatic: Automatic) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment, summarising: Summarising, automatic: Automatic) -> None:
+        self._environment, self._store = environment, environment.store
         self._summarising, self._automatic = summarising, automatic
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._unsubscribe = desk.bus.subscribe(self._heard)
+        self._unsubscribe = environment.bus.subscribe(self._heard)
 
     # -- on wish
 
@@ -98,7 +98,7 @@ class Background:
         row = self._store.sessions.find(event.session_id)
         if row is None or row.deleted_at is not None:
             return
-        settings = self._desk.settings_of(row)
+        settings = self._environment.settings_of(row)
         if self._automatic.wants_a_model(row):
             self._start(event.session_id, PRUNE)
         elif ContextSettings.of(settings).auto_summarize and self.due(row):
@@ -106,7 +106,9 @@ class Background:
 
     def due(self, row: SessionRow) -> Due:
         """Whether a summary is due, and why."""
-        return summary_due(fill_of(self._desk, row), ContextSettings.of(self._desk.settings_of(row)))
+        return summary_due(
+            fill_of(self._environment, row), ContextSettings.of(self._environment.settings_of(row))
+        )
 
     # -- jobs
 
@@ -129,14 +131,16 @@ class Background:
                 self._automatic.summarise(session_id, job.cancelled)
             else:
                 made = self._summarising.summarise(session_id, actor, job.cancelled)
-                self._desk.bus.publish(*stood_in(session_id, made["problems"]))
+                self._environment.bus.publish(*stood_in(session_id, made["problems"]))
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
         except CoppiceError as error:
-            self._desk.bus.publish(ProblemReported(session_id, f"no summary was made: {error}", failed=True))
+            self._environment.bus.publish(
+                ProblemReported(session_id, f"no summary was made: {error}", failed=True)
+            )
         except Exception:
             log.exception("a summary failed")
-            self._desk.bus.publish(
+            self._environment.bus.publish(
                 ProblemReported(session_id, "no summary was made: an error of ours, see the log", failed=True)
             )
         finally:
@@ -166,19 +170,19 @@ class _Alone:
             self._jobs.pop(self._session_id, None)
 
 
-def fill_of(desk: Desk, row: SessionRow) -> Fill:
+def fill_of(environment: Environment, row: SessionRow) -> Fill:
     """A session's context as the triggers see it, in tokens as shown.
 
     The parts are those of the gauge. What a transcript does not contain, the prompt and the tools of the agent, counts
     among the tools.
     """
-    totals = desk.store.contexts.totals(row.key)
-    limits = desk.limits(row)
-    carried = Carried.from_dict(row.state)
+    totals = environment.store.contexts.totals(row.key)
+    limits = environment.limits(row)
+    carried = SessionState.from_dict(row.state)
     whole = gauge(carried, totals, PRUNED, row.followed, limits.limit)
     parts = {region["name"]: region["tokens"] for region in whole["regions"]}
     tools = parts.get("tools", 0) + parts.get("unseen", 0)
-    messages, tokens = desk.store.summaries.since(row.key)
+    messages, tokens = environment.store.summaries.since(row.key)
     since = Scale(carried, totals, PRUNED, row.followed).part(tokens)
     return Fill(
         messages, since, whole["tokens"] - tools, tools, limits.window, limits.limit, parts.get("system", 0)

@@ -15,9 +15,9 @@ from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import message_json
 from webapp.services.session.changes import SUMMARY_IN, SUMMARY_OUT, Change
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import percent, session_json
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import operation_json
 from webapp.services.session.stored_messages import read_features
 from webapp.store.log import MessageRow
@@ -49,8 +49,13 @@ OPPOSITE = {
 class Operations:
     """The use cases of operations."""
 
-    def __init__(self, desk: Desk, views: Views, messages: Messages) -> None:
-        self._desk, self._store, self._views, self._messages = desk, desk.store, views, messages
+    def __init__(self, environment: Environment, histories: Histories, messages: Messages) -> None:
+        self._environment, self._store, self._histories, self._messages = (
+            environment,
+            environment.store,
+            histories,
+            messages,
+        )
 
     def list(self, session_id: str, kind: str | None = None) -> list[dict[str, Any]]:
         """The operations of a session, newest first.
@@ -97,7 +102,7 @@ class Operations:
             NotFound: there is no such operation.
             Conflict: it was undone already, or the agent's own compaction or rewind stands in between.
         """
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             live = self._store.operations.live_since(row.key, n if n is not None else 1)
             if n is None and live:
@@ -112,16 +117,16 @@ class Operations:
             if barrier is not None:
                 raise Conflict(f"the agent's own {barrier.kind} (operation {barrier.n}) cannot be undone")
             totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._desk.clock())
+            change = Change(self._store, row, totals, self._environment.clock())
             for operation in live:
                 self._take_back(change, operation)
             restored = self._restored(change)
             change.carried.fired = False
             row.prunes -= sum(o.kind == "prune" for o in live)
             change.save()
-            self._views.drop(row.key)
+            self._histories.drop(row.key)
         numbers = [o.n for o in live]
-        self._desk.bus.publish(
+        self._environment.bus.publish(
             OperationUndone(session_id, tuple(numbers)),
             ContextRestored(session_id, numbers[-1], tuple(restored)),
             SessionUpdated(session_id),
@@ -129,7 +134,7 @@ class Operations:
         return {
             "undone": numbers,
             "restored_ids": restored,
-            "session": session_json(self._desk, row, totals),
+            "session": session_json(self._environment, row, totals),
             "message": _undone_words(live, len(restored)),
         }
 
@@ -154,7 +159,7 @@ class Operations:
                 change.stand(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
-        self._store.operations.mark_undone(change.row.key, operation.n, self._desk.clock())
+        self._store.operations.mark_undone(change.row.key, operation.n, self._environment.clock())
 
     def _take_back_summaries(self, change: Change, items: Sequence[ItemRow]) -> None:
         def named(name: str) -> list[SummaryRow]:
@@ -222,7 +227,7 @@ class Operations:
                 raise Conflict("a system message is never dropped")
             if any(m.pinned for m in unit):
                 raise Conflict("a pinned message is never dropped: unpin it first")
-            last = self._views.of(change.row).nos[-1:]
+            last = self._histories.of(change.row).nos[-1:]
             if any(m.no in last for m in unit):
                 raise Conflict("the last message is never dropped")
             if waiting(read_features([m.features for m in unit])):
@@ -252,30 +257,30 @@ class Operations:
     def _act(
         self, session_id: str, mid: str, kind: str, act: Callable[[Change, Sequence[MessageRow]], str]
     ) -> dict[str, Any]:
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             message = self._messages.find(row, mid)
             unit = self._unit(row.key, message)
             totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._desk.clock())
+            change = Change(self._store, row, totals, self._environment.clock())
             done = act(change, unit)
             touched = {i.no for i in change.items}
             operation = change.record(kind, "user", f"{done} by hand", len(touched), {})
-            self._views.drop(row.key)
+            self._histories.drop(row.key)
         events: list[Event] = [SessionUpdated(session_id)]
         ids = tuple(m.mid for m in unit if m.no in touched)
         if kind == "restore":
             events.insert(0, ContextRestored(session_id, None, ids))
         elif kind == "drop":
             before, after = operation.tokens_before, operation.tokens_after
-            share = percent(after, self._desk.limits(row, self._desk.settings_of(row)).limit)
+            share = percent(after, self._environment.limits(row, self._environment.settings_of(row)).limit)
             pruned = ContextPruned(session_id, operation.n, "manual", before, after, len(ids), ids, share)
             events.insert(0, pruned)
-        self._desk.bus.publish(*events)
+        self._environment.bus.publish(*events)
         count = len(touched)
         return {
             "operation": operation_json(operation, [operation]),
-            "session": session_json(self._desk, row, totals),
+            "session": session_json(self._environment, row, totals),
             "event": None,
             "message": f"{count} {'message' if count == 1 else 'messages'} {done}",
         }

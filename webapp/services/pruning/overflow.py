@@ -18,14 +18,14 @@ from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
 from webapp.services.context.assembling import usable_estimate, usable_shown
-from webapp.services.context.pruned_view import Standing, standing
+from webapp.services.context.pruned_view import ViewItem, standing
 from webapp.services.session.changes import Change
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Scale, Totals, percent, session_json, tokens_beside
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import applied_json
 from webapp.services.session.replacements import stand_in
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.services.session.times import iso
 from webapp.services.summaries.summarising import Span, Summarising, Text, replace_span
 from webapp.store.context import PRUNED
@@ -53,8 +53,13 @@ class Relieved:
 class Overflow:
     """The use case of an overflow."""
 
-    def __init__(self, desk: Desk, views: Views, summarising: Summarising) -> None:
-        self._desk, self._store, self._views, self._summarising = desk, desk.store, views, summarising
+    def __init__(self, environment: Environment, histories: Histories, summarising: Summarising) -> None:
+        self._environment, self._store, self._histories, self._summarising = (
+            environment,
+            environment.store,
+            histories,
+            summarising,
+        )
 
     def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> dict[str, Any]:
         """Brings the context within what is usable; with `overflow` half of the turns goes in any case.
@@ -63,13 +68,13 @@ class Overflow:
             NotFound: there is no such session.
             Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
         """
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             totals = self._store.contexts.totals(row.key)
             done = self.within(row, totals, overflow=overflow, actor=actor)
-            self._views.drop(row.key)
-        self._desk.bus.publish(done.event, SessionUpdated(session_id))
-        session = session_json(self._desk, row, totals)
+            self._histories.drop(row.key)
+        self._environment.bus.publish(done.event, SessionUpdated(session_id))
+        session = session_json(self._environment, row, totals)
         return applied_json(session, done.operation, done.event) | {"emergency": done.facts}
 
     def within(
@@ -89,7 +94,7 @@ class Overflow:
             Conflict: as `relieve`.
         """
         items = standing(self._store, row)
-        available = max(0, usable_estimate(self._desk, row, totals) - tokens_beside(totals))
+        available = max(0, usable_estimate(self._environment, row, totals) - tokens_beside(totals))
         if not available:
             raise Conflict(self._no_room(row, totals))
         if goal is not None:
@@ -108,7 +113,7 @@ class Overflow:
             raise Conflict(
                 f"not even the newest message fits in the {available:,} tokens that are left for messages"
             )
-        change = Change(self._store, row, totals, self._desk.clock())
+        change = Change(self._store, row, totals, self._environment.clock())
         gone = [items[n] for n in done.dropped]
         self._change(change, items, done)
         self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
@@ -117,7 +122,7 @@ class Overflow:
         told = "manual" if actor == "user" else "emergency"
         operation = change.record("prune", actor, reason or told, count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
-        limit = self._desk.limits(row).limit
+        limit = self._environment.limits(row).limit
         event = ContextPruned(
             row.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
             percent(operation.tokens_after, limit), len(done.changed),
@@ -134,10 +139,10 @@ class Overflow:
 
     def _no_room(self, row: SessionRow, totals: Totals) -> str:
         """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
-        scale = Scale(Carried.from_dict(row.state), totals, PRUNED, row.followed)
-        alone, usable = scale.shown(tokens_beside(totals)), usable_shown(self._desk, row)
+        scale = Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
+        alone, usable = scale.shown(tokens_beside(totals)), usable_shown(self._environment, row)
         if not usable:
-            window = self._desk.limits(row).window
+            window = self._environment.limits(row).window
             return (
                 f"nothing of the window of {window:,} tokens is usable beside the answer and the buffer; lower "
                 "response_reserve or choose a model with a larger window"
@@ -148,10 +153,10 @@ class Overflow:
         )
 
     def _relieved(
-        self, row: SessionRow, items: list[Standing], available: int, room: int, overflow: bool
+        self, row: SessionRow, items: list[ViewItem], available: int, room: int, overflow: bool
     ) -> Emergency | None:
         """What is to be done, with room for the summary that carries the note; None if the user's words had to go."""
-        rules = ContextSettings.of(self._desk.settings_of(row))
+        rules = ContextSettings.of(self._environment.settings_of(row))
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
         costs = [s.tokens for s in items]
@@ -160,16 +165,16 @@ class Overflow:
             return relieve(
                 values, max(min(available, system), available - room), tokens=costs,
                 min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
-                counter=self._desk.measure(row).counter,
+                counter=self._environment.measure(row).counter,
             )  # fmt: skip
         except NoUserMessageFits:
             return None
         except SystemTooLarge as error:
             raise Conflict(str(error)) from error
 
-    def _change(self, change: Change, items: list[Standing], done: Emergency) -> None:
+    def _change(self, change: Change, items: list[ViewItem], done: Emergency) -> None:
         """Lets what was cut stand as it was cut."""
-        counter = self._desk.measure(change.row).counter
+        counter = self._environment.measure(change.row).counter
         cut = [(items[n].row, message) for n, message in done.changed.items()]
         rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
         texts: dict[int, str | None] = {
@@ -185,10 +190,10 @@ class Overflow:
             change.stand([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
     def _cover(
-        self, change: Change, row: SessionRow, gone: list[Standing], done: Emergency, room: int
+        self, change: Change, row: SessionRow, gone: list[ViewItem], done: Emergency, room: int
     ) -> None:
         """Takes out what was dropped, and lets a summary with the note stand for it where it fits."""
-        counter = self._desk.measure(row).counter
+        counter = self._environment.measure(row).counter
         span = Span(gone, sum(s.tokens for s in gone), counter)
         if not gone:
             return

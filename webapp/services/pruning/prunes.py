@@ -23,15 +23,15 @@ from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
-from webapp.services.planning.planning import Made, Planning
+from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.changes import Change, reason_of
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Totals, percent, regions, session_json
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation_answers import applied_json
 from webapp.services.session.replacements import stand_in, with_stand_in
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.services.session.stored_messages import whole
 from webapp.services.summaries.plan_summary import Covering, Prepared, stood_in
 from webapp.services.summaries.summarising import summarised_event
@@ -47,9 +47,14 @@ class Prunes:
     """The use cases of pruning."""
 
     def __init__(
-        self, desk: Desk, views: Views, planning: Planning, messages: Messages, covering: Covering
+        self,
+        environment: Environment,
+        histories: Histories,
+        planning: Planning,
+        messages: Messages,
+        covering: Covering,
     ) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
+        self._environment, self._store, self._histories = environment, environment.store, histories
         self._planning, self._messages, self._covering = planning, messages, covering
 
     # -- showing
@@ -80,7 +85,7 @@ class Prunes:
     def _numbers(self, row: SessionRow, mids: Sequence[str] | None) -> set[int]:
         return {self._messages.find(row, mid).no for mid in mids or ()}
 
-    def _plan_json(self, row: SessionRow, made: Made, saved: Made | None) -> dict[str, Any]:
+    def _plan_json(self, row: SessionRow, made: SessionPlan, saved: SessionPlan | None) -> dict[str, Any]:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {made.view.history.units.head[i] for i in plan.removed}
@@ -110,7 +115,7 @@ class Prunes:
             "changed": None if saved is None else _changed(made, saved),
         }  # fmt: skip
 
-    def _regions_after(self, row: SessionRow, made: Made, after: int) -> list[dict[str, Any]]:
+    def _regions_after(self, row: SessionRow, made: SessionPlan, after: int) -> list[dict[str, Any]]:
         """The regions of the context as it would be; they add up to `after`."""
         plan, history, totals = made.plan, made.view.history, self._store.contexts.totals(row.key)[PRUNED]
         left = Counter({name: tokens for name, (tokens, _) in totals.items()})
@@ -129,9 +134,9 @@ class Prunes:
         if plan.summary is not None:
             left["summary"] += plan.summary.tokens - plan.summary.absorbed
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
-        return regions(Carried.from_dict(row.state), estimates, after, made.scale.certainty)
+        return regions(SessionState.from_dict(row.state), estimates, after, made.scale.certainty)
 
-    def _over(self, row: SessionRow, made: Made) -> dict[str, Any] | None:
+    def _over(self, row: SessionRow, made: SessionPlan) -> dict[str, Any] | None:
         """The numbers where what is always kept takes more than the budget; the emergency path is offered where the
         context is above what is usable, too (SPEC B7).
         """
@@ -139,7 +144,7 @@ class Prunes:
         if plan.over_budget is None:
             return None
         protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
-        usable = scale.shown(usable_estimate(self._desk, row, self._store.contexts.totals(row.key)))
+        usable = scale.shown(usable_estimate(self._environment, row, self._store.contexts.totals(row.key)))
         return {
             "protected_tokens": protected,
             "max_tokens": made.max_tokens,
@@ -148,7 +153,7 @@ class Prunes:
             "emergency": scale.tokens > usable,
         }
 
-    def _kept(self, row: SessionRow, made: Made) -> list[dict[str, Any]]:
+    def _kept(self, row: SessionRow, made: SessionPlan) -> list[dict[str, Any]]:
         plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]
         found = self._store.log.messages(row.key, [made.view.nos[i] for i in some])
         return [
@@ -169,7 +174,7 @@ class Prunes:
             Conflict: the plan takes nothing out.
         """
         with ExitStack() as held:
-            held.enter_context(self._desk.lock(session_id))
+            held.enter_context(self._environment.lock(session_id))
             row = self._store.sessions.get(session_id)
             if wish.get("plan_id"):
                 made = self._planning.recall(wish["plan_id"], row)
@@ -183,25 +188,25 @@ class Prunes:
                 held.close()  # a model may take minutes; `carry` looks again
             return self.carry(made, self._covering.prepare(row, made), actor)
 
-    def carry(self, made: Made, prepared: Prepared | None, actor: str) -> dict[str, Any]:
+    def carry(self, made: SessionPlan, prepared: Prepared | None, actor: str) -> dict[str, Any]:
         """Applies a plan with the summary that was written for it.
 
         Raises:
             StalePlan: as `check`.
         """
         reason = reason_of(actor)
-        with self._desk.lock(made.session_id):
+        with self._environment.lock(made.session_id):
             with self._store.write():
                 row = self._store.sessions.get(made.session_id)
                 self.check(row, made, prepared)
                 totals = self._store.contexts.totals(row.key)
                 operation, events = self.carry_out(row, totals, made, actor, reason, prepared)
-            self._views.drop(row.key)
+            self._histories.drop(row.key)
         failed = stood_in(row.id, prepared.text.problems) if prepared is not None else []
-        self._desk.bus.publish(*events, *failed, SessionUpdated(row.id))
-        return applied_json(session_json(self._desk, row, totals), operation, pruned_event(events))
+        self._environment.bus.publish(*events, *failed, SessionUpdated(row.id))
+        return applied_json(session_json(self._environment, row, totals), operation, pruned_event(events))
 
-    def check(self, row: SessionRow, made: Made, prepared: Prepared | None) -> None:
+    def check(self, row: SessionRow, made: SessionPlan, prepared: Prepared | None) -> None:
         """That a plan may still be carried out, inside the caller's transaction.
 
         Raises:
@@ -222,7 +227,7 @@ class Prunes:
         self,
         row: SessionRow,
         totals: Totals,
-        made: Made,
+        made: SessionPlan,
         actor: str,
         reason: str,
         prepared: Prepared | None = None,
@@ -235,14 +240,14 @@ class Prunes:
         self,
         row: SessionRow,
         totals: Totals,
-        made: Made,
+        made: SessionPlan,
         actor: str,
         reason: str,
         prepared: Prepared | None,
     ) -> tuple[OperationRow, list[Event]]:
         plan, nos = made.plan, made.view.nos
         stand_ins = self._stand_ins(row, made)
-        change = Change(self._store, row, totals, self._desk.clock())
+        change = Change(self._store, row, totals, self._environment.clock())
         gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
         details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
         change.take_out([gone[nos[i]] for i in plan.removed], details)
@@ -265,11 +270,11 @@ class Prunes:
         )  # fmt: skip
         return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
 
-    def _stand_ins(self, row: SessionRow, made: Made) -> dict[int, str]:
+    def _stand_ins(self, row: SessionRow, made: SessionPlan) -> dict[int, str]:
         """Message number -> what stands for the outputs that the plan shortens, counted exactly."""
         if not made.plan.shortened:
             return {}
-        view, counter = made.view, self._desk.measure(row).counter
+        view, counter = made.view, self._environment.measure(row).counter
         found = self._store.log.rows_of(row.key, [view.nos[i] for i in made.plan.shortened])
 
         def message(position: int) -> Message:
@@ -297,7 +302,7 @@ def pruned_event(events: Sequence[Event]) -> ContextPruned:
     return next(event for event in events if isinstance(event, ContextPruned))
 
 
-def explain(made: Made, position: int) -> dict[str, Any]:
+def explain(made: SessionPlan, position: int) -> dict[str, Any]:
     """Why a plan does what it does to one message, kept with the operation."""
     plan = made.plan
     parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
@@ -318,7 +323,7 @@ def _fill(tokens: int, limit: int, messages: int) -> dict[str, Any]:
     return {"tokens": tokens, "utilization": percent(tokens, limit), "messages": messages}
 
 
-def _nothing(made: Made) -> str | None:
+def _nothing(made: SessionPlan) -> str | None:
     if made.plan.removed or made.plan.shortened:
         return None
     if made.size == 0:
@@ -330,7 +335,7 @@ def _nothing(made: Made) -> str | None:
     return f"the context of {made.scale.tokens:,} tokens is within {made.max_tokens:,} already"
 
 
-def _changed(made: Made, saved: Made) -> int:
+def _changed(made: SessionPlan, saved: SessionPlan) -> int:
     size = min(made.size, saved.size)
     here, there = made.plan, saved.plan
     return sum(here.fate(i) != there.fate(i) for i in range(size))

@@ -14,7 +14,7 @@ from typing import Any
 from webapp.services.session.gauges import Scale, Totals
 from webapp.services.session.measuring import region_of
 from webapp.services.session.replacements import cost
-from webapp.services.session.state import Carried, save_progress
+from webapp.services.session.state import SessionState, save_progress
 from webapp.store import Store
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
@@ -43,7 +43,7 @@ class Change:
 
     def __init__(self, store: Store, row: SessionRow, totals: Totals, now: int) -> None:
         self._store, self.row, self.totals, self._now = store, row, totals, now
-        self.carried = Carried.from_dict(row.state)
+        self.carried = SessionState.from_dict(row.state)
         self.before = self.scale().tokens
         self.items: list[ItemRow] = []
 

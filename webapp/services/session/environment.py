@@ -50,7 +50,7 @@ class Limits:
     source: str
 
 
-class Desk:
+class Environment:
     """The common ground of the services."""
 
     def __init__(

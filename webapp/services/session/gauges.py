@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.tokens import calibration
-from webapp.services.session.environment import Desk, Limits
-from webapp.services.session.state import TRAIL_POINTS, Carried
+from webapp.services.session.environment import Environment, Limits
+from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.task_type import task_type_json
 from webapp.services.session.times import iso
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
@@ -34,7 +34,7 @@ class Scale:
     Both are the same until real usage is known; then shown = `offset` + `factor` x estimated.
     """
 
-    def __init__(self, carried: Carried, totals: Totals, view: int, followed: bool) -> None:
+    def __init__(self, carried: SessionState, totals: Totals, view: int, followed: bool) -> None:
         known = carried.calibration
         self.estimate = sum(tokens for tokens, _ in totals[view].values())
         main = sum(tokens for tokens, _ in totals[AGENT if followed else PRUNED].values())
@@ -58,7 +58,7 @@ class Scale:
         return round(self.factor * estimate)
 
 
-def gauge(carried: Carried, totals: Totals, view: int, followed: bool, limit: int) -> dict[str, Any]:
+def gauge(carried: SessionState, totals: Totals, view: int, followed: bool, limit: int) -> dict[str, Any]:
     """One gauge; its regions add up to its tokens."""
     scale = Scale(carried, totals, view, followed)
     estimates = {name: tokens for name, (tokens, _) in totals[view].items()}
@@ -72,7 +72,7 @@ def gauge(carried: Carried, totals: Totals, view: int, followed: bool, limit: in
 
 
 def regions(
-    carried: Carried, estimates: Mapping[str, int], tokens: int, certainty: str
+    carried: SessionState, estimates: Mapping[str, int], tokens: int, certainty: str
 ) -> list[dict[str, Any]]:
     """`tokens` divided among the regions, of which we have estimates, in the order in which they are drawn."""
     parts = calibration.split(carried.calibration, estimates, tokens)
@@ -97,14 +97,14 @@ def brief_stats(session: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
+def session_json(environment: Environment, row: SessionRow, totals: Totals) -> dict[str, Any]:
     """A session as the overview and its page show it."""
-    limits = desk.limits(row)
-    carried = Carried.from_dict(row.state)
+    limits = environment.limits(row)
+    carried = SessionState.from_dict(row.state)
     agent = gauge(carried, totals, AGENT, True, limits.limit) if row.followed else None
     pruned = gauge(carried, totals, PRUNED, row.followed, limits.limit)
     main = agent or pruned
-    activity = activity_of(row, carried, desk.clock())
+    activity = activity_of(row, carried, environment.clock())
     growth = growth_per_turn(carried, main["tokens"])
     return {
         "id": row.id,
@@ -137,17 +137,17 @@ def session_json(desk: Desk, row: SessionRow, totals: Totals) -> dict[str, Any]:
         "turns": row.turns,
         "created_at": iso(row.created_at),
         "last_activity": iso(row.last_activity_at or None),
-        "automatic": desk.automatic(row),
-        "task_type": task_type_json(desk, row),
+        "automatic": environment.automatic(row),
+        "task_type": task_type_json(environment, row),
         "strategy": {
-            "name": desk.settings_of(row).strategy,
+            "name": environment.settings_of(row).strategy,
             "own": row.settings.get("strategy"),
-            "setting": desk.settings().strategy,
+            "setting": environment.settings().strategy,
         },
         "growth_per_turn": growth,
         "turns_left": turns_left(main["tokens"], limits, growth),
         "trend": [percent(t, limits.limit) for t in carried.trail[-TRAIL_POINTS:]],
-        "notes": notes_of(row, limits) + desk.left_aside(row),
+        "notes": notes_of(row, limits) + environment.left_aside(row),
         "malformed": row.malformed,
         "unknown": row.unknown,
         "version": row.version,
@@ -169,7 +169,7 @@ def state_of(tokens: int, limits: Limits, activity: str) -> str:
     return "active" if activity in ("working", "waiting") else "idle"
 
 
-def activity_of(row: SessionRow, carried: Carried, now: int) -> str:
+def activity_of(row: SessionRow, carried: SessionState, now: int) -> str:
     """What the agent seems to be doing, from when it last said something and what that was."""
     if not row.last_activity_at:
         return "idle"
@@ -184,7 +184,7 @@ def activity_of(row: SessionRow, carried: Carried, now: int) -> str:
     return "waiting" if age <= WAITING_MS and not at_work else "idle"
 
 
-def growth_per_turn(carried: Carried, tokens: int) -> int | None:
+def growth_per_turn(carried: SessionState, tokens: int) -> int | None:
     """Tokens a turn, over the last turns; None before the second one."""
     starts = [*carried.turn_tokens, tokens]
     if len(carried.turn_tokens) < 2:

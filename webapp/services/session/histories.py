@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from scoring.bulk import no_collection
 from scoring.history import Facts, Features, History, needs_content, with_content
-from webapp.services.ingest.append_batch import Draft
+from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.replacements import features_with
 from webapp.services.session.stored_messages import read_features, whole
 from webapp.store import Store
@@ -31,7 +31,7 @@ Ratings = dict[str, dict[tuple[int, int], float]]
 
 
 @dataclass(slots=True)
-class View:
+class SessionHistory:
     """A history and its message numbers. Hold `lock` while planning or extending."""
 
     session: int
@@ -54,17 +54,17 @@ class View:
         return {self.index[no] for no in nos if no in self.index}
 
 
-class Views:
+class Histories:
     """The views of all sessions, as many as fit."""
 
     def __init__(self, store: Store, messages_kept: int = MESSAGES_KEPT) -> None:
         self._store, self._kept = store, messages_kept
-        self._views: OrderedDict[int, View] = OrderedDict()
+        self._histories: OrderedDict[int, SessionHistory] = OrderedDict()
         self._ratings: OrderedDict[int, Ratings] = OrderedDict()
         self._lock = threading.Lock()
         self._gathering = threading.Lock()
 
-    def of(self, row: SessionRow) -> View:
+    def of(self, row: SessionRow) -> SessionHistory:
         """The view of a session at the version of `row`."""
         if (view := self.known(row)) is not None:
             return view
@@ -76,27 +76,27 @@ class Views:
             self._put(view)
         return view
 
-    def known(self, row: SessionRow) -> View | None:
+    def known(self, row: SessionRow) -> SessionHistory | None:
         """The view of a session at the version of `row` if it is in memory."""
         with self._lock:
-            view = self._views.get(row.key)
+            view = self._histories.get(row.key)
             if view is None or view.version != row.version:
                 return None
-            self._views.move_to_end(row.key)
+            self._histories.move_to_end(row.key)
             return view
 
-    def _put(self, view: View) -> None:
+    def _put(self, view: SessionHistory) -> None:
         with self._lock:
-            self._views[view.session] = view
-            self._views.move_to_end(view.session)
-            total = sum(len(v.nos) for v in self._views.values())
-            while total > self._kept and len(self._views) > 1:
-                _, gone = self._views.popitem(last=False)
+            self._histories[view.session] = view
+            self._histories.move_to_end(view.session)
+            total = sum(len(v.nos) for v in self._histories.values())
+            while total > self._kept and len(self._histories) > 1:
+                _, gone = self._histories.popitem(last=False)
                 total -= len(gone.nos)
 
-    def _gather(self, row: SessionRow) -> View:
+    def _gather(self, row: SessionRow) -> SessionHistory:
         gathered = self._store.contexts.gather(row.key, PRUNED)
-        view = View(row.key, row.version)
+        view = SessionHistory(row.key, row.version)
         features = list(read_features(gathered.features))
         for i, text in gathered.stand_ins.items():
             features[i] = features_with(features[i], text)
@@ -132,10 +132,10 @@ class Views:
             for i in some:
                 features[i] = with_content(features[i], whole(features[i].role, found[nos[i]]))
 
-    def advance(self, draft: Draft) -> None:
+    def advance(self, draft: AppendBatch) -> None:
         """Takes a draft that was just written into the view, if there is one for the version before."""
         with self._lock:
-            view = self._views.get(draft.row.key)
+            view = self._histories.get(draft.row.key)
         if view is None:
             return
         with view.lock:
@@ -151,10 +151,10 @@ class Views:
     def drop(self, session: int) -> None:
         """Forgets a session's view."""
         with self._lock:
-            self._views.pop(session, None)
+            self._histories.pop(session, None)
 
     def forget(self, session: int) -> None:
         """Forgets all that is kept of a session that is deleted."""
         with self._lock:
-            self._views.pop(session, None)
+            self._histories.pop(session, None)
             self._ratings.pop(session, None)

@@ -23,7 +23,7 @@ GROUPS_KEPT = 6
 
 
 @dataclass(slots=True)
-class Carried:
+class SessionState:
     """The running facts of one session; `facts` is what its task type is recognised by.
 
     `trail` holds main-gauge tokens, every `stride`-th message's, thinned out as it fills. `turn_tokens` are the
@@ -123,7 +123,7 @@ class Carried:
         return out
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Carried:
+    def from_dict(cls, data: dict[str, Any]) -> SessionState:
         """What `to_dict` wrote."""
         known = {k: v for k, v in data.items() if k in cls.__slots__}
         known["calibration"] = Calibration.from_dict(known.get("calibration"))

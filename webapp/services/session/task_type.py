@@ -6,15 +6,15 @@ from typing import Any
 
 from scoring.history import recognise, task_type_of
 from scoring.settings import ANY, AUTO
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.store.sessions import SessionRow
 
 FIELD = "task_type"
 
 
-def task_type_json(desk: Desk, row: SessionRow) -> dict[str, Any]:
+def task_type_json(environment: Environment, row: SessionRow) -> dict[str, Any]:
     """`name` is the type in force ("any" for none), `setting` what the settings say, `own` whether the session's do."""
-    settings, facts = desk.settings_of(row), desk.facts(row)
+    settings, facts = environment.settings_of(row), environment.facts(row)
     likeness = recognise(facts)
     own = FIELD in row.settings
     return {

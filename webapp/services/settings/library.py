@@ -18,18 +18,18 @@ from scoring.settings import (
 )
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
-from webapp.services.session.environment import SETTINGS, Desk
+from webapp.services.session.environment import SETTINGS, Environment
 
 
 class SettingsService:
     """The settings of the application."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
 
     def get(self) -> dict[str, Any]:
         """Settings in force, defaults, presets, and what each number may be."""
-        settings = self._desk.settings()
+        settings = self._environment.settings()
         limits: dict[str, Any] = {name: limit.to_dict() for name, limit in LIMITS.items()}
         limits["strategy"] = {"choices": list(STRATEGY_NAMES)}
         limits["task_type"] = {"choices": list(TASK_TYPE_CHOICES)}
@@ -47,7 +47,7 @@ class SettingsService:
         Raises:
             InvalidSettings: one fault a wrong field; nothing is saved.
         """
-        base = self._desk.settings()
+        base = self._environment.settings()
         if "preset" in data:
             base = _preset(data["preset"])
         inner = data.get("settings")
@@ -61,8 +61,8 @@ class SettingsService:
     def _save(self, settings: dict[str, Any] | None) -> dict[str, Any]:
         with self._store.write():
             self._store.small.put_setting(SETTINGS, settings)
-        self._desk.forget()
-        self._desk.bus.publish(SettingsChanged())
+        self._environment.forget()
+        self._environment.bus.publish(SettingsChanged())
         return self.get()
 
 
@@ -75,12 +75,12 @@ def _preset(name: Any) -> Settings:
 class Models:
     """The model table with the user's own rows on top."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
 
     def list(self) -> list[dict[str, Any]]:
         """All rows, the user's own first; `overridden` says that a row of the table does not count."""
-        own = self._desk.overrides()
+        own = self._environment.overrides()
         names = {row.name for row in own}
         rows = [_model_json(row, overridden=True) for row in own]
         return rows + [_model_json(row, overridden=False) for row in known_models() if row.name not in names]
@@ -91,12 +91,12 @@ class Models:
         Raises:
             InvalidSettings: a number is out of range; one fault a field.
         """
-        others = [row for row in self._desk.overrides() if row.name != name]
+        others = [row for row in self._environment.overrides() if row.name != name]
         row = ModelLimits.from_dict({**data, "name": name}, others)
         with self._store.write():
             self._store.small.put_model_override(name, dict(data))
-        self._desk.forget()
-        self._desk.bus.publish(ModelsChanged())
+        self._environment.forget()
+        self._environment.bus.publish(ModelsChanged())
         return _model_json(row, overridden=True)
 
     def delete(self, name: str) -> None:
@@ -108,8 +108,8 @@ class Models:
         with self._store.write():
             if not self._store.small.put_model_override(name, None):
                 raise NotFound("override of a model", name)
-        self._desk.forget()
-        self._desk.bus.publish(ModelsChanged())
+        self._environment.forget()
+        self._environment.bus.publish(ModelsChanged())
 
 
 def _model_json(row: ModelLimits, overridden: bool) -> dict[str, Any]:

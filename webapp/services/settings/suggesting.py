@@ -25,7 +25,7 @@ from scoring.learning import Case, case_at, cuts_of, judged, suggest
 from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
 from scoring.settings import Settings, lexicon_of
 from webapp.errors import Conflict
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.stored_messages import read_features, whole
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
@@ -42,8 +42,8 @@ TAKEN_BACK = ("prune", "drop")
 class Suggesting:
     """Suggests weights."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment) -> None:
+        self._environment, self._store = environment, environment.store
         self._one = threading.Lock()
 
     def suggest(
@@ -60,7 +60,7 @@ class Suggesting:
         if not self._one.acquire(blocking=False):
             raise Conflict("weights are being searched for already; ask again when that is done")
         try:
-            settings = self._desk.settings()
+            settings = self._environment.settings()
             found = suggest(self._cases(sessions, settings), settings, progress)
         finally:
             self._one.release()
@@ -95,7 +95,7 @@ class Suggesting:
 
         None of a session whose task type has weights of its own: the common ones do not touch it.
         """
-        facts = self._desk.facts(row)
+        facts = self._environment.facts(row)
         if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
             return []
         settings = settings_for(settings, facts)

@@ -15,9 +15,9 @@ from typing import Any
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
 from webapp.services.context.pruned_view import standing
-from webapp.services.planning.planning import Made
+from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.changes import Change
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.summaries.summarising import Span, Summarising, Text
 from webapp.store.log import MessageRow
 from webapp.store.sessions import SessionRow
@@ -39,15 +39,15 @@ class Prepared:
 class Covering:
     """Makes the summaries of plans."""
 
-    def __init__(self, desk: Desk, summarising: Summarising) -> None:
-        self._desk, self._store, self._summarising = desk, desk.store, summarising
+    def __init__(self, environment: Environment, summarising: Summarising) -> None:
+        self._environment, self._store, self._summarising = environment, environment.store, summarising
 
     @property
     def has_model(self) -> bool:
         """Whether a model is asked, which takes its time."""
         return self._summarising.has_model
 
-    def shown(self, made: Made) -> dict[str, Any] | None:
+    def shown(self, made: SessionPlan) -> dict[str, Any] | None:
         """The summary of a plan before it is written: what it would stand for, and the most that it may take."""
         planned = made.plan.summary
         if planned is None:
@@ -64,7 +64,12 @@ class Covering:
         }
 
     def prepare(
-        self, row: SessionRow, made: Made, *, ask: bool = True, cancelled: threading.Event | None = None
+        self,
+        row: SessionRow,
+        made: SessionPlan,
+        *,
+        ask: bool = True,
+        cancelled: threading.Event | None = None,
     ) -> Prepared | None:
         """Writes the summary of a plan, by a model where one is configured and `ask`; None where the plan has none.
 
@@ -86,7 +91,7 @@ class Covering:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
         return Prepared(span, text)
 
-    def _span(self, row: SessionRow, made: Made, positions: frozenset[int]) -> Span:
+    def _span(self, row: SessionRow, made: SessionPlan, positions: frozenset[int]) -> Span:
         """What the plan covers, and the summaries that go into the new one."""
         wanted = {made.view.nos[i] for i in positions}
         items = [
@@ -96,7 +101,7 @@ class Covering:
         ]
         if sum(isinstance(one.row, MessageRow) for one in items) != len(wanted):
             raise Conflict("the session has changed since; nothing is summarised, look at a new plan")
-        return Span(items, sum(one.tokens for one in items), self._desk.measure(row).counter)
+        return Span(items, sum(one.tokens for one in items), self._environment.measure(row).counter)
 
     def check(self, row: SessionRow, prepared: Prepared) -> None:
         """That all that is to be covered still stands where it stood, inside the caller's transaction.

@@ -19,11 +19,11 @@ from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
-from webapp.services.context.pruned_view import Standing, standing
+from webapp.services.context.pruned_view import ViewItem, standing
 from webapp.services.session.changes import Change, reason_of
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Totals, session_json
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.session.operation_answers import operation_json
 from webapp.services.session.times import iso
 from webapp.store.context import MESSAGE, PRUNED, SUMMARY
@@ -57,7 +57,7 @@ class Writes(Protocol):
 class Span:
     """What a summary is to cover, in order, and what the counter says it costs."""
 
-    items: Sequence[Standing]
+    items: Sequence[ViewItem]
     replaced: int
     counter: TokenCounter
 
@@ -91,8 +91,13 @@ class Text:
 class Summarising:
     """The use cases of summaries. `writes` is the model that is configured, None for none."""
 
-    def __init__(self, desk: Desk, views: Views, writes: Writes | None = None) -> None:
-        self._desk, self._store, self._views, self._writes = desk, desk.store, views, writes
+    def __init__(self, environment: Environment, histories: Histories, writes: Writes | None = None) -> None:
+        self._environment, self._store, self._histories, self._writes = (
+            environment,
+            environment.store,
+            histories,
+            writes,
+        )
 
     @property
     def has_model(self) -> bool:
@@ -155,8 +160,8 @@ class Summarising:
 
     def span(self, row: SessionRow) -> Span | None:
         """What a summary would cover now, inside the caller's snapshot; None where nothing would change."""
-        counter = self._desk.measure(row).counter
-        rules = ContextSettings.of(self._desk.settings_of(row))
+        counter = self._environment.measure(row).counter
+        rules = ContextSettings.of(self._environment.settings_of(row))
         items = standing(self._store, row)
         chosen = to_cover(items, rules.min_recent_messages)
         if not any(isinstance(s.row, MessageRow) for s in chosen):
@@ -178,7 +183,7 @@ class Summarising:
 
         Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
         """
-        words = ContextSettings.of(self._desk.settings_of(row)).summary_words
+        words = ContextSettings.of(self._environment.settings_of(row)).summary_words
         asked_words = words if most_words is None else min(words, most_words)
         below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
         empty = self._empty(span)
@@ -209,23 +214,23 @@ class Summarising:
         return covering(span.values, first=iso(first) or "", last=iso(last) or "")
 
     def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> dict[str, Any]:
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             self.check(row, span)
             summary = self.put(row, span, text)
             totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._desk.clock())
+            change = Change(self._store, row, totals, self._environment.clock())
             replace_span(change, span, summary)
             facts = {"summary": summary.n, "level": text.level, "model": text.model, "cost": text.cost}
             operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
-            self._views.drop(row.key)
-        self._desk.bus.publish(summarised_event(row, totals, summary), SessionUpdated(session_id))
+            self._histories.drop(row.key)
+        self._environment.bus.publish(summarised_event(row, totals, summary), SessionUpdated(session_id))
         count = len(span.messages)
         words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
         return {
             "summary": summary_json(summary, True),
             "operation": operation_json(operation, [operation]),
-            "session": session_json(self._desk, row, totals),
+            "session": session_json(self._environment, row, totals),
             "problems": list(text.problems),
             "message": words,
         }
@@ -244,7 +249,7 @@ class Summarising:
         summary = SummaryRow(
             self._store.summaries.next_number(row.key), value.text, value.depth, value.messages, text.judged.tokens,
             span.replaced, first, last, note or value.note, text.level, text.model, text.cost, tuple(covers), position,
-            row.next_no - 1, self._desk.clock(),
+            row.next_no - 1, self._environment.clock(),
         )  # fmt: skip
         self._store.summaries.add(row.key, summary)
         return summary
@@ -273,7 +278,7 @@ class Summarising:
 
     def _answered_since(self, row: SessionRow, nos: Collection[int]) -> bool:
         """Whether a result of a call in these messages stands outside them."""
-        view = self._views.of(row)
+        view = self._histories.of(row)
         places, features = view.positions(nos), view.history.features
         beside = ((p, other) for p in places for other in view.history.unit(p) if other not in places)
         return any(not set(features[p].calls).isdisjoint(features[other].results) for p, other in beside)
@@ -287,13 +292,13 @@ class Summarising:
             NotFound: there is no such session or summary.
             Conflict: it does not stand in the context.
         """
-        with self._desk.lock(session_id), self._store.write():
+        with self._environment.lock(session_id), self._store.write():
             row = self._store.sessions.get(session_id)
             found = self._find(row, n)
             if n not in self._store.summaries.standing_numbers(row.key):
                 raise Conflict(f"summary {n} does not stand in the context")
             totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._desk.clock())
+            change = Change(self._store, row, totals, self._environment.clock())
             below = [self._find(row, ref) for kind, ref in found.covers if kind == SUMMARY]
             numbers = [ref for kind, ref in found.covers if kind == MESSAGE]
             rows = self._store.log.messages(row.key, numbers)
@@ -304,18 +309,18 @@ class Summarising:
             operation = change.record(
                 "expand", "user", f"summary {n} expanded by hand", len(back), {"summary": n}
             )
-            self._views.drop(row.key)
+            self._histories.drop(row.key)
         ids = tuple(m.mid for m in back)
-        self._desk.bus.publish(ContextRestored(session_id, None, ids), SessionUpdated(session_id))
+        self._environment.bus.publish(ContextRestored(session_id, None, ids), SessionUpdated(session_id))
         return {
             "operation": operation_json(operation, [operation]),
-            "session": session_json(self._desk, row, totals),
+            "session": session_json(self._environment, row, totals),
             "event": None,
             "message": f"{len(back):,} messages back in the place of summary {n}",
         }
 
 
-def to_cover(items: Sequence[Standing], min_recent: int) -> list[Standing]:
+def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
     """All but system messages, what is pinned or waits for a result, and the recent messages, with their units."""
     units, links = Units(), [links_of(one.message) for one in items]
     for one_links in links:

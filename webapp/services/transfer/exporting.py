@@ -16,7 +16,7 @@ from scoring.formats import FORMATS
 from webapp.errors import Conflict, Invalid
 from webapp.services.context.assembling import Context
 from webapp.services.session.codec import json_bytes
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.transcripts_out import claude_rows, codex_rows
 
@@ -28,7 +28,7 @@ NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 class Exporting:
     """The use case of exporting one session."""
 
-    def __init__(self, desk: Desk, context: Context, own: OwnFormat) -> None:
+    def __init__(self, desk: Environment, context: Context, own: OwnFormat) -> None:
         self._desk, self._store, self._context, self._own = desk, desk.store, context, own
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:

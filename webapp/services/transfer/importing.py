@@ -30,7 +30,7 @@ from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.ingest import Added, Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat
@@ -49,7 +49,7 @@ _CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
 class Importing:
     """The use case of importing one file."""
 
-    def __init__(self, desk: Desk, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
+    def __init__(self, desk: Environment, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
         self._desk, self._store = desk, desk.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 

@@ -17,7 +17,7 @@ import orjson
 from scoring.history import Features
 from scoring.messages import Role, part_from_dict
 from scoring.tokens import GREATEST_FACTOR, LEAST_FACTOR
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 from webapp.store.sessions import SessionRow
 
 Record = Mapping[str, Any]
@@ -74,8 +74,8 @@ def _refuse_unless(sound: Callable[[Any], bool], row: Record, name: str) -> None
 
 
 def _is_state(value: Any) -> bool:
-    carried = Carried.from_dict(value or {})
-    return fits(carried, Carried) and LEAST_FACTOR <= carried.calibration.factor <= GREATEST_FACTOR
+    carried = SessionState.from_dict(value or {})
+    return fits(carried, SessionState) and LEAST_FACTOR <= carried.calibration.factor <= GREATEST_FACTOR
 
 
 def _are_parts(text: Any) -> bool:

@@ -15,9 +15,9 @@ import orjson
 from webapp.agents.recognise import COPPICE
 from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
-from webapp.services.session.environment import Desk
+from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_json, shown_title
-from webapp.services.session.histories import Views
+from webapp.services.session.histories import Histories
 from webapp.services.transfer.own_checks import check
 from webapp.store.indexed_text import indexed
 from webapp.store.session_dump import BATCH, SESSION_COLUMNS, TABLES
@@ -30,7 +30,7 @@ VERSION = 1
 class OwnFormat:
     """Writes and reads our own format."""
 
-    def __init__(self, desk: Desk, views: Views) -> None:
+    def __init__(self, desk: Environment, views: Histories) -> None:
         self._desk, self._store, self._views = desk, desk.store, views
 
     def lines(self, row: SessionRow) -> Iterator[bytes]:

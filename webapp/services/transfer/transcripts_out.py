@@ -28,7 +28,7 @@ from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 BATCH = 300
-Made = tuple[str, Iterator[bytes]]
+SessionPlan = tuple[str, Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class _Said:
         return FORMATS[name].write(turns_of([message]), gathered_sources([message]))
 
 
-def claude_rows(store: Store, row: SessionRow, now: int) -> Made:
+def claude_rows(store: Store, row: SessionRow, now: int) -> SessionPlan:
     """A transcript for Claude Code: (file name, lines)."""
     session = str(uuid.uuid4())
 
@@ -131,7 +131,7 @@ def _block(block: Any, results: Mapping[str, str]) -> Any:
     return block
 
 
-def codex_rows(store: Store, row: SessionRow, now: int) -> Made:
+def codex_rows(store: Store, row: SessionRow, now: int) -> SessionPlan:
     """A rollout for Codex: (file name, lines)."""
     session = str(uuid.uuid4())
     at = iso(now) or ""

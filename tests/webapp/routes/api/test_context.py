@@ -24,7 +24,7 @@ class TestAsking:
     def test_of_the_same_state_is_the_same_bytes(self, client: FlaskClient, app: Any) -> None:  # C1, C6
         """However much later; it says when it last changed."""
         first = client.get("/api/sessions/a/context").data
-        app.desk.clock = lambda: 4_000_000_000_000
+        app.environment.clock = lambda: 4_000_000_000_000
         assert client.get("/api/sessions/a/context").data == first
         client.post("/api/sessions/a/prune", json={"max_tokens": 12_000})
         after = client.get("/api/sessions/a/context")

@@ -24,7 +24,7 @@ def references(value: Any) -> set[str]:
 
 
 class TestTheDocument:
-    """Made from the route table."""
+    """SessionPlan from the route table."""
 
     def test_is_served(self, client: FlaskClient) -> None:
         """At its own address."""

@@ -15,7 +15,7 @@ from webapp.services.ingest.demo import Demo
 @pytest.fixture
 def demo(app: Any) -> Iterator[Demo]:
     """A demo in a hurry."""
-    made = Demo(app.desk, app.ingest, app.sessions, step_seconds=0.01)
+    made = Demo(app.environment, app.ingest, app.sessions, step_seconds=0.01)
     yield made
     made.stop()
 

@@ -171,7 +171,9 @@ class TestFollowing:
         extra = tmp_path / "elsewhere"
         extra.mkdir()
         (extra / f"{NAME}.jsonl").write_bytes(row(0))
-        following = Following(place.app.desk, place.app.ingest, (extra,), {"HOME": str(tmp_path / "none")})
+        following = Following(
+            place.app.environment, place.app.ingest, (extra,), {"HOME": str(tmp_path / "none")}
+        )
         assert [f.path.parent for f in following.discover()] == [extra]
         assert following.files_at(extra / f"{NAME}.jsonl")
         assert not following.files_at(tmp_path / "other.jsonl")

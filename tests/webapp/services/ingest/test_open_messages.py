@@ -6,14 +6,14 @@ from typing import Any
 
 from scoring.messages import Message, Text
 from tests.webapp.building import entry, followed, said, user
-from webapp.services.ingest.open_messages import GROUP_REACH, Openings
-from webapp.services.session.state import Carried
+from webapp.services.ingest.open_messages import GROUP_REACH, OpenMessages
+from webapp.services.session.state import SessionState
 
 
-def openings(app: Any, session: str = "s", estimate: int = 500) -> Openings:
+def openings(app: Any, session: str = "s", estimate: int = 500) -> OpenMessages:
     """The openings of a new batch for a session, whose context takes so many tokens."""
     row = app.store.sessions.get(session)
-    return Openings(app.store, row, Carried.from_dict(row.state), [], {}, lambda: estimate)
+    return OpenMessages(app.store, row, SessionState.from_dict(row.state), [], {}, lambda: estimate)
 
 
 class TestAnEntry:

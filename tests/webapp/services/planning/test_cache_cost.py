@@ -22,7 +22,7 @@ class TestCacheFigures:
     def test_follow_from_prices(self, app: Any) -> None:  # X9
         """Writes cost more than reads: break-even is where savings have paid for the rewrite."""
         plan = cache(app, "claude-sonnet-4-5")
-        bill, model = plan["cache"], app.desk.model("claude-sonnet-4-5")
+        bill, model = plan["cache"], app.environment.model("claude-sonnet-4-5")
         assert bill["saved_per_call"] == plan["freed"]
         assert 0 < bill["rewritten_once"] <= plan["after"]["tokens"]
         assert bill["saved_cost"] == pytest.approx(plan["freed"] * model.cached_price / 1e6, abs=1e-6)

@@ -61,7 +61,7 @@ class TestPage:
         followed(app, *conversation(8))
         app.prunes.apply("s", {"max_tokens": 400})
         row = app.store.sessions.get("s")
-        app.views.drop(row.key)
+        app.histories.drop(row.key)
         pending = app.messages.at_once("s", limit=7, role="user")
         assert (pending["pending"], pending["total"], pending["counts"]["all"]) == (True, 8, 32)
         whole = app.messages.page("s", limit=7, role="user")

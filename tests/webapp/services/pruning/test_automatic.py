@@ -45,7 +45,7 @@ def estimate(app: Any, session: str) -> tuple[int, int]:
     """What stands in the context, and what is usable, in estimated tokens."""
     row = app.store.sessions.get(session)
     totals = app.store.contexts.totals(row.key)
-    return sum(t for t, _ in totals[1].values()), usable_estimate(app.desk, row, totals)
+    return sum(t for t, _ in totals[1].values()), usable_estimate(app.environment, row, totals)
 
 
 def emergencies(events: list[Any]) -> list[ContextPruned]:
@@ -153,13 +153,13 @@ class TestSummarising:
 def by_a_model(app: Any, write: Any) -> Background:
     """Everything that happens by itself, with a model that writes summaries."""
     app.background.close()
-    summarising = Summarising(app.desk, app.views, write)
-    covering = Covering(app.desk, summarising)
+    summarising = Summarising(app.environment, app.histories, write)
+    covering = Covering(app.environment, summarising)
     planning = app.prunes._planning
-    prunes = Prunes(app.desk, app.views, planning, app.messages, covering)
-    ours = Automatic(app.desk, app.views, planning, prunes, covering, app.overflow)
+    prunes = Prunes(app.environment, app.histories, planning, app.messages, covering)
+    ours = Automatic(app.environment, app.histories, planning, prunes, covering, app.overflow)
     app.ingest.automatic = ours.after_append
-    return Background(app.desk, summarising, ours)
+    return Background(app.environment, summarising, ours)
 
 
 class TestTheEmergency:

@@ -36,7 +36,9 @@ def slow(app: Any) -> Any:
     """A session, and summaries by a slow model."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
-    background = Background(app.desk, Summarising(app.desk, app.views, model), app.automatic)
+    background = Background(
+        app.environment, Summarising(app.environment, app.histories, model), app.automatic
+    )
     yield model, background
     model.go.set()
     background.close()
@@ -162,15 +164,15 @@ class TestFill:
         app.ingest.append_records("s", [first, replace(answer, usage=usage(20_000), call_key="c")])
         app.ingest.append_records("s", entries(*conversation(6), start=10))
         regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
-        fill = fill_of(app.desk, app.store.sessions.get("s"))
+        fill = fill_of(app.environment, app.store.sessions.get("s"))
         assert fill.tools == regions["unseen"] > 0
         assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
     def test_counts_what_came_since_the_last_summary(self, app: Any) -> None:  # S3
         """The recent messages that stayed do not count again."""
         followed(app, *conversation(6), user("end"))
-        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 25
+        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 25
         app.summarising.summarise("s")
-        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 0
+        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 0
         app.ingest.append_records("s", entries(said("a"), user("b"), start=40))
-        assert fill_of(app.desk, app.store.sessions.get("s")).since_messages == 2
+        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 2

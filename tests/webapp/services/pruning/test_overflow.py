@@ -32,7 +32,7 @@ class TestOverflow:
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
         row = app.store.sessions.get(session)
-        usable = usable_estimate(app.desk, row, app.store.contexts.totals(row.key))
+        usable = usable_estimate(app.environment, row, app.store.contexts.totals(row.key))
         built = app.context.get(session)
         assert built["over_budget"] is None
         assert made["emergency"]["cut_protected"]
@@ -137,5 +137,7 @@ class TestOverflow:
         app.overflow.relieve(session)
         row = app.store.sessions.get(session)
         totals = app.store.contexts.totals(row.key)
-        assert sum(tokens for tokens, _ in totals[1].values()) <= usable_estimate(app.desk, row, totals)
+        assert sum(tokens for tokens, _ in totals[1].values()) <= usable_estimate(
+            app.environment, row, totals
+        )
         assert app.context.get(session)["over_budget"] is None

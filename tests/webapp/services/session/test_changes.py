@@ -19,7 +19,7 @@ def shorten(app: Any, no: int, tokens: int) -> int:
         change = Change(app.store, row, app.store.contexts.totals(row.key), 1)
         change.stand([message], {no: stand_in(tokens, {"call-0": "[cut]"})}, {})
         n = change.record("prune", "user", "manual", 1, {}).n
-    app.views.drop(row.key)
+    app.histories.drop(row.key)
     return n
 
 

@@ -63,58 +63,61 @@ class TestDesk:
         session = managed(app, settings={"fresh_tail": 3})
         app.settings.put({"aim_percent": 50, "fresh_tail": 9})
         row = app.store.sessions.get(session)
-        assert (app.desk.settings_of(row).fresh_tail, app.desk.settings_of(row).aim_percent) == (3, 50)
-        assert app.desk.settings().fresh_tail == 9
+        assert (
+            app.environment.settings_of(row).fresh_tail,
+            app.environment.settings_of(row).aim_percent,
+        ) == (3, 50)
+        assert app.environment.settings().fresh_tail == 9
 
     def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: Any) -> None:
         """What does not is left aside and told; it holds again once it goes."""
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
         told = app.sessions.get(session)
-        found = app.desk.settings_of(app.store.sessions.get(session))
+        found = app.environment.settings_of(app.store.sessions.get(session))
         assert (found.strategy, found.fresh_tail, found.aim_percent) == ("score", 3, 40)
         assert told["strategy"] == {"name": "score", "own": "score", "setting": "foresight"}
         [note] = told["notes"]
         assert note == "its own aim_percent is left aside: expected at most the target of 50 %, got 70"
         app.settings.put({"target_percent": 80})
         assert app.sessions.get(session)["notes"] == []
-        assert app.desk.settings_of(app.store.sessions.get(session)).aim_percent == 70
+        assert app.environment.settings_of(app.store.sessions.get(session)).aim_percent == 70
 
     def test_settings_of_another_version_do_no_harm(self, app: Any) -> None:
         """What is not understood does not hold; the rest does."""
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
-        app.desk.forget()
-        assert app.desk.settings() == FORESIGHT
+        app.environment.forget()
+        assert app.environment.settings() == FORESIGHT
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1, "fresh_tail": 3})
-        app.desk.forget()
-        assert app.desk.settings() == replace(FORESIGHT, fresh_tail=3)
+        app.environment.forget()
+        assert app.environment.settings() == replace(FORESIGHT, fresh_tail=3)
 
     def test_settings_and_models_of_another_process_arrive(
         self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Within a second, and its going back to the defaults as well."""
-        now = app.desk.clock()
-        monkeypatch.setattr(app.desk, "clock", lambda: now)
-        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        now = app.environment.clock()
+        monkeypatch.setattr(app.environment, "clock", lambda: now)
+        assert app.environment.settings().target_percent == FORESIGHT.target_percent
         other = build(config)
         other.settings.put({"target_percent": 55})
         other.models.put("own", {"window": 50_000})
-        assert app.desk.settings().target_percent == FORESIGHT.target_percent
+        assert app.environment.settings().target_percent == FORESIGHT.target_percent
         now += LOOK_MS
-        assert app.desk.settings().target_percent == 55
-        assert app.desk.model("own").window == 50_000
+        assert app.environment.settings().target_percent == 55
+        assert app.environment.model("own").window == 50_000
         other.settings.reset()
         now += LOOK_MS
-        assert app.desk.settings() == FORESIGHT
+        assert app.environment.settings() == FORESIGHT
         other.close()
 
     def test_a_lock_is_one_while_somebody_holds_it(self, app: Any) -> None:
         """Whoever asks for it meanwhile gets the same."""
-        held = app.desk.lock("s")
-        assert app.desk.lock("s") is held
-        assert app.desk.lock("t") is not held
+        held = app.environment.lock("s")
+        assert app.environment.lock("s") is held
+        assert app.environment.lock("t") is not held
 
     def test_keeps_nothing_of_sessions_that_are_not_there(self, app: Any) -> None:
         """Whatever ids are asked for."""
@@ -122,4 +125,4 @@ class TestDesk:
             with pytest.raises(NotFound):
                 app.ingest.append_messages(f"none-{n}", [])
         gc.collect()
-        assert len(app.desk._locks) == 0
+        assert len(app.environment._locks) == 0

@@ -12,7 +12,7 @@ from scoring.tokens import Calibration
 from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
 from webapp.services.session.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
-from webapp.services.session.state import Carried
+from webapp.services.session.state import SessionState
 
 REGION = st.dictionaries(
     st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),
@@ -41,7 +41,7 @@ class TestGauge:
         """Whatever is known, in both views."""
         totals = {0: agent, 1: pruned}
         for view in (0, 1) if followed else (1,):
-            found = gauge(Carried(known), totals, view, followed, 200_000)
+            found = gauge(SessionState(known), totals, view, followed, 200_000)
             assert sum(r["tokens"] for r in found["regions"]) == found["tokens"] >= 0
             assert all(r["tokens"] > 0 for r in found["regions"])
 
@@ -70,7 +70,7 @@ class TestScale:
     @given(REGION, KNOWN, st.integers(0, 300_000))
     def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
         """What fits in estimated tokens is not shown above the budget."""
-        scale = Scale(Carried(known), {0: {}, 1: region}, 1, False)
+        scale = Scale(SessionState(known), {0: {}, 1: region}, 1, False)
         estimate = scale.estimated(shown)
         assert scale.shown(estimate) <= shown + 1 or estimate == 0
         assert scale.shown(scale.estimate) == scale.tokens
@@ -113,8 +113,8 @@ class TestSession:
 
     def test_grows_by_turns(self) -> None:
         """The mean of the last turns, none before the second."""
-        assert growth_per_turn(Carried(turn_tokens=[100]), 500) is None
-        assert growth_per_turn(Carried(turn_tokens=[100, 200]), 500) == 200
+        assert growth_per_turn(SessionState(turn_tokens=[100]), 500) is None
+        assert growth_per_turn(SessionState(turn_tokens=[100, 200]), 500) == 200
 
 
 class TestTitles:

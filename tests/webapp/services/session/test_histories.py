@@ -8,15 +8,15 @@ import pytest
 
 from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
 from webapp.agents.records import Compaction
-from webapp.services.session.histories import View, Views
+from webapp.services.session.histories import Histories, SessionHistory
 
 
 def same(app: Any, session: str = "s") -> bool:
     """Whether the kept view equals one gathered anew."""
     row = app.store.sessions.get(session)
-    kept, fresh = app.views.of(row), Views(app.store).of(row)
+    kept, fresh = app.histories.of(row), Histories(app.store).of(row)
 
-    def facts(view: View) -> tuple[Any, ...]:
+    def facts(view: SessionHistory) -> tuple[Any, ...]:
         history = view.history
         return (
             view.nos,
@@ -40,19 +40,19 @@ class TestViews:
     def test_follow_appends_without_reading(self, app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """An append extends the history that is there."""
         followed(app, *conversation(2))
-        app.views.of(app.store.sessions.get("s"))
-        monkeypatch.setattr(Views, "_gather", lambda *_: pytest.fail("the view was read again"))
+        app.histories.of(app.store.sessions.get("s"))
+        monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
         app.ingest.append_records("s", entries(*conversation(2), start=50))
-        assert len(app.views.of(app.store.sessions.get("s")).nos) == 16
+        assert len(app.histories.of(app.store.sessions.get("s")).nos) == 16
 
     def test_know_what_stands_before_a_summary(self, app: Any) -> None:  # C8
         """A pin that stands before the summary; nothing once the summary is taken back."""
         followed(app, *conversation(6), user("end"))
         app.operations.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
-        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 1
         app.operations.undo("s", made["operation"]["n"])
-        assert app.views.of(app.store.sessions.get("s")).history.summarised == 0
+        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 0
 
     def test_know_the_agents_own_summary(self, app: Any) -> None:  # C8
         """It stands before what came after it, and is a message itself."""
@@ -60,14 +60,14 @@ class TestViews:
         followed(app, *conversation(3))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", None), summary])
         app.ingest.append_records("s", entries(*conversation(2), start=100))
-        assert app.views.of(app.store.sessions.get("s")).history.summarised == 1
+        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 1
         assert same(app)
 
     @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
     def test_are_read_anew_after_anything_else(self, app: Any, what: str) -> None:
         """Flags and context are those of the store."""
         followed(app, *conversation(3), user("end"))
-        app.views.of(app.store.sessions.get("s"))
+        app.histories.of(app.store.sessions.get("s"))
         getattr(app.operations, what)("s", mid(app, "s", 2))
         assert same(app)
 
@@ -75,7 +75,7 @@ class TestViews:
         """A further block of a call changes what is there."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
-        app.views.of(app.store.sessions.get("s"))
+        app.histories.of(app.store.sessions.get("s"))
         app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
         assert same(app)
 
@@ -86,16 +86,16 @@ class TestViews:
         app.settings.put({"keywords": []})
         app.prunes.plan("s", {})
         row = app.store.sessions.get("s")
-        rated = app.views.of(row).ratings
-        app.views.drop(row.key)
+        rated = app.histories.of(row).ratings
+        app.histories.drop(row.key)
         assert rated
-        assert app.views.of(row).ratings is rated
-        app.views.forget(row.key)
-        assert app.views.of(row).ratings == {}
+        assert app.histories.of(row).ratings is rated
+        app.histories.forget(row.key)
+        assert app.histories.of(row).ratings == {}
 
     def test_are_forgotten_least_recently_used_first(self, app: Any) -> None:
         """When there are too many messages in all."""
-        views = Views(app.store, messages_kept=10)
+        views = Histories(app.store, messages_kept=10)
         rows = []
         for name in ("a", "b", "c"):
             followed(app, *conversation(1), session_id=name)
@@ -118,4 +118,4 @@ class TestViews:
             app.store.contexts.set_stand_ins(
                 row.key, 1, [(message.first_seq, stand_in(7, {"call-0": "cut"}))]
             )
-        assert Views(app.store).of(row).history.tokens[2] == 7
+        assert Histories(app.store).of(row).history.tokens[2] == 7

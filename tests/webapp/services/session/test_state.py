@@ -8,7 +8,7 @@ from scoring.tokens import Calibration, started
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
 from webapp.agents.claude_code.unwritten import STEPS, WORDS
-from webapp.services.session.state import TRAIL_POINTS, Carried
+from webapp.services.session.state import TRAIL_POINTS, SessionState
 
 
 class TestCarried:
@@ -16,7 +16,7 @@ class TestCarried:
 
     def test_stay_small(self) -> None:
         """After ten thousand messages they take no more room than after a hundred."""
-        carried = Carried()
+        carried = SessionState()
         for n in range(10_000):
             carried.remember_gauge(n)
             carried.remember_turn(n)
@@ -26,7 +26,7 @@ class TestCarried:
 
     def test_keep_an_even_trail_of_all_that_was(self) -> None:
         """Thinned out, from beginning to end."""
-        carried = Carried()
+        carried = SessionState()
         for n in range(1_000):
             carried.remember_gauge(n)
         steps = {b - a for a, b in zip(carried.trail, carried.trail[1:], strict=False)}
@@ -35,14 +35,14 @@ class TestCarried:
 
     def test_begin_anew_after_a_fall(self) -> None:
         """Growth a turn does not reach across a prune."""
-        carried = Carried()
+        carried = SessionState()
         for tokens in (100, 200, 50, 80):
             carried.remember_turn(tokens)
         assert carried.turn_tokens == [50, 80]
 
     def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
         """A session that reports no usage: the reminder is in its context, and goes with it."""
-        carried, counter = Carried(), Estimator()
+        carried, counter = SessionState(), Estimator()
         for n in range(STEPS[0] + 1):
             carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
         assert carried.calibration.unseen == WORDS
@@ -53,6 +53,6 @@ class TestCarried:
 
     def test_come_back_from_json(self) -> None:
         """As they were; what another version wrote is passed over."""
-        carried = Carried(Calibration(factor=1.2, known=True), fired=True, ends={"a": 3})
+        carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": 3})
         data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
-        assert Carried.from_dict(data) == carried
+        assert SessionState.from_dict(data) == carried

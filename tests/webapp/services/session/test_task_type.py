@@ -90,27 +90,27 @@ class TestTaskType:
         """It is the log that is looked at, and the plan sees the same."""
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
-        before = app.views.of(row).history.facts
+        before = app.histories.of(row).history.facts
         app.prunes.apply("s", {"max_tokens": 40})
         assert of(app)["name"] == "coding"
         row = app.store.sessions.get("s")
-        assert app.views.of(row).history.facts == app.desk.facts(row) == before
+        assert app.histories.of(row).history.facts == app.environment.facts(row) == before
 
     def test_counts_a_message_once_that_comes_in_parts(self, app: Any) -> None:
         """Rows of one call are one message, whenever they come."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         for n, tool in enumerate(("Read", "Edit")):
             app.ingest.append_records("s", [entry(n, call(f"c{n}", tool), group="g")])
-        facts = app.desk.facts(app.store.sessions.get("s"))
+        facts = app.environment.facts(app.store.sessions.get("s"))
         assert (facts.messages, facts.tools) == (1, {"Read": 1, "Edit": 1})
 
     def test_is_known_to_an_open_view_after_an_append(self, app: Any) -> None:
         """A view that is extended counts as one that is gathered anew."""
         followed(app, *conversation(3))
-        app.views.of(app.store.sessions.get("s"))
+        app.histories.of(app.store.sessions.get("s"))
         app.ingest.append_records("s", entries(*work(9), start=50))
         row = app.store.sessions.get("s")
-        assert app.views.of(row).history.facts == app.desk.facts(row)
+        assert app.histories.of(row).history.facts == app.environment.facts(row)
 
     def test_is_counted_for_sessions_that_were_there_before(self, app: Any) -> None:
         """Their logs are read once, when the store is brought up to date."""
@@ -197,15 +197,15 @@ class TestPlans:
         followed(app, *talk(4))
         app.ingest.append_records("s", entries(user("marmalade"), start=60))
         row = app.store.sessions.get("s")
-        assert app.views.of(row).history.keywords[-1] == 1.0
+        assert app.histories.of(row).history.keywords[-1] == 1.0
 
     def test_are_not_learned_from_where_the_common_weights_do_not_count(self, app: Any) -> None:  # X15, B18
         """A session whose type has weights of its own says nothing of the common ones."""
         words = [user(f"the code is code_{n}") for n in range(30)]
         followed(app, *words, user("which was first?"), said("code_0 and code_1"))
-        settings = app.desk.settings()
+        settings = app.environment.settings()
         assert app.suggesting._cases(["s"], settings)
         app.settings.put(
             {"task_types": {"chat": {"weights": dict(DEFAULT_TASK_TYPES.support.weights or {})}}}
         )
-        assert app.suggesting._cases(["s"], app.desk.settings()) == []
+        assert app.suggesting._cases(["s"], app.environment.settings()) == []

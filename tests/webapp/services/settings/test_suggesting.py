@@ -37,7 +37,7 @@ def asking(app: Any, session: int, **columns: Any) -> str:
 
 def cases(app: Any, *names: str) -> list[Case]:
     """What would be learned from."""
-    found: list[Case] = app.suggesting._cases(names, app.desk.settings())
+    found: list[Case] = app.suggesting._cases(names, app.environment.settings())
     return found
 
 

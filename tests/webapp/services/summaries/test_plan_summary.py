@@ -41,8 +41,8 @@ class Model:
 
 def prunes_by(app: Any, model: Model) -> Prunes:
     """Pruning with a model that writes the summaries."""
-    covering = Covering(app.desk, Summarising(app.desk, app.views, model))
-    return Prunes(app.desk, app.views, app.prunes._planning, app.messages, covering)
+    covering = Covering(app.environment, Summarising(app.environment, app.histories, model))
+    return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, covering)
 
 
 class TestAPlan:

@@ -199,7 +199,7 @@ class Model:
 def with_model(app: Any, model: Model) -> Summarising:
     """Summaries by a model."""
     followed(app, *conversation(6), user("end"))
-    return Summarising(app.desk, app.views, model)
+    return Summarising(app.environment, app.histories, model)
 
 
 class TestByAModel:
@@ -256,7 +256,7 @@ class TestByAModel:
             return Written(GOOD)
 
         with pytest.raises(Conflict, match="a result has come"):
-            Summarising(app.desk, app.views, meanwhile).summarise("s")
+            Summarising(app.environment, app.histories, meanwhile).summarise("s")
         assert app.operations.list("s") == []
         assert list(app.verify()) == []
 
