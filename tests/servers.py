@@ -16,6 +16,7 @@ from flask import Flask
 
 from webapp.config import Config
 from webapp.serving.server import Running, WerkzeugServer, listen, url_of
+from webapp.wiring import App
 
 LOOPBACK = "127.0.0.1"
 
@@ -25,7 +26,7 @@ class Server:
     """`url` has no slash at its end; `app` holds the services, `flask` the WSGI application over them."""
 
     url: str
-    app: Any
+    app: App
     flask: Flask
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from webapp.agents.records import Entry, Usage
+from webapp.wiring import App
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -56,14 +57,14 @@ def usage(input_tokens: int, output_tokens: int = 10) -> Usage:
     return Usage(input_tokens, output_tokens)
 
 
-def followed(app: Any, *messages: Message, session_id: str = "s", **columns: Any) -> str:
+def followed(app: App, *messages: Message, session_id: str = "s", **columns: Any) -> str:
     """A followed session with these messages; its id."""
     app.ingest.ensure(session_id, "claude-code", **columns)
     app.ingest.append_records(session_id, entries(*messages))
     return session_id
 
 
-def managed(app: Any, *messages: dict[str, Any], **data: Any) -> str:
+def managed(app: App, *messages: dict[str, Any], **data: Any) -> str:
     """A managed session with these wire messages; its id."""
     session_id: str = app.sessions.create({"model": "gpt-5", **data})["id"]
     if messages:
@@ -76,19 +77,19 @@ def wire(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "content": text}
 
 
-def context_numbers(app: Any, session_id: str, view: int = 1) -> list[int]:
+def context_numbers(app: App, session_id: str, view: int = 1) -> list[int]:
     """Numbers of the messages in a view, in order."""
     row = app.store.sessions.get(session_id)
     return [item.ref for item in app.store.contexts.items(row.key, view)]
 
 
-def mid(app: Any, session_id: str, no: int) -> str:
+def mid(app: App, session_id: str, no: int) -> str:
     """The id of a message by its number."""
     row = app.store.sessions.get(session_id)
     return str(app.store.log.message(row.key, no).mid)
 
 
-def heard(app: Any) -> list[Any]:
+def heard(app: App) -> list[Any]:
     """The events that are published from now on."""
     events: list[Any] = []
     app.bus.subscribe(events.append)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -13,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.servers import Server, running_server
 from webapp import create_app
 from webapp.config import Config
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def config(tmp_path: Path) -> Config:
 
 
 @pytest.fixture
-def app(config: Config) -> Iterator[Any]:
+def app(config: Config) -> Iterator[App]:
     """The services over a fresh store."""
     made = build(config)
     yield made
@@ -31,7 +30,7 @@ def app(config: Config) -> Iterator[Any]:
 
 
 @pytest.fixture
-def flask_app(config: Config, app: Any) -> Iterator[Flask]:
+def flask_app(config: Config, app: App) -> Iterator[Flask]:
     """The WSGI application over the services, Socket.IO included."""
     made = create_app(config, app=app)
     yield made

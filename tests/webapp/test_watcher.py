@@ -13,6 +13,7 @@ from tests.webapp.services.ingest.test_following import NAME, Place, row
 from webapp.events import MessagesAppended, ProblemReported
 from webapp.services.ingest.following import PORTION_RECORDS
 from webapp.watcher import Watcher
+from webapp.wiring import App
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made.app.close()
 
 
-def when(app: Any, kind: type, count: int = 1) -> Event:
+def when(app: App, kind: type, count: int = 1) -> Event:
     """Is set at the n-th event of a kind."""
     done, seen = Event(), list[Any]()
 

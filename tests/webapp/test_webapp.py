@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from pathlib import Path
 
 from flask import Flask
 
 from tests.shared import ROOT
 from webapp import create_app
 from webapp.config import Config
+from webapp.wiring import App
 
 
 class TestCreateApp:
@@ -23,7 +24,7 @@ class TestCreateApp:
         flask_app.extensions["coppice.live"].close()
         flask_app.extensions["coppice"].close()
 
-    def test_takes_services_that_are_there(self, flask_app: Flask, app: Any) -> None:
+    def test_takes_services_that_are_there(self, flask_app: Flask, app: App) -> None:
         """So that a server and a watcher share them."""
         assert flask_app.extensions["coppice"] is app
 
@@ -39,13 +40,13 @@ class TestCreateApp:
         ):
             assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
 
-    def test_lets_in_the_hosts_that_are_configured(self, app: Any, tmp_path: Any) -> None:
+    def test_lets_in_the_hosts_that_are_configured(self, app: App, tmp_path: Path) -> None:
         """By name."""
         flask_app = create_app(Config(db=tmp_path / "x.db", allowed_hosts=("Box.local",)), app=app)
         assert flask_app.test_client().get("/", headers={"Host": "box.local:5000"}).status_code == 200
         flask_app.extensions["coppice.live"].close()
 
-    def test_lets_in_the_address_that_it_listens_on(self, app: Any, tmp_path: Any) -> None:
+    def test_lets_in_the_address_that_it_listens_on(self, app: App, tmp_path: Path) -> None:
         """It is the one that was printed; all addresses together are none."""
         for host, name, status in (
             ("192.168.1.5", "192.168.1.5:5000", 200),
@@ -59,7 +60,7 @@ class TestCreateApp:
             assert flask_app.test_client().get("/", headers={"Host": name}).status_code == status
             flask_app.extensions["coppice.live"].close()
 
-    def test_asks_for_the_token_that_is_configured(self, app: Any, tmp_path: Any) -> None:
+    def test_asks_for_the_token_that_is_configured(self, app: App, tmp_path: Path) -> None:
         """Of the API, not of the page."""
         flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
         client = flask_app.test_client()

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
 from tests.webapp.building import entry, user
 from webapp.commands.common import ago_text, counted, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
+from webapp.wiring import App
 
 
 class TestNamingASession:
     """An id, or enough of its beginning."""
 
     @pytest.fixture(autouse=True)
-    def sessions(self, app: Any) -> None:
+    def sessions(self, app: App) -> None:
         """Three sessions."""
         for name in ("abc-1", "abc-2", "xyz"):
             app.sessions.create({"id": name, "model": "gpt-5"})
 
-    def test_takes_the_id_or_its_beginning(self, app: Any) -> None:
+    def test_takes_the_id_or_its_beginning(self, app: App) -> None:
         """As long as it is the only one."""
         assert [find_session(app, name)["id"] for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
 
-    def test_refuses_a_beginning_of_several(self, app: Any) -> None:
+    def test_refuses_a_beginning_of_several(self, app: App) -> None:
         """And names some."""
         with pytest.raises(Invalid, match=r"2 sessions begin with abc: abc-\d, abc-\d; give more of the id"):
             find_session(app, "abc")
 
-    def test_takes_the_beginning_of_one_with_sub_agents(self, app: Any) -> None:
+    def test_takes_the_beginning_of_one_with_sub_agents(self, app: App) -> None:
         """Whose ids all begin with its own: they are named in full."""
         app.ingest.ensure("def-1", "claude-code")
         app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
         assert find_session(app, "def")["id"] == "def-1"
         assert find_session(app, "def-1.ag")["id"] == "def-1.agent-a"
 
-    def test_says_when_there_is_none(self, app: Any) -> None:
+    def test_says_when_there_is_none(self, app: App) -> None:
         """With what was asked for."""
         with pytest.raises(NotFound, match="nobody"):
             find_session(app, "nobody")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 class TestServe:
     """Options become the configuration."""
 
-    def test_hands_over_what_was_said(self, run: Any, asked: list[Any], tmp_path: Any) -> None:
+    def test_hands_over_what_was_said(self, run: Any, asked: list[Any], tmp_path: Path) -> None:
         """Folders, hosts, and whether to follow at all."""
         done = run(
             "serve", "--port", 0, "--watch", tmp_path / "a", "--watch", tmp_path / "b",
@@ -62,7 +63,7 @@ class TestServe:
         done = run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote")
         assert "http://127.0.0.1:" in done.out
 
-    def test_says_which_folder_is_not_there(self, run: Any, asked: list[Any], tmp_path: Any) -> None:
+    def test_says_which_folder_is_not_there(self, run: Any, asked: list[Any], tmp_path: Path) -> None:
         """It may be misspelt; it is followed once it is there."""
         done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0

@@ -16,12 +16,13 @@ from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, ProblemReported, SessionUpdated, SettingsChanged
 from webapp.live.gateway import LAG_LIMIT, Gateway
 from webapp.live.throttle import RATE
+from webapp.wiring import App
 
 PATIENCE_SECONDS = 5.0
 
 
 @pytest.fixture
-def gateway(flask_app: Flask, app: Any) -> Gateway:
+def gateway(flask_app: Flask, app: App) -> Gateway:
     """The gateway of an application with one session, `a`."""
     app.sessions.create({"id": "a", "model": "gpt-5"})
     found: Gateway = flask_app.extensions["coppice.live"]
@@ -74,7 +75,7 @@ class TestRooms:
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
 
     def test_a_page_that_was_away_gets_what_it_missed(
-        self, visitor: Page, app: Any, gateway: Gateway
+        self, visitor: Page, app: App, gateway: Gateway
     ) -> None:
         """As the same messages, with the same revisions, and nothing twice."""
         visitor.says("subscribe", {"room": "overview"})
@@ -85,14 +86,14 @@ class TestRooms:
         assert [m["revision"] for m in again.hears("session:updated")] == [second]
 
     @staticmethod
-    def rename(app: Any, visitor: Page, title: str) -> int:
+    def rename(app: App, visitor: Page, title: str) -> int:
         """Renames the session and waits until the page knows; the revision of that message."""
         visitor.told.clear()
         app.sessions.patch("a", {"title": title})
         found: int = visitor.hears("session:updated")[-1]["revision"]
         return found
 
-    def test_revisions_grow_by_one(self, visitor: Page, app: Any) -> None:
+    def test_revisions_grow_by_one(self, visitor: Page, app: App) -> None:
         """In each room for itself."""
         start = visitor.says("subscribe", {"room": "overview"})["revision"]
         revisions = [self.rename(app, visitor, title) for title in "abc"]
@@ -103,7 +104,7 @@ class TestRooms:
         """In the shape of the API's errors."""
         assert visitor.says("subscribe", {"room": room})["error"]["type"] == "not_found"
 
-    def test_a_page_that_left_hears_nothing(self, visitor: Page, app: Any) -> None:
+    def test_a_page_that_left_hears_nothing(self, visitor: Page, app: App) -> None:
         """Leaving is as quick as coming."""
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
@@ -116,13 +117,13 @@ class TestRooms:
 class TestMessages:
     """What happens inside is told in the words of the interface."""
 
-    def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: Any) -> None:
+    def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: App) -> None:
         """With the settings that hold now."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(SettingsChanged())
         assert "settings" in visitor.hears("settings:changed")[0]
 
-    def test_a_prune_is_told_with_its_figures(self, visitor: Page, app: Any) -> None:  # B14
+    def test_a_prune_is_told_with_its_figures(self, visitor: Page, app: App) -> None:  # B14
         """Tokens before and after, and the messages that went, in the session's room."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ContextPruned("a", 1, "manual", 100, 60, 2, ("m1", "m2"), 1.0))
@@ -130,20 +131,20 @@ class TestMessages:
         assert (told["original"], told["final"], told["removed"], told["tokenReduction"]) == (100, 60, 2, 40)
         assert told["removed_ids"] == ["m1", "m2"]
 
-    def test_a_problem_is_a_toast(self, visitor: Page, app: Any) -> None:
+    def test_a_problem_is_a_toast(self, visitor: Page, app: App) -> None:
         """Where it belongs."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ProblemReported("a", "line 212 is not JSON"))
         assert visitor.hears("toast:warning")[0]["message"] == "line 212 is not JSON"
 
-    def test_a_deleted_session_is_said_to_be_gone(self, visitor: Page, app: Any) -> None:
+    def test_a_deleted_session_is_said_to_be_gone(self, visitor: Page, app: App) -> None:
         """Also to those who look at it, whatever else was still to be told of it."""
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
         app.sessions.delete("a")
         assert {m["room"] for m in visitor.hears("session:deleted", count=2)} == {"session:a", "overview"}
 
-    def test_an_append_sends_the_session_once(self, visitor: Page, app: Any) -> None:
+    def test_an_append_sends_the_session_once(self, visitor: Page, app: App) -> None:
         """In its own room the figures hold it, and nothing else does."""
         visitor.says("subscribe", {"room": "session:a"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
@@ -153,7 +154,7 @@ class TestMessages:
             "context:stats"
         ]
 
-    def test_appended_messages_come_as_rows(self, visitor: Page, app: Any) -> None:
+    def test_appended_messages_come_as_rows(self, visitor: Page, app: App) -> None:
         """With their scores and fates, and the figures after them."""
         visitor.says("subscribe", {"room": "session:a"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello"}])
@@ -165,7 +166,7 @@ class TestMessages:
 class TestFloods:
     """At most ten messages a second, and nothing lost."""
 
-    def test_are_told_as_a_few_messages(self, visitor: Page, app: Any) -> None:
+    def test_are_told_as_a_few_messages(self, visitor: Page, app: App) -> None:
         """A thousand appends within a moment: their count is whole, the messages are few."""
         visitor.says("subscribe", {"room": "session:a"})
         for n in range(1000):
@@ -176,7 +177,7 @@ class TestFloods:
         assert sum(m["count"] for m in visitor.hears("messages:appended")) == 1000
         assert len(visitor.told) <= 4 * RATE
 
-    def test_never_hold_up_a_publisher(self, gateway: Gateway, visitor: Page, app: Any) -> None:
+    def test_never_hold_up_a_publisher(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """Publishing returns while the thread that tells is stuck in reading."""
         visitor.says("subscribe", {"room": "overview"})
         stuck, free = threading.Event(), threading.Event()
@@ -197,7 +198,7 @@ class TestFloods:
             free.set()
         assert visitor.hears("session:updated")
 
-    def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: Any) -> None:
+    def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """What could not be read is read again."""
         visitor.says("subscribe", {"room": "overview"})
         answers: list[Any] = [BusyStore("busy"), {"id": "a", "title": "at last"}]
@@ -212,7 +213,7 @@ class TestFloods:
         app.bus.publish(SessionUpdated("a"))
         assert visitor.hears("session:updated")[0]["title"] == "at last"
 
-    def test_nobody_looks_at_cost_nothing(self, gateway: Gateway, app: Any) -> None:
+    def test_nobody_looks_at_cost_nothing(self, gateway: Gateway, app: App) -> None:
         """No row is read for an empty room."""
         gateway.app.sessions.get = None
         for _ in range(10):
@@ -243,7 +244,7 @@ class TestWhatPagesAsk:
         """Whatever is wrong with it."""
         assert visitor.says(event, data)["error"]["type"] == kind
 
-    def test_may_be_a_plan_a_prune_and_its_undo(self, visitor: Page, app: Any) -> None:  # X1, X2
+    def test_may_be_a_plan_a_prune_and_its_undo(self, visitor: Page, app: App) -> None:  # X1, X2
         """The plan shown is the plan applied, and undo gives everything back."""
         texts = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} " * 400} for n in range(60)]
         app.ingest.append_messages("a", texts)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, OperationUndone
+from webapp.wiring import App
 
 
 def samples(client: FlaskClient) -> dict[str, float]:
@@ -31,7 +30,7 @@ class TestLiveness:
         assert client.get("/healthz").json == {"status": "ok"}
 
     def test_fails_with_the_store(
-        self, client: FlaskClient, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, client: FlaskClient, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """503, with the reason."""
 
@@ -46,7 +45,7 @@ class TestLiveness:
 class TestMetrics:
     """GET /metrics, in Prometheus' text format."""
 
-    def test_count_what_happened(self, client: FlaskClient, app: Any) -> None:  # X16
+    def test_count_what_happened(self, client: FlaskClient, app: App) -> None:  # X16
         """Appends, prunes by reason, tokens freed, undone operations."""
         app.bus.publish(MessagesAppended("a", (1, 2), 2))
         app.bus.publish(ContextPruned("a", 1, "automatic", 100, 60, 2, (), 1.0))
@@ -57,7 +56,7 @@ class TestMetrics:
         assert found["coppice_tokens_freed_total"] == 40
         assert found["coppice_operations_undone_total"] == 2
 
-    def test_tell_how_full_each_session_is(self, client: FlaskClient, app: Any) -> None:  # X16
+    def test_tell_how_full_each_session_is(self, client: FlaskClient, app: App) -> None:  # X16
         """By id, source and model."""
         app.sessions.create({"id": "a", "model": "gpt-5"})
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])

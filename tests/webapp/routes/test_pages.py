@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 
 from webapp import create_app
 from webapp.config import Config
+from webapp.wiring import App
 
 PAGES = {
     "/": "coppice-overview",
@@ -27,7 +29,7 @@ def script(path: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def session(app: Any) -> None:
+def session(app: App) -> None:
     """A session to look at, with a title that tries to be markup."""
     app.sessions.create({"id": "a", "model": "gpt-5", "title": "<img src=x onerror=alert(1)>"})
 
@@ -73,7 +75,7 @@ class TestPages:
         """Whatever a session is called."""
         assert "<img src=x" not in client.get("/sessions/a").text
 
-    def test_change_nothing_by_being_looked_at(self, client: FlaskClient, app: Any) -> None:
+    def test_change_nothing_by_being_looked_at(self, client: FlaskClient, app: App) -> None:
         """The session is what it was."""
         before = app.sessions.get("a")["version"]
         for path in PAGES:
@@ -85,7 +87,7 @@ class TestPagesBehindAToken:
     """What somebody without the token can learn from them."""
 
     @pytest.fixture
-    def stranger(self, app: Any, tmp_path: Any) -> Any:
+    def stranger(self, app: App, tmp_path: Path) -> Any:
         """A client that has not brought the token yet."""
         flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
         yield flask_app.test_client()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from tests.webapp.building import conversation, followed, user
 from webapp.store import Store
+from webapp.wiring import App
 
 
 class TestDump:
     """Rows out and in."""
 
-    def test_loads_to_the_same_rows(self, app: Any, tmp_path: Path) -> None:  # S1
+    def test_loads_to_the_same_rows(self, app: App, tmp_path: Path) -> None:  # S1
         """What was loaded dumps to the same records."""
         followed(app, *conversation(6), user("end"))
         app.prunes.apply("s", {"max_tokens": 400})

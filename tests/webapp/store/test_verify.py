@@ -8,6 +8,7 @@ import pytest
 
 from tests.webapp.building import call, conversation, entry, followed, result, said, user
 from webapp.store.context import PRUNED
+from webapp.wiring import App
 
 # What somebody might do to the database behind our back -> words of the fault that has to be found.
 DAMAGE = {
@@ -37,7 +38,7 @@ DAMAGE = {
 
 
 @pytest.fixture
-def app_with_session(app: Any) -> Any:
+def app_with_session(app: App) -> Any:
     """A session with a call and its result, and one with a summary."""
     followed(app, user("go"), call("c1"), result("c1", "out"), said("done"), user("more"))
     followed(app, *conversation(6), session_id="t")
@@ -48,18 +49,18 @@ def app_with_session(app: Any) -> Any:
 class TestVerify:
     """The proof of the store."""
 
-    def test_finds_nothing_in_a_sound_store(self, app_with_session: Any) -> None:
+    def test_finds_nothing_in_a_sound_store(self, app_with_session: App) -> None:
         """No false alarm."""
         assert list(app_with_session.verify()) == []
 
     @pytest.mark.parametrize("damage", DAMAGE)
-    def test_finds_damage(self, app_with_session: Any, damage: str) -> None:
+    def test_finds_damage(self, app_with_session: App, damage: str) -> None:
         """Each kind of change from outside is told in words."""
         with app_with_session.store.write():
             app_with_session.store.db.run(damage)
         assert any(DAMAGE[damage] in fault for fault in app_with_session.verify())
 
-    def test_finds_a_pair_that_was_torn(self, app_with_session: Any) -> None:  # P4
+    def test_finds_a_pair_that_was_torn(self, app_with_session: App) -> None:  # P4
         """A result without its call is a fault, although every reference holds."""
         app = app_with_session
         app.operations.drop("s", f"2-{app.store.log.message(1, 2).id.hex()}")
@@ -74,7 +75,7 @@ class TestVerify:
         [fault] = app.verify()
         assert fault == "session s: a result of c1 is in the context, its call (message 2) is not"
 
-    def test_finds_an_entry_that_was_given_to_another_message(self, app: Any) -> None:
+    def test_finds_an_entry_that_was_given_to_another_message(self, app: App) -> None:
         """Although every hash holds and every message has entries."""
         blocks = [entry(2, said("one"), group="g"), entry(3, said("two"), group="g")]
         app.ingest.ensure("s", "claude-code")

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from webapp.routes.api import routes
+from webapp.wiring import App
 
 PROMISED = """
 GET /sessions, POST /sessions, GET /sessions/{}, PATCH /sessions/{}, DELETE /sessions/{}, POST /sessions/{}/messages,
@@ -32,7 +33,7 @@ class TestTheApi:
         served = {f"{route.method} {shape(route.path)}" for route in routes()}
         assert {one.strip() for one in PROMISED.split(",")} <= served
 
-    def test_changes_nothing_by_being_read(self, client: FlaskClient, app: Any, ids: list[str]) -> None:
+    def test_changes_nothing_by_being_read(self, client: FlaskClient, app: App, ids: list[str]) -> None:
         """No GET has an effect on the session, its context or its history."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         before = (app.sessions.get("a")["version"], client.get("/api/sessions/a/context").json["messages"])

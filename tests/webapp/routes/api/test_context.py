@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from webapp.wiring import App
+
 pytestmark = pytest.mark.usefixtures("ids")
 
 
@@ -21,7 +23,7 @@ class TestAsking:
         assert context["tokens"] > 0
         assert context["as_of"].endswith("Z")
 
-    def test_of_the_same_state_is_the_same_bytes(self, client: FlaskClient, app: Any) -> None:  # C1, C6
+    def test_of_the_same_state_is_the_same_bytes(self, client: FlaskClient, app: App) -> None:  # C1, C6
         """However much later; it says when it last changed."""
         first = client.get("/api/sessions/a/context").data
         app.environment.clock = lambda: 4_000_000_000_000

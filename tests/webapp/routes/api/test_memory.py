@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from flask.testing import FlaskClient
 
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
+from webapp.wiring import App
 
 
 @pytest.fixture
-def session(app: Any) -> str:
+def session(app: App) -> str:
     """A session with enough to summarise."""
     return followed(app, *conversation(6), user("end"))
 
@@ -41,7 +40,7 @@ class TestMemories:
             answer = client.get(f"/api/{kind}/{name}")
             assert (answer.status_code, answer.json["error"]["message"]) == (404, f"no such {word}: {name}")
 
-    def test_are_recorded_from_a_message(self, client: FlaskClient, app: Any, session: str) -> None:  # M8
+    def test_are_recorded_from_a_message(self, client: FlaskClient, app: App, session: str) -> None:  # M8
         """With one request."""
         made = client.post(
             "/api/learnings", json={"session_id": session, "message_id": mid(app, session, 25)}
@@ -49,7 +48,7 @@ class TestMemories:
         assert (made.status_code, made.json["text"]) == (201, "end")
         assert client.get(f"/api/sessions/{session}/proposals").json == {"proposals": []}
 
-    def test_are_proposed_dismissed_and_proposed_again(self, client: FlaskClient, app: Any) -> None:  # M8
+    def test_are_proposed_dismissed_and_proposed_again(self, client: FlaskClient, app: App) -> None:  # M8
         """Across sessions and in one."""
         words = "Never run the migration twice because it drops the table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words), session_id="p")
@@ -94,7 +93,7 @@ class TestOverflow:
     """For an agent in need."""
 
     def test_takes_no_more_than_it_takes_where_no_provider_refused(
-        self, client: FlaskClient, app: Any
+        self, client: FlaskClient, app: App
     ) -> None:  # S5, B7
         """As the plan panel asks: by the user, without halving the turns; a context that fits is left alone."""
         app.models.put("small", {"window": 16_384})

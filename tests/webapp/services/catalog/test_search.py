@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import call, conversation, followed, mid, result, user
 from webapp.errors import NotFound
 from webapp.services.catalog.search import SNIPPET_CHARS, snippet
+from webapp.wiring import App
 
 
 class TestArchive:
     """What is out of the context."""
 
-    def test_holds_what_was_taken_out_and_nothing_else(self, app: Any) -> None:  # B15
+    def test_holds_what_was_taken_out_and_nothing_else(self, app: App) -> None:  # B15
         """Newest first; with words, those that say them."""
         followed(app, *conversation(10), user("end"))
         removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
@@ -27,7 +26,7 @@ class TestArchive:
 class TestEverywhere:
     """Everything ever said."""
 
-    def test_finds_words_calls_and_outputs_pruned_or_not(self, app: Any) -> None:  # X14
+    def test_finds_words_calls_and_outputs_pruned_or_not(self, app: App) -> None:  # X14
         """Across sessions, or in one."""
         followed(
             app,
@@ -46,14 +45,14 @@ class TestEverywhere:
         }
         assert {r["session_id"] for r in app.search.everywhere("marmalade", "t")["results"]} == {"t"}
 
-    def test_finds_a_call_by_what_it_says_and_shows_that(self, app: Any) -> None:  # X14
+    def test_finds_a_call_by_what_it_says_and_shows_that(self, app: App) -> None:  # X14
         """Not by how JSON spells it: a word that begins a line is a word."""
         followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
         [found] = app.search.everywhere("plums")["results"]
         assert found["snippet"] == 'Write jar "of" plums a.md'
         assert app.search.everywhere("content")["results"] == []
 
-    def test_says_nothing_to_nothing(self, app: Any) -> None:
+    def test_says_nothing_to_nothing(self, app: App) -> None:
         """And refuses a session that is not there."""
         assert app.search.everywhere("  ")["results"] == []
         with pytest.raises(NotFound):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scoring.errors import InvalidSettings
 from tests.webapp.building import conversation, entries, entry, followed, heard, managed, said, user, wire
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
+from webapp.wiring import App
 
 
 class TestCreate:
     """A session that a program feeds."""
 
-    def test_counts_system_prompt_and_tools(self, app: Any) -> None:  # P1
+    def test_counts_system_prompt_and_tools(self, app: App) -> None:  # P1
         """As regions of their own, before anything is said."""
         tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
         session = app.sessions.create(
@@ -30,21 +29,21 @@ class TestCreate:
             "api",
         )
 
-    def test_refuses_an_id_that_exists(self, app: Any) -> None:
+    def test_refuses_an_id_that_exists(self, app: App) -> None:
         """The one that is there stays."""
         managed(app, id="x", title="first")
         with pytest.raises(Conflict):
             app.sessions.create({"id": "x", "title": "second"})
         assert app.sessions.get("x")["title"] == "first"
 
-    def test_refuses_settings_that_are_wrong(self, app: Any) -> None:
+    def test_refuses_settings_that_are_wrong(self, app: App) -> None:
         """And makes nothing."""
         with pytest.raises(InvalidSettings):
             app.sessions.create({"id": "x", "settings": {"fresh_tail": -1}})
         with pytest.raises(NotFound):
             app.sessions.get("x")
 
-    def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
+    def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
         """What the answer and the buffer need is all there is; the message has the numbers."""
         app.models.put("tiny", {"window": 4_000})
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
@@ -54,7 +53,7 @@ class TestCreate:
 class TestList:
     """The overview."""
 
-    def test_narrows_by_state_source_and_words(self, app: Any) -> None:
+    def test_narrows_by_state_source_and_words(self, app: App) -> None:
         """Words look in title, model, folder and id."""
         managed(
             app, wire("user", "x " * 4_000), id="full", title="Parser work", settings={"cap_tokens": 1_000}
@@ -66,7 +65,7 @@ class TestList:
         assert ids(q="PARSER work") == ["full"]
         assert ids(q="parser lexer") == []
 
-    def test_sorts_by_what_is_asked_for(self, app: Any) -> None:
+    def test_sorts_by_what_is_asked_for(self, app: App) -> None:
         """Either way round."""
         managed(app, wire("user", "x " * 400), id="big", title="b")
         managed(app, wire("user", "x"), id="small", title="a")
@@ -80,21 +79,21 @@ class TestList:
 class TestPatch:
     """What may be changed."""
 
-    def test_gives_a_field_of_the_settings_back(self, app: Any) -> None:
+    def test_gives_a_field_of_the_settings_back(self, app: App) -> None:
         """Null means: as for all."""
         session = managed(app, settings={"fresh_tail": 3, "aim_percent": 40})
         app.sessions.patch(session, {"settings": {"fresh_tail": None}, "title": "New", "automatic": True})
         row = app.store.sessions.get(session)
         assert (row.settings, row.title, row.automatic) == ({"aim_percent": 40}, "New", 1)
 
-    def test_changes_nothing_when_something_is_wrong(self, app: Any) -> None:
+    def test_changes_nothing_when_something_is_wrong(self, app: App) -> None:
         """All or none."""
         session = managed(app, title="Old")
         with pytest.raises(InvalidSettings):
             app.sessions.patch(session, {"title": "New", "settings": {"strategy": "luck"}})
         assert app.sessions.get(session)["title"] == "Old"
 
-    def test_leaves_something_of_the_window_usable(self, app: Any) -> None:  # C5
+    def test_leaves_something_of_the_window_usable(self, app: App) -> None:  # C5
         """As for a new session: a model too small for the reserve, or a reserve too large for the model, is refused."""
         session = managed(app, settings={"response_reserve": 16_000})
         for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
@@ -103,14 +102,14 @@ class TestPatch:
         row = app.store.sessions.get(session)
         assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
 
-    def test_goes_on_where_nothing_was_usable_before(self, app: Any) -> None:
+    def test_goes_on_where_nothing_was_usable_before(self, app: App) -> None:
         """What somebody does about it step by step is no worse than it was."""
         session = managed(app, model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
         app.sessions.patch(session, {"title": "Too small", "settings": {"fresh_tail": 3}})
         assert app.sessions.get(session)["title"] == "Too small"
 
-    def test_moves_the_limits_with_the_model(self, app: Any) -> None:
+    def test_moves_the_limits_with_the_model(self, app: App) -> None:
         """At once."""
         session = managed(app)
         app.sessions.patch(session, {"model": "claude-haiku-4-5"})
@@ -120,7 +119,7 @@ class TestPatch:
 class TestDelete:
     """For good."""
 
-    def test_takes_everything_along(self, app: Any) -> None:
+    def test_takes_everything_along(self, app: App) -> None:
         """Log, sub-agents, and what search knows; others stay."""
         followed(app, *conversation(2))
         app.ingest.append_records("s", [entry(70, user("explore"), stream="agent-x")])
@@ -136,7 +135,7 @@ class TestDelete:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("parents", [{"a": "a"}, {"b": "a", "a": "b"}, {"b": "a", "c": "b", "a": "c"}])
-    def test_takes_each_session_once(self, app: Any, parents: dict[str, str]) -> None:
+    def test_takes_each_session_once(self, app: App, parents: dict[str, str]) -> None:
         """Whatever they say of each other: the one that closes a circle is the one above."""
         for child, parent in parents.items():
             followed(app, user("hi"), session_id=child, parent_id=parent)
@@ -144,7 +143,7 @@ class TestDelete:
         app.sessions.delete("a")
         assert [s["id"] for s in app.sessions.list()] == ["other"]
 
-    def test_lets_a_managed_id_be_used_again(self, app: Any) -> None:
+    def test_lets_a_managed_id_be_used_again(self, app: App) -> None:
         """Only what is followed leaves a marker."""
         managed(app, wire("user", "hi"), id="x")
         app.sessions.delete("x")
@@ -154,7 +153,7 @@ class TestDelete:
 class TestFigures:
     """Numbers over time."""
 
-    def test_stats_name_the_parent_where_there_is_something_in_it(self, app: Any) -> None:
+    def test_stats_name_the_parent_where_there_is_something_in_it(self, app: App) -> None:
         """A sub-agent leads to no session that is empty, deleted or not there."""
         followed(app, session_id="empty")
         followed(app, user("the task"), session_id="p", title="The parent")
@@ -164,14 +163,14 @@ class TestFigures:
         assert [app.sessions.stats(f"of-{one}")["parent"] for one in ("empty", "nobody")] == [None, None]
         assert app.sessions.stats("p")["parent"] is None
 
-    def test_stats_are_not_rounded_to_whole_percent(self, app: Any) -> None:  # B11
+    def test_stats_are_not_rounded_to_whole_percent(self, app: App) -> None:  # B11
         """Items, tokens, limit, utilization and whether it needs pruning."""
         stats = app.sessions.stats(managed(app, wire("user", "hi " * 50)))
         assert stats["utilizationPercent"] == 100 * stats["tokens"] / stats["limit"] > 0
         assert (stats["items"], stats["needsPruning"]) == (1, False)
         assert stats["as_of"].endswith("Z")
 
-    def test_the_timeline_shows_every_operation_and_its_undoing(self, app: Any) -> None:
+    def test_the_timeline_shows_every_operation_and_its_undoing(self, app: App) -> None:
         """Prunes as marks, with tokens before and after."""
         followed(app, *conversation(10))
         app.prunes.apply("s", {"max_tokens": 400})
@@ -182,7 +181,7 @@ class TestFigures:
         assert len(line["points"]) == 5
         assert line["points"][-1]["pruned"] == line["points"][-1]["agent"]
 
-    def test_the_trend_is_short_however_long_the_session(self, app: Any) -> None:
+    def test_the_trend_is_short_however_long_the_session(self, app: App) -> None:
         """At most 24 points."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*(said(f"{n}") for n in range(300))))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import entry, followed, said, user
 from webapp.agents.records import Usage
+from webapp.wiring import App
 
 
 class TestTheCost:
     """In the session's figures."""
 
-    def test_is_that_of_the_next_call_and_of_all_so_far(self, app: Any) -> None:  # X9
+    def test_is_that_of_the_next_call_and_of_all_so_far(self, app: App) -> None:  # X9
         """New and from the cache, at the model's list prices."""
         followed(app, user("hi"), model="claude-opus-4-5")
         app.ingest.append_records(
@@ -25,7 +24,7 @@ class TestTheCost:
         assert (cost["calls"], cost["currency"], cost["at_least"]) == (1, "USD", False)
         assert cost["spent"] == pytest.approx((80_000 * 0.5 + 20_000 * 6.25 + 1_000 * 25) / 1e6)
 
-    def test_is_not_known_without_prices(self, app: Any) -> None:  # X9
+    def test_is_not_known_without_prices(self, app: App) -> None:  # X9
         """Nothing is made up."""
         followed(app, user("hi"), model="nobody-knows-1")
         assert app.sessions.stats("s")["cost"] is None

@@ -8,12 +8,13 @@ import pytest
 
 from tests.webapp.building import conversation, followed, managed, user, wire
 from webapp.errors import NotFound
+from webapp.wiring import App
 
 
 class TestStatus:
     """What S7 asks for."""
 
-    def test_has_both_triggers_as_bars(self, app: Any) -> None:  # S7
+    def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """Messages and tokens since the last summary."""
         followed(app, *conversation(4), user("end"))
         bars = app.status.of("s")["triggers"]
@@ -35,7 +36,7 @@ class TestStatus:
         ],
     )
     def test_says_when_a_summary_is_made(
-        self, app: Any, rules: dict[str, Any], automatic: bool, made: str
+        self, app: App, rules: dict[str, Any], automatic: bool, made: str
     ) -> None:  # S7, S3
         """And what came since; no percentage where nothing happens at the limit."""
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
@@ -48,7 +49,7 @@ class TestStatus:
         else:
             assert (bar["text"], bar["percent"]) == ("Messages 40", None)
 
-    def test_tells_the_last_summary(self, app: Any) -> None:  # S7
+    def test_tells_the_last_summary(self, app: App) -> None:  # S7
         """How many messages became how many tokens, and when."""
         followed(app, *conversation(6), user("end"))
         assert app.status.of("s")["last_summary"] is None
@@ -57,7 +58,7 @@ class TestStatus:
         assert last["text"] == f"19 messages -> {made['tokens']:,} tokens"
         assert last["at"] == made["at"]
 
-    def test_is_one_line_of_messages_tools_and_context(self, app: Any) -> None:  # S7, S6
+    def test_is_one_line_of_messages_tools_and_context(self, app: App) -> None:  # S7, S6
         """With what is available beside prompt, tools and reserve."""
         session = managed(
             app, wire("user", "hi " * 100), tools=[{"name": "read", "input_schema": {"type": "object"}}]
@@ -69,14 +70,14 @@ class TestStatus:
         assert status["available"] < gauge["limit"] - 4_096
         assert status["tool_count"] == 1
 
-    def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: Any) -> None:  # S7
+    def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: App) -> None:  # S7
         """Off by default, switched on for a session."""
         quiet = managed(app, wire("user", "hi"))
         told = managed(app, wire("user", "hi"), settings={"status_line": True})
         assert app.status.line(quiet) == {}
         assert app.status.line(told)["line"].startswith("tokens: ")
 
-    def test_of_no_session_is_refused(self, app: Any) -> None:
+    def test_of_no_session_is_refused(self, app: App) -> None:
         """By its name."""
         with pytest.raises(NotFound):
             app.status.of("nope")

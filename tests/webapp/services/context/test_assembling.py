@@ -12,12 +12,13 @@ from scoring.formats import FORMATS, validate
 from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from webapp.errors import Invalid
+from webapp.wiring import App
 
 
 class TestContext:
     """In any wire format."""
 
-    def test_is_the_very_list_that_came_in(self, app: Any) -> None:
+    def test_is_the_very_list_that_came_in(self, app: App) -> None:
         """Unknown fields included; only what was pruned is missing."""
         messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
         session = managed(app, *messages)
@@ -26,7 +27,7 @@ class TestContext:
         assert app.context.get(session)["messages"] == [messages[0], messages[2]]
 
     def test_is_checked_without_reading_its_objects_again(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X6
         """Where they go out as they came; what is written anew is read."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
@@ -43,7 +44,7 @@ class TestContext:
         assert said[1] is None
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
-    def test_is_valid_for_every_format(self, app: Any, name: str) -> None:  # X6
+    def test_is_valid_for_every_format(self, app: App, name: str) -> None:  # X6
         """After any prune."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", {"max_tokens": 600})
@@ -60,7 +61,7 @@ class TestContext:
             ({"content": []}, None),
         ],
     )
-    def test_writes_anew_what_no_provider_takes(self, app: Any, strange: Any, sent: Any) -> None:  # X6
+    def test_writes_anew_what_no_provider_takes(self, app: App, strange: Any, sent: Any) -> None:  # X6
         """As some servers answer; the others go out as they came, and what says nothing does not go."""
         first = {**wire("user", "a"), "extra": 1}
         session = managed(app, first, {"role": "assistant", **strange}, wire("user", "c"))
@@ -69,7 +70,7 @@ class TestContext:
         assert validate(made["messages"], "openai") == []
         assert re.match(r"message 1: not as openai takes it \((tool_calls|content) is ", made["notes"][0])
 
-    def test_writes_anew_what_anthropic_does_not_take(self, app: Any) -> None:  # X6
+    def test_writes_anew_what_anthropic_does_not_take(self, app: App) -> None:  # X6
         """Lists of no blocks, on either side."""
         empty = [{"role": "assistant", "content": []}, {"role": "user", "content": []}]
         blocks = {
@@ -80,7 +81,7 @@ class TestContext:
         made = app.context.get(session, "anthropic")["messages"]
         assert [m["role"] for m in made] == ["user", "assistant", "user"]
 
-    def test_repairs_on_the_way_out_and_says_so(self, app: Any) -> None:  # P4
+    def test_repairs_on_the_way_out_and_says_so(self, app: App) -> None:  # P4
         """A call without a result; the log is not touched."""
         followed(app, user("go"), call("c1"), user("never mind"), result("zzz", "orphan"), user("end"))
         made = app.context.get("s", "openai")
@@ -88,14 +89,14 @@ class TestContext:
         assert validate(made["messages"], "openai") == []
         assert app.sessions.get("s")["messages"] == 5
 
-    def test_puts_the_prompt_where_the_format_has_it(self, app: Any) -> None:
+    def test_puts_the_prompt_where_the_format_has_it(self, app: App) -> None:
         """In a body, not in the list."""
         session = managed(app, {"role": "user", "content": "hi"}, system="be brief", id="x")
         made = app.context.get(session, "anthropic")
         assert [m["role"] for m in made["messages"]] == ["user"]
         assert made["envelope"] == {"system": "be brief"}
 
-    def test_says_so_when_it_is_too_much(self, app: Any) -> None:  # B7
+    def test_says_so_when_it_is_too_much(self, app: App) -> None:  # B7
         """With the numbers, never silently."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
@@ -103,7 +104,7 @@ class TestContext:
         assert made["over_budget"]["tokens"] == made["tokens"] > made["over_budget"]["limit"] == 8_192
         assert "the model accepts 8,192" in made["over_budget"]["message"]
 
-    def test_cuts_only_the_newest_message_and_says_so(self, app: Any) -> None:  # C5, C2
+    def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
         """Where it alone exceeds what is usable; the log has all of it."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("user", "word " * 9_000), model="small")
@@ -114,7 +115,7 @@ class TestContext:
         assert "characters left out" in made["messages"][0]["content"]
         assert app.exporting.export(session)[2]
 
-    def test_of_the_same_state_is_the_same_to_the_byte(self, app: Any) -> None:  # P9, C1
+    def test_of_the_same_state_is_the_same_to_the_byte(self, app: App) -> None:  # P9, C1
         """Pruned, summarised and remembered; asking changes nothing."""
         followed(app, *conversation(12), user("please change the parser"))
         app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
@@ -123,7 +124,7 @@ class TestContext:
         assert orjson.dumps(first["messages"]) == orjson.dumps(second["messages"])
         assert (first["version"], first["envelope"]) == (second["version"], second["envelope"])
 
-    def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: Any) -> None:  # C5
+    def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: App) -> None:  # C5
         """Named in the answer; the view itself stays as it is."""
         app.models.put("small", {"window": 8_192})
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
@@ -135,7 +136,7 @@ class TestContext:
         assert made["messages"][-1] == talk[-1]
         assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
-    def test_leaves_out_by_the_words_of_the_task_type(self, app: Any) -> None:  # B18
+    def test_leaves_out_by_the_words_of_the_task_type(self, app: App) -> None:  # B18
         """Ratings that were stored under another list are made again, so that it goes by what a plan goes by."""
         app.models.put("small", {"window": 8_192})
         app.settings.put({"strategy": "score", "user_words_tokens": 0})
@@ -148,14 +149,14 @@ class TestContext:
         app.settings.put({"task_types": {"chat": {"keywords": words, "weights": heavy}}})
         assert talk[3] in app.context.get(session)["messages"]
 
-    def test_has_a_user_even_where_none_is_left(self, app: Any) -> None:  # X6
+    def test_has_a_user_even_where_none_is_left(self, app: App) -> None:  # X6
         """Every provider wants one."""
         followed(app, said("only me"))
         made = app.context.get("s", "openai")
         assert made["messages"][0]["role"] == "user"
         assert made["notes"]
 
-    def test_refuses_a_format_that_is_none(self, app: Any) -> None:
+    def test_refuses_a_format_that_is_none(self, app: App) -> None:
         """By name."""
         followed(app, user("hi"))
         with pytest.raises(Invalid, match="morse"):
@@ -166,7 +167,7 @@ class TestRealSessions:
     """Those beside the repository."""
 
     @pytest.mark.parametrize("name", sorted(FORMATS))
-    def test_come_out_valid_in_every_format(self, app: Any, name: str) -> None:  # X6
+    def test_come_out_valid_in_every_format(self, app: App, name: str) -> None:  # X6
         """Whole and pruned."""
         root = shared_data("transcripts")
         files = [

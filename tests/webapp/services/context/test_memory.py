@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scoring.messages import Message
 from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
 from webapp.errors import Invalid, NotFound
+from webapp.wiring import App
 
 
 class TestMemory:
     """Both kinds alike."""
 
     @pytest.mark.parametrize("kind", ["memory", "learning"])
-    def test_are_added_edited_searched_and_deleted(self, app: Any, kind: str) -> None:  # M8
+    def test_are_added_edited_searched_and_deleted(self, app: App, kind: str) -> None:  # M8
         """Each under its number."""
         made = app.memory.add(kind, {"text": "  the port is 8080 "})
         assert made["text"] == "the port is 8080"
@@ -27,7 +26,7 @@ class TestMemory:
         with pytest.raises(NotFound):
             app.memory.get(kind, made["id"])
 
-    def test_are_recorded_from_a_message_with_one_call(self, app: Any) -> None:  # M8
+    def test_are_recorded_from_a_message_with_one_call(self, app: App) -> None:  # M8
         """Its own words, and where they were said."""
         followed(app, user("never deploy on Fridays"))
         made = app.memory.add("learning", {"session_id": "s", "message_id": mid(app, "s", 1)})
@@ -35,12 +34,12 @@ class TestMemory:
         assert (made["session_id"], made["message_id"]) == ("s", mid(app, "s", 1))
 
     @pytest.mark.parametrize("text", ["", "   ", None, "x" * 5_000])
-    def test_need_a_text_of_their_own(self, app: Any, text: str | None) -> None:
+    def test_need_a_text_of_their_own(self, app: App, text: str | None) -> None:
         """That says something, and not too much."""
         with pytest.raises(Invalid):
             app.memory.add("memory", {"text": text})
 
-    def test_refuse_a_place_that_is_not_there(self, app: Any) -> None:
+    def test_refuse_a_place_that_is_not_there(self, app: App) -> None:
         """A session or message that nobody knows."""
         with pytest.raises(NotFound):
             app.memory.add("memory", {"text": "x", "session_id": "nope"})
@@ -52,7 +51,7 @@ class TestMemory:
                 app.memory.add("memory", {"message_id": mid(app, "s", 1), **text})
         assert app.memory.listed("memory") == []
 
-    def test_are_found_for_a_message_by_its_words(self, app: Any) -> None:  # M3
+    def test_are_found_for_a_message_by_its_words(self, app: App) -> None:  # M3
         """And nothing for a message without any."""
         app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
         app.memory.add("learning", {"text": "parser tests need the cache"})
@@ -69,7 +68,7 @@ DECIDED = "Never run the migration twice because it drops the table."
 class TestProposals:
     """What might be kept of a turn."""
 
-    def test_come_of_a_turn_that_used_tools(self, app: Any) -> None:  # M8
+    def test_come_of_a_turn_that_used_tools(self, app: App) -> None:  # M8
         """Decisions in it; nothing is kept by looking."""
         words = "Never run the migration twice because it drops the table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
@@ -77,14 +76,14 @@ class TestProposals:
         assert [one["text"] for one in found] == [words]
         assert app.memory.listed("learning") == []
 
-    def test_say_which_message_they_come_from(self, app: Any) -> None:  # M8
+    def test_say_which_message_they_come_from(self, app: App) -> None:  # M8
         """By its number and id, with the session's title."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         [one] = app.memory.proposals("s")
         assert (one["session_id"], one["session_title"], one["number"]) == ("s", "go", 4)
         assert app.messages.one("s", one["message_id"])["number"] == 4
 
-    def test_are_no_mere_requests(self, app: Any) -> None:  # M8
+    def test_are_no_mere_requests(self, app: App) -> None:  # M8
         """What a user asks for is learned from where it refuses something or says why."""
         asked = "Use tabs instead of spaces in the parser."
         followed(app, user(asked), call("c1"), result("c1", "ok"))
@@ -93,7 +92,7 @@ class TestProposals:
         followed(app, user(why), call("c1"), result("c1", "ok"), session_id="t")
         assert [one["text"] for one in app.memory.proposals("t")] == [why]
 
-    def test_that_are_kept_or_dismissed_are_not_made_again(self, app: Any) -> None:  # M8
+    def test_that_are_kept_or_dismissed_are_not_made_again(self, app: App) -> None:  # M8
         """Until a dismissal is taken back."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         app.memory.dismiss(DECIDED)
@@ -103,7 +102,7 @@ class TestProposals:
         app.memory.add("learning", {"text": DECIDED})
         assert app.memory.proposals("s") == app.memory.proposed() == []
 
-    def test_of_all_sessions_name_each_text_once(self, app: Any) -> None:  # M8
+    def test_of_all_sessions_name_each_text_once(self, app: App) -> None:  # M8
         """Those that were last at work come first; what they say later counts."""
         for name in ("a", "b"):
             followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), session_id=name)
@@ -118,7 +117,7 @@ class TestProposals:
         texts = [one["text"] for one in app.memory.proposed()]
         assert texts == ["Never push on a Friday because it breaks.", DECIDED]
 
-    def test_are_none_of_a_turn_without_tools(self, app: Any) -> None:  # M8
+    def test_are_none_of_a_turn_without_tools(self, app: App) -> None:  # M8
         """However much was decided."""
         followed(app, user("We must never do that because it breaks."))
         assert app.memory.proposals("s") == []
@@ -127,7 +126,7 @@ class TestProposals:
 class TestInjection:
     """What reaches the context."""
 
-    def test_enriches_the_system_prompt_of_the_context(self, app: Any) -> None:  # M3
+    def test_enriches_the_system_prompt_of_the_context(self, app: App) -> None:  # M3
         """Under its heading, within what is usable; reading it keeps nothing."""
         session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
         before = app.context.get(session)["messages"]

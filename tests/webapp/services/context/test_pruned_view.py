@@ -12,9 +12,10 @@ from tests.webapp.building import call, conversation, followed, managed, result,
 from webapp.services.context.pruned_view import Said, standing
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
+from webapp.wiring import App
 
 
-def there(app: Any, session: str) -> Any:
+def there(app: App, session: str) -> Any:
     """What stands in a session's pruned view."""
     return standing(app.store, app.store.sessions.get(session))
 
@@ -22,7 +23,7 @@ def there(app: Any, session: str) -> Any:
 class TestStanding:
     """Messages and summaries in order."""
 
-    def test_has_messages_with_what_was_found_of_them(self, app: Any) -> None:  # C6
+    def test_has_messages_with_what_was_found_of_them(self, app: App) -> None:  # C6
         """Tokens and features from the day they came in, wire objects as they came."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"))
         found = there(app, session)
@@ -31,7 +32,7 @@ class TestStanding:
             tokens for tokens, _ in app.store.contexts.totals(found[0].row.no)[PRUNED].values()
         )
 
-    def test_has_summaries_at_their_place(self, app: Any) -> None:  # C2
+    def test_has_summaries_at_their_place(self, app: App) -> None:  # C2
         """With what they cost."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -40,7 +41,7 @@ class TestStanding:
         assert first.tokens == first.row.tokens
         assert first.message.role == "user"
 
-    def test_has_messages_as_they_stand(self, app: Any) -> None:
+    def test_has_messages_as_they_stand(self, app: App) -> None:
         """With texts for their outputs, or with other parts."""
         followed(app, user("go"), call("c"), result("c", "long " * 100))
         row = app.store.sessions.get("s")
@@ -52,7 +53,7 @@ class TestStanding:
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
 
-    def test_know_which_objects_need_not_be_read_again(self, app: Any) -> None:
+    def test_know_which_objects_need_not_be_read_again(self, app: App) -> None:
         """Those whose wire object reads as the message says, while nothing stands for any of it."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
@@ -64,14 +65,14 @@ class TestStanding:
         assert [s.as_read for s in standing(app.store, row, said)] == [False, True, True]
 
     def test_have_objects_read_again_that_read_otherwise(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A reader of today may find something else in them."""
         session = managed(app, wire("user", "a"))
         monkeypatch.setattr("webapp.services.context.pruned_view.reads_as_said", lambda _: False)
         assert [s.as_read for s in there(app, session)] == [False]
 
-    def test_forget_what_was_read_with_the_message(self, app: Any) -> None:
+    def test_forget_what_was_read_with_the_message(self, app: App) -> None:
         """What is kept no longer is looked at again."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
         said = Said(chars_kept=1)

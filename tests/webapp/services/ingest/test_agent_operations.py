@@ -10,12 +10,13 @@ from tests.webapp.building import context_numbers, conversation, entry, followed
 from webapp.agents.records import Compaction, Rewind
 from webapp.events import SessionUpdated
 from webapp.services.ingest.agent_operations import turn_id
+from webapp.wiring import App
 
 
 class TestTurn:
     """One operation of the agent's."""
 
-    def test_says_what_the_agent_said(self, app: Any) -> None:
+    def test_says_what_the_agent_said(self, app: App) -> None:
         """Trigger and tokens before, on the chart too."""
         followed(app, *conversation(2))
         events = heard(app)
@@ -26,7 +27,7 @@ class TestTurn:
         assert (mark["kind"], mark["before"], mark["number"]) == ("compaction", 167_094, 8)
         assert SessionUpdated("s") in events
 
-    def test_explains_itself_in_the_archive(self, app: Any) -> None:
+    def test_explains_itself_in_the_archive(self, app: App) -> None:
         """Every message that left says why."""
         followed(app, *conversation(1))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c")])
@@ -42,12 +43,12 @@ class TestTurn:
 class TestSummaries:
     """What stands for messages goes and comes with them."""
 
-    def standing(self, app: Any) -> list[int]:
+    def standing(self, app: App) -> list[int]:
         """Numbers of the summaries in the context."""
         numbers: list[int] = app.store.summaries.standing_numbers(app.store.sessions.get("s").key)
         return numbers
 
-    def test_come_back_where_the_agent_goes_back_before_its_compaction(self, app: Any) -> None:
+    def test_come_back_where_the_agent_goes_back_before_its_compaction(self, app: App) -> None:
         """The pruned view is as it was: what the summary covered is lost to neither turn."""
         followed(app, *conversation(6))
         app.summarising.summarise("s")
@@ -59,7 +60,7 @@ class TestSummaries:
         assert app.context.get("s")["messages"] == before
         assert list(app.verify()) == []
 
-    def test_stay_out_where_somebody_took_them_apart(self, app: Any) -> None:
+    def test_stay_out_where_somebody_took_them_apart(self, app: App) -> None:
         """Once it is back it is a summary like any other: what is expanded stays expanded through a rewind."""
         followed(app, *conversation(6))
         app.summarising.summarise("s")
@@ -79,14 +80,14 @@ class TestTheWindow:
 
     WIDE = "claude-opus-4-7"
 
-    def compacted(self, app: Any, tokens: int, trigger: str = "auto", **columns: Any) -> dict[str, Any]:
+    def compacted(self, app: App, tokens: int, trigger: str = "auto", **columns: Any) -> dict[str, Any]:
         """A session whose agent compacted at so many tokens."""
         session_id = followed(app, *conversation(2), model=self.WIDE, **columns)
         app.ingest.append_records(session_id, [Compaction(None, trigger, tokens, "c1")])
         found: dict[str, Any] = app.sessions.get(session_id)
         return found
 
-    def test_is_the_smaller_one_with_a_note(self, app: Any) -> None:  # X10
+    def test_is_the_smaller_one_with_a_note(self, app: App) -> None:  # X10
         """The table knows what the model could take, not what it was given."""
         session = self.compacted(app, 167_094)
         assert (session["window"], session["limit"]) == (200_000, 200_000)
@@ -97,12 +98,12 @@ class TestTheWindow:
     @pytest.mark.parametrize(
         ("tokens", "trigger"), [(967_000, "auto"), (167_094, "manual"), (40_000, "auto")]
     )
-    def test_stays_where_nothing_is_implied(self, app: Any, tokens: int, trigger: str) -> None:
+    def test_stays_where_nothing_is_implied(self, app: App, tokens: int, trigger: str) -> None:
         """At the end of the known window, by hand, or set to come early."""
         session = self.compacted(app, tokens, trigger)
         assert (session["window"], session["notes"]) == (1_000_000, [])
 
-    def test_moves_up_again_for_good_where_a_call_takes_more(self, app: Any) -> None:  # X10
+    def test_moves_up_again_for_good_where_a_call_takes_more(self, app: App) -> None:  # X10
         """A later compaction does not take it back."""
         session = self.compacted(app, 167_094)
         more = [
@@ -113,7 +114,7 @@ class TestTheWindow:
         after = app.sessions.get(session["id"])
         assert (after["window"], len(after["notes"])) == (1_000_000, 2)
 
-    def test_is_the_users_where_that_is_set(self, app: Any) -> None:
+    def test_is_the_users_where_that_is_set(self, app: App) -> None:
         """Overrides win."""
         app.models.put(self.WIDE, {"window": 500_000})
         assert self.compacted(app, 167_094)["window"] == 500_000

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
+from webapp.wiring import App
 
 
 class TestDraft:
     """A batch on its way in."""
 
-    def test_changes_nothing_until_it_is_written(self, app: Any) -> None:
+    def test_changes_nothing_until_it_is_written(self, app: App) -> None:
         """A draft that is dropped was never there."""
         followed(app, user("go"))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         app.ingest.draft(app.store.sessions.get("s")).add(entries(*conversation(2), start=5)).close_all()
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
-    def test_gives_the_same_log_in_one_batch_or_in_many(self, app: Any) -> None:
+    def test_gives_the_same_log_in_one_batch_or_in_many(self, app: App) -> None:
         """Ids, messages, contexts and totals do not depend on how records were cut."""
         records = [
             *entries(*conversation(3)),
@@ -37,7 +36,7 @@ class TestDraft:
         ]
         assert dumps[0] == dumps[1] == dumps[2]
 
-    def test_reads_no_more_of_a_long_session_than_of_a_short_one(self, app: Any) -> None:
+    def test_reads_no_more_of_a_long_session_than_of_a_short_one(self, app: App) -> None:
         """The rows an append touches do not grow with the session."""
         touched = []
         for turns in (2, 60):
@@ -52,7 +51,7 @@ class TestDraft:
             touched.append(sum(rows))
         assert touched[0] == touched[1]
 
-    def test_titles_a_session_by_what_was_asked_first(self, app: Any) -> None:
+    def test_titles_a_session_by_what_was_asked_first(self, app: App) -> None:
         """Unless it has a title."""
         followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
         assert app.sessions.get("s")["title"] == "Fix the parser, please"
@@ -61,7 +60,7 @@ class TestDraft:
 class TestWhatTheAgentDoesNotWrite:
     """The reminder of the task list, which comes behind the tenth row of answers."""
 
-    def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: Any) -> None:  # X11
+    def test_is_in_what_is_said_before_the_call_that_brings_it(self, app: App) -> None:  # X11
         """The call's record has it, as does the gauge behind the last result; the rest of the calls have not."""
         app.ingest.ensure("s", "claude-code", model="claude-opus-4-6")
         size, said_before = 20_000, []

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.webapp.building import heard
 from webapp.events import MessagesAppended
 from webapp.services.ingest.demo import Demo
+from webapp.wiring import App
 
 
 @pytest.fixture
-def demo(app: Any) -> Iterator[Demo]:
+def demo(app: App) -> Iterator[Demo]:
     """A demo in a hurry."""
     made = Demo(app.environment, app.ingest, app.sessions, step_seconds=0.01)
     yield made
@@ -29,7 +29,7 @@ class TestDemo:
         assert session["messages"] >= 6
         assert (session["source"], session["kind"]) == ("demo", "managed")
 
-    def test_grows_until_it_is_stopped(self, app: Any, demo: Demo) -> None:
+    def test_grows_until_it_is_stopped(self, app: App, demo: Demo) -> None:
         """And stays as it is afterwards."""
         from threading import Event
 
@@ -44,7 +44,7 @@ class TestDemo:
         assert app.sessions.get(session)["messages"] == count
         assert events == []
 
-    def test_is_one_however_often_it_is_started(self, app: Any, demo: Demo) -> None:
+    def test_is_one_however_often_it_is_started(self, app: App, demo: Demo) -> None:
         """Until it is deleted: then a new one begins."""
         first = demo.start()["id"]
         assert demo.start()["id"] == first

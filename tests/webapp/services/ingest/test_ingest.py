@@ -26,13 +26,13 @@ from webapp.config import Config
 from webapp.errors import Conflict, NotFound
 from webapp.events import MessagesAppended
 from webapp.store.context import AGENT
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 
 class TestRecords:
     """What a transcript says."""
 
-    def test_add_nothing_the_second_time(self, app: Any) -> None:
+    def test_add_nothing_the_second_time(self, app: App) -> None:
         """The same rows again, and a longer version adds the rest."""
         records = entries(*conversation(3))
         app.ingest.ensure("s", "claude-code")
@@ -41,7 +41,7 @@ class TestRecords:
         assert (len(again.nos), again.known) == (5, 7)
         assert app.sessions.get("s")["messages"] == 12
 
-    def test_of_one_group_are_one_message(self, app: Any) -> None:  # X12
+    def test_of_one_group_are_one_message(self, app: App) -> None:  # X12
         """The blocks of one API call, in one batch or over several, its usage counted once."""
         app.ingest.ensure("s", "claude-code")
         rows = [
@@ -64,7 +64,7 @@ class TestRecords:
         assert app.sessions.get("s")["agent"] == app.sessions.get("t")["agent"]
         assert list(app.verify()) == []
 
-    def test_that_supersede_take_the_place_of_the_older(self, app: Any) -> None:
+    def test_that_supersede_take_the_place_of_the_older(self, app: App) -> None:
         """The log keeps both, the message says the newer."""
         followed(app, user("go"), said("par"))
         app.ingest.append_records("s", [entry(9, said("partial, now whole"), supersedes="id-1")])
@@ -73,7 +73,7 @@ class TestRecords:
         assert app.store.sessions.get("s").next_seq == 3
         assert list(app.verify()) == []
 
-    def test_of_a_sub_agent_go_to_a_session_of_its_own(self, app: Any) -> None:  # X12
+    def test_of_a_sub_agent_go_to_a_session_of_its_own(self, app: App) -> None:  # X12
         """With a window of its own, under its parent."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
@@ -88,7 +88,7 @@ class TestRecords:
         assert (child["parent_id"], child["agent_type"], child["messages"]) == ("s", "Explore", 1)
         assert app.sessions.get("s")["messages"] == 1
 
-    def test_that_cannot_be_read_are_counted_and_told(self, app: Any) -> None:
+    def test_that_cannot_be_read_are_counted_and_told(self, app: App) -> None:
         """The others are used; reading the whole file again does not count them again."""
         app.ingest.ensure("s", "claude-code")
         records = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
@@ -98,19 +98,19 @@ class TestRecords:
         assert (session["malformed"], session["unknown"], session["messages"]) == (1, 1, 1)
         assert "line 1: not JSON" in session["notes"]
 
-    def test_of_nobody_are_refused(self, app: Any) -> None:
+    def test_of_nobody_are_refused(self, app: App) -> None:
         """There has to be a session."""
         with pytest.raises(NotFound):
             app.ingest.append_records("nobody", entries(user("hi")))
 
-    def test_of_a_deleted_session_are_passed_over(self, app: Any) -> None:
+    def test_of_a_deleted_session_are_passed_over(self, app: App) -> None:
         """It is not to come back by itself."""
         followed(app, user("go"))
         app.sessions.delete("s")
         assert app.ingest.ensure("s", "claude-code") is None
 
     def test_leave_what_somebody_chose_meanwhile(
-        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A title that another process set while a batch was prepared stays; the rest of what the agent says holds."""
         app.ingest.ensure("s", "codex")
@@ -126,7 +126,7 @@ class TestRecords:
         assert (session["title"], session["model"], session["cwd"]) == ("chosen by hand", "gpt-5", "/src")
         other.close()
 
-    def test_name_the_session(self, app: Any) -> None:
+    def test_name_the_session(self, app: App) -> None:
         """Title, model, folder and window as the agent says."""
         app.ingest.ensure("s", "codex")
         app.ingest.append_records(
@@ -136,7 +136,7 @@ class TestRecords:
         assert (session["title"], session["model"], session["cwd"]) == ("Fix it", "gpt-5", "/src")
         assert (session["window"], session["limit_source"]) == (258_400, "reported by the agent")
 
-    def test_are_told_after_they_are_stored(self, app: Any) -> None:
+    def test_are_told_after_they_are_stored(self, app: App) -> None:
         """Whoever hears of messages finds them."""
         found: list[int] = []
 
@@ -152,7 +152,7 @@ class TestRecords:
 class TestCompaction:
     """The agent replaces its context."""
 
-    def test_empties_both_views_and_stands_in_the_history(self, app: Any) -> None:  # X12
+    def test_empties_both_views_and_stands_in_the_history(self, app: App) -> None:  # X12
         """What follows is the new context; the log keeps everything."""
         followed(app, *conversation(3))
         summary = entry(50, user("so far: all fine"), kind="compaction_summary")
@@ -171,7 +171,7 @@ class TestCompaction:
         with pytest.raises(Conflict, match="cannot be undone"):
             app.operations.undo("s", operation["n"])
 
-    def test_happens_once_however_often_it_is_read(self, app: Any) -> None:
+    def test_happens_once_however_often_it_is_read(self, app: App) -> None:
         """Reading the file again changes nothing."""
         records = [
             *entries(*conversation(2)),
@@ -184,7 +184,7 @@ class TestCompaction:
         assert len(app.operations.list("s")) == 1
         assert context_numbers(app, "s") == [9]
 
-    def test_keeps_what_its_new_history_repeats(self, app: Any) -> None:
+    def test_keeps_what_its_new_history_repeats(self, app: App) -> None:
         """An entry that was delivered before is that entry, in its old place."""
         followed(app, *conversation(2))
         new = entry(60, user("summary"), kind="compaction_summary")
@@ -195,7 +195,7 @@ class TestCompaction:
         assert context_numbers(app, "s", AGENT) == [5, 9, 10]
         assert list(app.verify()) == []
 
-    def test_bars_the_way_to_older_operations(self, app: Any) -> None:
+    def test_bars_the_way_to_older_operations(self, app: App) -> None:
         """A prune before it cannot be undone any more, one after it can."""
         followed(app, *conversation(6))
         first = app.prunes.apply("s", {"max_tokens": 300})["operation"]["n"]
@@ -211,7 +211,7 @@ class TestCompaction:
 class TestRewind:
     """The conversation goes on from an earlier point."""
 
-    def test_takes_what_came_after_out_of_both_views(self, app: Any) -> None:
+    def test_takes_what_came_after_out_of_both_views(self, app: App) -> None:
         """And leaves the log alone."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
         app.ingest.append_records(
@@ -221,7 +221,7 @@ class TestRewind:
         assert app.sessions.get("s")["messages"] == 5
         assert list(app.verify()) == []
 
-    def test_brings_another_branch_back(self, app: Any) -> None:
+    def test_brings_another_branch_back(self, app: App) -> None:
         """But nothing that a prune of ours took out of the pruned view."""
         followed(app, user("a"), said("b"), user("c"), said("d"))
         app.operations.drop("s", mid(app, "s", 2))
@@ -238,7 +238,7 @@ class TestRewind:
 class TestUsageReport:
     """Usage apart from messages."""
 
-    def test_is_held_against_the_context_of_its_call(self, app: Any) -> None:  # X11
+    def test_is_held_against_the_context_of_its_call(self, app: App) -> None:  # X11
         """Real input and output, plus what came after."""
         followed(app, user("go"), call("c1"))
         app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
@@ -266,7 +266,7 @@ class TestAutomaticPruning:
             **more,
         }
 
-    def test_cuts_to_the_aim_once_a_crossing(self, app: Any) -> None:  # X9
+    def test_cuts_to_the_aim_once_a_crossing(self, app: App) -> None:  # X9
         """And says so in the answer."""
         session = managed(app, settings=self.settings())
         answers = [
@@ -280,7 +280,7 @@ class TestAutomaticPruning:
         assert app.sessions.get(session)["pruned"]["tokens"] <= 2_000 + 400
         assert list(app.verify()) == []
 
-    def test_waits_for_a_gain_worth_it(self, app: Any) -> None:  # X9
+    def test_waits_for_a_gain_worth_it(self, app: App) -> None:  # X9
         """Where too little can be gained nothing is cut, again and again."""
         session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
@@ -290,7 +290,7 @@ class TestAutomaticPruning:
             )
         assert app.sessions.get(session)["operations"] == 0
 
-    def test_asks_for_no_gain_that_a_cap_rules_out(self, app: Any) -> None:  # X9, X10
+    def test_asks_for_no_gain_that_a_cap_rules_out(self, app: App) -> None:  # X9, X10
         """A cap of 2,000 on a window of hundreds of thousands stands for a limit of 2,500, and so does the gain."""
         session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
         pruned = [
@@ -300,7 +300,7 @@ class TestAutomaticPruning:
         assert any(pruned)
         assert app.sessions.get(session)["aim_tokens"] == 1_500
 
-    def test_is_off_unless_somebody_wants_it(self, app: Any) -> None:  # X9
+    def test_is_off_unless_somebody_wants_it(self, app: App) -> None:  # X9
         """By default, and where the session says no."""
         session = managed(app, settings=self.settings())
         app.sessions.patch(session, {"automatic": False})
@@ -308,7 +308,7 @@ class TestAutomaticPruning:
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
         assert app.sessions.get(session)["prunes"] == 0
 
-    def test_watches_the_pruned_view_of_a_followed_session(self, app: Any) -> None:
+    def test_watches_the_pruned_view_of_a_followed_session(self, app: App) -> None:
         """The agent's own context is untouched."""
         app.ingest.ensure("s", "claude-code", settings=self.settings())
         app.ingest.append_records("s", entries(*(said(f"{n} " + "word " * 300) for n in range(12))))

@@ -11,13 +11,13 @@ from tests.webapp.building import followed, heard, managed, user, wire
 from webapp.config import Config
 from webapp.errors import BusyStore, Conflict
 from webapp.events import MessagesAppended, SessionCreated
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 
 class TestMessageLists:
     """What a program appends."""
 
-    def test_are_taken_in_any_wire_format(self, app: Any) -> None:
+    def test_are_taken_in_any_wire_format(self, app: App) -> None:
         """And go out as the very same objects."""
         blocks = [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"p": 1}}]
         messages = [
@@ -33,7 +33,7 @@ class TestMessageLists:
         assert (answer["added"], len(answer["ids"])) == (3, 3)
         assert app.context.get(session)["messages"] == messages
 
-    def test_are_said_when_they_come(self, app: Any) -> None:  # C3, M6
+    def test_are_said_when_they_come(self, app: App) -> None:  # C3, M6
         """They bring no time of their own: rows, chart and summaries have that of their arrival."""
         session = managed(app)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
@@ -44,13 +44,13 @@ class TestMessageLists:
         app.summarising.summarise(session)
         assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session)["messages"][0]["content"]
 
-    def test_that_repeat_themselves_are_all_kept(self, app: Any) -> None:
+    def test_that_repeat_themselves_are_all_kept(self, app: App) -> None:
         """Two equal messages are two messages."""
         session = managed(app, wire("user", "yes"), wire("assistant", "ok"), wire("user", "yes"))
         app.ingest.append_messages(session, [wire("user", "yes")])
         assert app.sessions.get(session)["messages"] == 4
 
-    def test_under_a_key_are_appended_once(self, app: Any) -> None:
+    def test_under_a_key_are_appended_once(self, app: App) -> None:
         """The same request again gets the same answer; another one under the key is refused."""
         session = managed(app)
         first = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
@@ -60,7 +60,7 @@ class TestMessageLists:
             app.ingest.append_messages(session, [wire("user", "ho")], idempotency_key="k")
 
     def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Where the answer could not be stored nothing was, so that a retry does not append a second time."""
         session = managed(app)
@@ -80,7 +80,7 @@ class TestMessageLists:
         assert (answer["added"], app.sessions.get(session)["messages"]) == (1, 1)
 
     def test_under_a_key_are_appended_once_by_two_processes(
-        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whoever comes second gets the answer of the first, even where both had begun."""
         session, other = managed(app), build(config)
@@ -97,27 +97,27 @@ class TestMessageLists:
         assert app.sessions.get(session)["messages"] == 1
         other.close()
 
-    def test_bring_real_usage(self, app: Any) -> None:  # X11
+    def test_bring_real_usage(self, app: App) -> None:  # X11
         """The gauge is the real total of the last call, from then on."""
         session = managed(app, wire("user", "hi"))
         reported = {"prompt_tokens": 900, "completion_tokens": 30}
         stats = app.ingest.append_messages(session, [wire("assistant", "hello")], usage=reported)["stats"]
         assert (stats["tokens"], stats["certainty"]) == (930, "exact")
 
-    def test_that_are_broken_change_nothing(self, app: Any) -> None:
+    def test_that_are_broken_change_nothing(self, app: App) -> None:
         """All or none."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(MalformedMessage, match="message 1"):
             app.ingest.append_messages(session, [wire("user", "ok"), {"role": "user", "content": 7}])
         assert app.sessions.get(session)["messages"] == 1
 
-    def test_are_refused_where_an_agent_writes(self, app: Any) -> None:
+    def test_are_refused_where_an_agent_writes(self, app: App) -> None:
         """A followed session has its own transcript."""
         followed(app, user("go"))
         with pytest.raises(Conflict, match="transcript"):
             app.ingest.append_messages("s", [wire("user", "hi")])
 
-    def test_are_told(self, app: Any) -> None:
+    def test_are_told(self, app: App) -> None:
         """A session that is made, messages that come."""
         events = heard(app)
         managed(app, wire("user", "hi"))

@@ -12,12 +12,12 @@ from benchmarks.prediction import sessions
 from tests.shared import shared_data
 from webapp.agents.records import Record
 from webapp.config import Config
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 FILES = sessions(shared_data("transcripts"))
 
 
-def read(app: Any, records: list[Record], source: str, name: str, at_once: bool) -> dict[str, Any]:
+def read(app: App, records: list[Record], source: str, name: str, at_once: bool) -> dict[str, Any]:
     """The session as read in one way: its card, its calls, its operations."""
     app.ingest.ensure(name, source)
     plain = [replace(r, stream="") if getattr(r, "stream", "") else r for r in records]  # type: ignore[type-var]
@@ -38,7 +38,7 @@ class TestRealSessions:
     """Every conversation of the shared transcripts."""
 
     def test_read_live_and_imported_give_the_same_numbers(
-        self, app: Any, config: Config, tmp_path: Path, file: Any, stream: str, records: list[Record]
+        self, app: App, config: Config, tmp_path: Path, file: Any, stream: str, records: list[Record]
     ) -> None:  # X11, X12
         """Gauges, regions, turns, and what was said before each call; the regions add up to the total."""
         whole = read(app, records, file.source, "s", at_once=True)

@@ -10,6 +10,7 @@ from scoring.errors import UnknownFormat
 from tests.webapp.building import said, usage, user
 from webapp.agents.records import Entry, UsageReport
 from webapp.services.ingest.message_lists import entries_of, ids_of, read_list, session_of
+from webapp.wiring import App
 
 MESSAGES = [user("a"), said("b"), user("a"), said("b")]
 
@@ -72,7 +73,7 @@ class TestEntries:
 class TestSession:
     """The session that a list belongs to."""
 
-    def test_is_the_one_with_the_longest_common_beginning(self, app: Any) -> None:
+    def test_is_the_one_with_the_longest_common_beginning(self, app: App) -> None:
         """A shorter list, the same, or a longer one; another continuation is another session."""
         ids = ids_of(MESSAGES)
         for name, count in (("two", 2), ("three", 3)):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scoring.messages import Message, Text
 from tests.webapp.building import entry, followed, said, user
 from webapp.services.ingest.open_messages import GROUP_REACH, OpenMessages
 from webapp.services.session.state import SessionState
+from webapp.wiring import App
 
 
-def openings(app: Any, session: str = "s", estimate: int = 500) -> OpenMessages:
+def openings(app: App, session: str = "s", estimate: int = 500) -> OpenMessages:
     """The openings of a new batch for a session, whose context takes so many tokens."""
     row = app.store.sessions.get(session)
     return OpenMessages(app.store, row, SessionState.from_dict(row.state), [], {}, lambda: estimate)
@@ -19,7 +18,7 @@ def openings(app: Any, session: str = "s", estimate: int = 500) -> OpenMessages:
 class TestAnEntry:
     """One that just came."""
 
-    def test_without_a_group_begins_a_message(self, app: Any) -> None:
+    def test_without_a_group_begins_a_message(self, app: App) -> None:
         """With the next number, at the end of the log, behind all that is there."""
         followed(app, user("go"), said("yes"))
         found = openings(app)
@@ -28,7 +27,7 @@ class TestAnEntry:
         assert (one.first_seq, one.estimate_before, one.old) == (2, 500, None)
         assert list(found.finished()) == []
 
-    def test_of_a_group_joins_its_message(self, app: Any) -> None:
+    def test_of_a_group_joins_its_message(self, app: App) -> None:
         """While that is open; another group has its own."""
         followed(app, user("go"))
         found = openings(app)
@@ -36,7 +35,7 @@ class TestAnEntry:
         assert found.of(entry(6, said("b"), group="g")) is one
         assert found.of(entry(7, said("c"), group="h")) is not one
 
-    def test_of_a_group_in_the_log_takes_its_message_up_again(self, app: Any) -> None:
+    def test_of_a_group_in_the_log_takes_its_message_up_again(self, app: App) -> None:
         """With all it said, and the context as it was before it."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g"), entry(6, said("b"), group="g")])
@@ -47,7 +46,7 @@ class TestAnEntry:
         assert again.old is not None
         assert again.estimate_before <= 500 - tokens
 
-    def test_of_a_group_too_far_back_begins_anew(self, app: Any) -> None:
+    def test_of_a_group_too_far_back_begins_anew(self, app: App) -> None:
         """So that a look costs the same in a long session."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(0, said("a"), group="g")])
@@ -56,7 +55,7 @@ class TestAnEntry:
         app.ingest.append_records("s", [entry(800, user("one more"))])
         assert openings(app).of(entry(900, said("b"), group="g")).no == GROUP_REACH + 2
 
-    def test_that_replaces_another_belongs_to_its_message(self, app: Any) -> None:
+    def test_that_replaces_another_belongs_to_its_message(self, app: App) -> None:
         """Whatever it says of a group; where there is no such message it is one of its own."""
         followed(app, user("go"), said("partial"))
         assert openings(app).of(entry(5, said("whole")), 2).no == 2
@@ -66,7 +65,7 @@ class TestAnEntry:
 class TestOpenMessages:
     """Those of a batch that may still grow."""
 
-    def test_are_given_out_once(self, app: Any) -> None:
+    def test_are_given_out_once(self, app: App) -> None:
         """One group, then the rest."""
         followed(app, user("go"))
         found = openings(app)
@@ -75,7 +74,7 @@ class TestOpenMessages:
         assert list(found.finished("g")) == []
         assert list(found.finished()) == [made["h"]]
 
-    def test_are_not_read_from_the_log_meanwhile(self, app: Any) -> None:
+    def test_are_not_read_from_the_log_meanwhile(self, app: App) -> None:
         """What waits has more than the log."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])

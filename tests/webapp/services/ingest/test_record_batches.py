@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.webapp.building import call, entry, followed, said, usage, user
 from webapp.agents.records import Entry, Meta, Problem, Unknown, UsageReport
 from webapp.services.ingest.record_batches import (
@@ -17,6 +15,7 @@ from webapp.services.ingest.record_batches import (
     weight,
     weight_of,
 )
+from webapp.wiring import App
 
 
 class TestBatches:
@@ -81,7 +80,7 @@ class TestWeight:
 class TestFacts:
     """What records say of the session."""
 
-    def test_make_no_session_its_own_parent(self, app: Any) -> None:
+    def test_make_no_session_its_own_parent(self, app: App) -> None:
         """What is said first of another one holds."""
         followed(app, session_id="s")
         row = app.store.sessions.get("s")

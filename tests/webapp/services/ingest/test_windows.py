@@ -9,12 +9,13 @@ import pytest
 from scoring.models import ModelLimits, find_model
 from tests.webapp.building import followed
 from webapp.services.ingest.windows import narrow, widen
+from webapp.wiring import App
 
 WIDE = find_model("claude-opus-4-7")
 
 
 @pytest.fixture
-def session(app: Any) -> Any:
+def session(app: App) -> Any:
     """A session of the agent that tells its window."""
     return app.store.sessions.get(followed(app))
 

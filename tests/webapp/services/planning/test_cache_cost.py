@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, followed, user
+from webapp.wiring import App
 
 
-def cache(app: Any, model: str) -> dict[str, Any]:
+def cache(app: App, model: str) -> dict[str, Any]:
     """The figures of a plan for a session with this model."""
     followed(app, *conversation(10), user("end"), session_id=model, model=model)
     found: dict[str, Any] = app.prunes.plan(model, {"max_tokens": 500})
@@ -19,7 +20,7 @@ def cache(app: Any, model: str) -> dict[str, Any]:
 class TestCacheFigures:
     """Saved on every call, rewritten once."""
 
-    def test_follow_from_prices(self, app: Any) -> None:  # X9
+    def test_follow_from_prices(self, app: App) -> None:  # X9
         """Writes cost more than reads: break-even is where savings have paid for the rewrite."""
         plan = cache(app, "claude-sonnet-4-5")
         bill, model = plan["cache"], app.environment.model("claude-sonnet-4-5")
@@ -29,13 +30,13 @@ class TestCacheFigures:
         assert bill["break_even_calls"] * bill["saved_cost"] >= bill["rewrite_cost"] - 1e-5
         assert (bill["break_even_calls"] - 1) * bill["saved_cost"] <= bill["rewrite_cost"] + 1e-5
 
-    def test_have_no_money_without_prices(self, app: Any) -> None:
+    def test_have_no_money_without_prices(self, app: App) -> None:
         """Tokens are told all the same; after how many calls it pays back cannot be."""
         bill = cache(app, "nobody-knows-1")["cache"]
         assert bill["saved_per_call"] > 0
         assert (bill["saved_cost"], bill["rewrite_cost"], bill["break_even_calls"]) == (None, None, None)
 
-    def test_are_nothing_where_nothing_goes(self, app: Any) -> None:
+    def test_are_nothing_where_nothing_goes(self, app: App) -> None:
         """No rewrite, no saving, no break-even."""
         followed(app, user("hi"))
         bill = app.prunes.plan("s", {})["cache"]

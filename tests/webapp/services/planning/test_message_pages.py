@@ -8,9 +8,10 @@ import pytest
 
 from tests.webapp.building import conversation, entry, followed, mid, result, user
 from webapp.errors import Invalid, NotFound
+from webapp.wiring import App
 
 
-def walk(app: Any, **by: Any) -> list[int]:
+def walk(app: App, **by: Any) -> list[int]:
     """Numbers of all pages, one after the other."""
     numbers: list[int] = []
     after = None
@@ -27,7 +28,7 @@ class TestPage:
     """Pages by cursor."""
 
     @pytest.mark.parametrize("sort", ["newest", "oldest", "score", "tokens"])
-    def test_bring_every_message_once(self, app: Any, sort: str) -> None:
+    def test_bring_every_message_once(self, app: App, sort: str) -> None:
         """In the order that was asked for, pruned ones included."""
         followed(app, *conversation(8))
         app.prunes.apply("s", {"max_tokens": 400})
@@ -36,7 +37,7 @@ class TestPage:
         if sort in ("newest", "oldest"):
             assert numbers == sorted(numbers, reverse=sort == "newest")
 
-    def test_go_on_where_they_were_when_messages_come(self, app: Any) -> None:
+    def test_go_on_where_they_were_when_messages_come(self, app: App) -> None:
         """Nothing is shown twice or left out."""
         followed(app, *conversation(5))
         first = app.messages.page("s", limit=7)
@@ -44,7 +45,7 @@ class TestPage:
         second = app.messages.page("s", limit=7, after=first["next"])
         assert [m["number"] for m in first["messages"] + second["messages"]] == list(range(20, 6, -1))
 
-    def test_narrow_by_role_fate_and_words(self, app: Any) -> None:
+    def test_narrow_by_role_fate_and_words(self, app: App) -> None:
         """Each alone and together."""
         followed(app, *conversation(10))
         app.prunes.apply("s", {"max_tokens": 600})
@@ -56,7 +57,7 @@ class TestPage:
         assert walk(app, q="answer 7") == [32]
         assert set(walk(app, role="user")) == set(range(1, 41, 4))
 
-    def test_do_not_wait_for_a_plan_where_asked(self, app: Any) -> None:
+    def test_do_not_wait_for_a_plan_where_asked(self, app: App) -> None:
         """Rows as the log has them, pruned ones with their reason; once there is a plan, the page as always."""
         followed(app, *conversation(8))
         app.prunes.apply("s", {"max_tokens": 400})
@@ -74,12 +75,12 @@ class TestPage:
         assert app.messages.at_once("s", limit=7, role="user") == whole
 
     @pytest.mark.parametrize("by", [{"fate": "goes"}, {"sort": "score"}])
-    def test_wait_for_what_takes_a_plan(self, app: Any, by: dict[str, str]) -> None:
+    def test_wait_for_what_takes_a_plan(self, app: App, by: dict[str, str]) -> None:
         """An order by score cannot be told without scores."""
         followed(app, *conversation(8))
         assert not app.messages.at_once("s", **by)["pending"]
 
-    def test_take_fates_from_a_plan_that_was_shown(self, app: Any) -> None:  # X1
+    def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
         """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", {"max_tokens": 400})
@@ -91,13 +92,13 @@ class TestPage:
         assert later["messages"] == app.messages.page("s", fate="goes", limit=500)["messages"] == []
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
-    def test_refuse_what_they_do_not_know(self, app: Any, by: dict[str, str]) -> None:
+    def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, str]) -> None:
         """With the parameter that is wrong."""
         followed(app, user("hi"))
         with pytest.raises(Invalid):
             app.messages.page("s", **by)
 
-    def test_of_an_empty_session_are_empty(self, app: Any) -> None:
+    def test_of_an_empty_session_are_empty(self, app: App) -> None:
         """Nothing fails."""
         app.ingest.ensure("s", "claude-code")
         page = app.messages.page("s")
@@ -107,7 +108,7 @@ class TestPage:
 class TestOne:
     """A message in full."""
 
-    def test_has_all_its_parts(self, app: Any) -> None:
+    def test_has_all_its_parts(self, app: App) -> None:
         """However long."""
         followed(app, result("c", "x" * 10_000))
         one = app.messages.one("s", mid(app, "s", 1))
@@ -115,7 +116,7 @@ class TestOne:
         assert len(one["text"]) <= 400
 
     @pytest.mark.parametrize("wrong", ["1", "1-00", "99-00", "", "abc"])
-    def test_is_found_by_its_whole_id_only(self, app: Any, wrong: str) -> None:
+    def test_is_found_by_its_whole_id_only(self, app: App, wrong: str) -> None:
         """A number alone is no id."""
         followed(app, user("hi"))
         with pytest.raises(NotFound):

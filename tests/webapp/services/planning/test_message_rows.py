@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import call, conversation, followed, result, user
 from webapp.services.planning.message_rows import contributions
+from webapp.wiring import App
 
 
 class TestRow:
     """What a list shows of a message."""
 
-    def test_shows_the_part_each_signal_gave(self, app: Any) -> None:  # X3
+    def test_shows_the_part_each_signal_gave(self, app: App) -> None:  # X3
         """The parts add up to the score."""
         followed(app, *conversation(10), user("end"))
         rows = app.messages.page("s", limit=50)["messages"]
@@ -25,7 +24,7 @@ class TestRow:
             )
             assert row["reason"].split(":")[0] in ("kept", "protected", "dropped")
 
-    def test_shows_the_unit(self, app: Any) -> None:  # X3
+    def test_shows_the_unit(self, app: App) -> None:  # X3
         """A call and its results are one, named by the call's number."""
         followed(app, user("go"), call("c"), result("c", "out"), user("end"))
         rows = {row["number"]: row for row in app.messages.page("s")["messages"]}
@@ -33,7 +32,7 @@ class TestRow:
         assert rows[2]["calls"] == [{"name": "Bash", "summary": "ls"}]
         assert rows[3]["tool"] == "Bash"
 
-    def test_explains_what_is_out_in_the_words_of_its_day(self, app: Any) -> None:  # X3
+    def test_explains_what_is_out_in_the_words_of_its_day(self, app: App) -> None:  # X3
         """Score, parts and reason stay those of the prune, whatever the settings say later."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", {"max_tokens": 500})

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scoring.planning import CAUSES
 from tests.webapp.building import conversation, followed
 from webapp.services.planning.plan_groups import LABELS, groups_of
+from webapp.wiring import App
 
 
 class TestGroups:
     """The groups of a plan."""
 
-    def test_hold_every_message_that_goes_once(self, app: Any) -> None:  # X1
+    def test_hold_every_message_that_goes_once(self, app: App) -> None:  # X1
         """The commonest reason first; tokens are those that are freed."""
         followed(app, *conversation(10))
         row = app.store.sessions.get("s")

@@ -10,10 +10,11 @@ import pytest
 from tests.webapp.building import call, conversation, entry, followed, result, said, usage, user
 from webapp.errors import StalePlan
 from webapp.services.planning.planning import PLANS_KEPT, Planning
+from webapp.wiring import App
 
 
 @pytest.fixture
-def planning(app: Any) -> Planning:
+def planning(app: App) -> Planning:
     """Planning over the application's store."""
     made: Planning = app.prunes._planning
     return made
@@ -22,13 +23,13 @@ def planning(app: Any) -> Planning:
 class TestPlanning:
     """Plans are made once and kept for a while."""
 
-    def test_makes_a_plan_once_a_version(self, app: Any, planning: Planning) -> None:
+    def test_makes_a_plan_once_a_version(self, app: App, planning: Planning) -> None:
         """The same question gets the same plan."""
         followed(app, *conversation(5))
         row = app.store.sessions.get("s")
         assert planning.make(row).plan is planning.make(row).plan
 
-    def test_speaks_of_tokens_as_they_are_shown(self, app: Any, planning: Planning) -> None:
+    def test_speaks_of_tokens_as_they_are_shown(self, app: App, planning: Planning) -> None:
         """A budget includes what is not in the transcript, so that the gauge afterwards is within it."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         rows = [entry(n, message) for n, message in enumerate(conversation(12))]
@@ -38,7 +39,7 @@ class TestPlanning:
         assert applied["session"]["pruned"]["tokens"] <= tokens - 300
         assert applied["session"]["agent"]["tokens"] == tokens
 
-    def test_forgets_the_oldest_plans(self, app: Any, planning: Planning) -> None:
+    def test_forgets_the_oldest_plans(self, app: App, planning: Planning) -> None:
         """A bounded number is kept; a forgotten one is stale."""
         followed(app, *conversation(2))
         first = app.prunes.plan("s", {})["plan_id"]
@@ -48,7 +49,7 @@ class TestPlanning:
             app.prunes.apply("s", {"plan_id": first})
 
     def test_rates_keywords_anew_when_their_list_is_another(
-        self, app: Any, planning: Planning
+        self, app: App, planning: Planning
     ) -> None:  # B16
         """Stored ratings are for the list they were made with; what-if and saving both count anew."""
         followed(
@@ -85,7 +86,7 @@ class TestWhatAPlanStandsFor:
 
     @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
     def test_is_gone_once_what_decides_it_is_another(
-        self, app: Any, change: Callable[[Any], object]
+        self, app: App, change: Callable[[Any], object]
     ) -> None:  # X1
         """It is refused, and a list that asks for its fates is given those of now."""
         followed(app, *conversation(12), model="gpt-5")
@@ -95,14 +96,14 @@ class TestWhatAPlanStandsFor:
             app.prunes.apply("s", {"plan_id": plan})
         assert app.messages.page("s", plan_id=plan)["plan_id"] is None
 
-    def test_holds_through_what_decides_nothing(self, app: Any) -> None:
+    def test_holds_through_what_decides_nothing(self, app: App) -> None:
         """A title, and the same value once more."""
         followed(app, *conversation(12), model="gpt-5")
         plan = app.prunes.plan("s", {"max_tokens": 900})["plan_id"]
         app.sessions.patch("s", {"title": "another", "model": "gpt-5", "automatic": False})
         assert app.prunes.apply("s", {"plan_id": plan})["operation"]["n"] == 1
 
-    def test_holds_when_the_settings_it_tried_are_saved(self, app: Any) -> None:  # X4
+    def test_holds_when_the_settings_it_tried_are_saved(self, app: App) -> None:  # X4
         """Saving what was tried makes nothing of what was shown untrue."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}

@@ -19,12 +19,13 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
+from webapp.wiring import App
 
 WINDOW = 32_768
 
 
 @pytest.fixture(autouse=True)
-def small(app: Any) -> None:
+def small(app: App) -> None:
     """A model whose window is soon full: 32,768, of which 25,396 are usable and 26,214 the target."""
     app.models.put("small", {"window": WINDOW})
 
@@ -34,14 +35,14 @@ def words(n: int, tokens: int) -> dict[str, Any]:
     return wire("user" if n % 2 else "assistant", f"{n} " + "use src/parser.py " * (tokens // 5))
 
 
-def automatic(app: Any, **rules: Any) -> str:
+def automatic(app: App, **rules: Any) -> str:
     """A session that is managed by itself."""
     session = managed(app, model="small", settings=rules)
     app.sessions.patch(session, {"automatic": True})
     return session
 
 
-def estimate(app: Any, session: str) -> tuple[int, int]:
+def estimate(app: App, session: str) -> tuple[int, int]:
     """What stands in the context, and what is usable, in estimated tokens."""
     row = app.store.sessions.get(session)
     totals = app.store.contexts.totals(row.key)
@@ -62,7 +63,7 @@ def eventually(true: Callable[[], bool]) -> bool:
 class TestSummarising:
     """Above the target, with the strategy of that name."""
 
-    def test_happens_in_the_append_that_crosses_the_target(self, app: Any) -> None:  # S3, X9
+    def test_happens_in_the_append_that_crosses_the_target(self, app: App) -> None:  # S3, X9
         """One prune by a summary, to the aim; the answer to the append tells of it."""
         session = automatic(app, strategy="summarise")
         answers = [
@@ -79,7 +80,7 @@ class TestSummarising:
 
     @pytest.mark.parametrize("error", [Conflict("no summary fits"), RuntimeError("broken")])
     def test_never_fails_an_append(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch, error: Exception
+        self, app: App, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:  # C9
         """What the summariser cannot do is pruned by score."""
 
@@ -94,7 +95,7 @@ class TestSummarising:
         assert app.summarising.list(session) == {"summaries": []}
         assert list(app.verify()) == []
 
-    def test_comes_before_the_emergency_in_a_small_window(self, app: Any) -> None:  # S3, C5
+    def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
         """What is usable is less than the target there, and a plan is tried first all the same."""
         app.models.put("tiny", {"window": 16_384})
         session = automatic(app, strategy="summarise")
@@ -107,7 +108,7 @@ class TestSummarising:
         assert emergencies(events) == []
         assert len(app.summarising.list(session)["summaries"]) > 1
 
-    def test_is_left_to_a_model_while_the_context_fits(self, app: Any) -> None:  # P5, S4
+    def test_is_left_to_a_model_while_the_context_fits(self, app: App) -> None:  # P5, S4
         """In the background; the append does not wait for it."""
         asked, go = threading.Event(), threading.Event()
 
@@ -136,7 +137,7 @@ class TestSummarising:
             go.set()
             background.close()
 
-    def test_does_not_wait_for_a_model_above_what_is_usable(self, app: Any) -> None:  # C5, P5
+    def test_does_not_wait_for_a_model_above_what_is_usable(self, app: App) -> None:  # C5, P5
         """The built-in summariser writes it at once."""
         background = by_a_model(app, lambda *_: Written("", "not to be asked"))
         try:
@@ -150,7 +151,7 @@ class TestSummarising:
             background.close()
 
 
-def by_a_model(app: Any, write: Any) -> Background:
+def by_a_model(app: App, write: Any) -> Background:
     """Everything that happens by itself, with a model that writes summaries."""
     app.background.close()
     summarising = Summarising(app.environment, app.histories, write)
@@ -165,7 +166,7 @@ def by_a_model(app: Any, write: Any) -> Background:
 class TestTheEmergency:
     """Reached when what no plan may take exceeds what is usable."""
 
-    def test_is_reached_in_the_append_and_ends_within_the_budget(self, app: Any) -> None:  # S5, C5
+    def test_is_reached_in_the_append_and_ends_within_the_budget(self, app: App) -> None:  # S5, C5
         """By its own actor, with the numbers; all of it is in the log, and it can be taken back."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
@@ -180,7 +181,7 @@ class TestTheEmergency:
         assert context_numbers(app, session) == list(range(1, 17))
         assert list(app.verify()) == []
 
-    def test_leaves_alone_what_is_above_the_target_and_usable(self, app: Any) -> None:  # B7, X9
+    def test_leaves_alone_what_is_above_the_target_and_usable(self, app: App) -> None:  # B7, X9
         """What is protected stays as long as the model takes it; the plan says that it is too much."""
         session = automatic(app, fresh_tail=16, target_percent=50.0, aim_percent=30.0)
         app.ingest.append_messages(session, [words(n, 1_300) for n in range(16)])
@@ -189,7 +190,7 @@ class TestTheEmergency:
         assert app.operations.list(session) == []
         assert app.prunes.plan(session, {})["over_budget"] is not None
 
-    def test_is_not_called_for_by_every_message_after_it(self, app: Any) -> None:  # X9
+    def test_is_not_called_for_by_every_message_after_it(self, app: App) -> None:  # X9
         """It ends a tenth below, so that there is room for some."""
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
@@ -200,7 +201,7 @@ class TestTheEmergency:
         tokens, usable = estimate(app, session)
         assert tokens <= usable
 
-    def test_is_refused_once_where_the_system_prompt_alone_is_too_much(self, app: Any) -> None:  # C5, X9
+    def test_is_refused_once_where_the_system_prompt_alone_is_too_much(self, app: App) -> None:  # C5, X9
         """With the numbers; tried again only when the context has grown."""
         session = automatic(app)
         events = heard(app)
@@ -214,7 +215,7 @@ class TestTheEmergency:
         app.ingest.append_messages(session, [words(9, 2_500)])
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
 
-    def test_takes_nothing_where_nothing_is_usable(self, app: Any) -> None:  # C2, C5
+    def test_takes_nothing_where_nothing_is_usable(self, app: App) -> None:  # C2, C5
         """No cut could make the context fit: all of it stays, the newest too, and a problem is told once."""
         session = automatic(app)
         app.ingest.append_messages(session, [words(n, 60) for n in range(12)])
@@ -227,7 +228,7 @@ class TestTheEmergency:
         assert "nothing of the window of 32,768 tokens is usable" in told.message
         assert len(app.context.get(session)["messages"]) > 0
 
-    def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: Any) -> None:  # X9
+    def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: App) -> None:  # X9
         """One emergency, and not one for every message."""
         session = automatic(app)
         app.ingest.append_messages(session, [wire("system", "use src/parser.py " * 4_350)])
@@ -238,7 +239,7 @@ class TestTheEmergency:
             app.ingest.append_messages(session, [words(n, 220)])
         assert len(emergencies(events)) == 1
 
-    def test_is_not_reached_where_nothing_is_to_happen_by_itself(self, app: Any) -> None:  # X9
+    def test_is_not_reached_where_nothing_is_to_happen_by_itself(self, app: App) -> None:  # X9
         """That is the default."""
         session = managed(app, model="small", settings={"fresh_tail": 16})
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
@@ -258,7 +259,7 @@ class TestTheEmergency:
     )
     @settings(max_examples=15)
     def test_leaves_nothing_above_what_is_usable(
-        self, app: Any, said: list[tuple[str, int]], tail: int, strategy: str
+        self, app: App, said: list[tuple[str, int]], tail: int, strategy: str
     ) -> None:  # C5, S5
         """Whatever comes in, however much of it is protected."""
         session = automatic(app, fresh_tail=tail, strategy=strategy)

@@ -14,6 +14,7 @@ from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.background import Background, fill_of
 from webapp.services.summaries.summarising import Summarising, Written
+from webapp.wiring import App
 
 
 class Slow:
@@ -32,7 +33,7 @@ class Slow:
 
 
 @pytest.fixture
-def slow(app: Any) -> Any:
+def slow(app: App) -> Any:
     """A session, and summaries by a slow model."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
@@ -53,12 +54,12 @@ def eventually(true: Callable[[], bool]) -> bool:
 class TestOnWish:
     """Asked for by somebody."""
 
-    def test_waits_for_the_built_in_summariser(self, app: Any) -> None:  # S8
+    def test_waits_for_the_built_in_summariser(self, app: App) -> None:  # S8
         """It takes no time worth mentioning."""
         followed(app, *conversation(6), user("end"))
         assert app.background.summarise("s")["summary"]["level"] == "deterministic"
 
-    def test_does_not_wait_for_a_model(self, app: Any, slow: Any) -> None:  # P5
+    def test_does_not_wait_for_a_model(self, app: App, slow: Any) -> None:  # P5
         """The result comes as an event."""
         model, background = slow
         events = heard(app)
@@ -80,7 +81,7 @@ class TestOnWish:
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
 
-    def test_gives_up_cleanly(self, app: Any, slow: Any) -> None:  # C9
+    def test_gives_up_cleanly(self, app: App, slow: Any) -> None:  # C9
         """Nothing of it is left."""
         model, background = slow
         background.summarise("s")
@@ -90,7 +91,7 @@ class TestOnWish:
         assert app.summarising.list("s") == {"summaries": []}
         assert not background.cancel("s")
 
-    def test_gives_up_when_it_is_closed(self, app: Any, slow: Any) -> None:  # C9
+    def test_gives_up_when_it_is_closed(self, app: App, slow: Any) -> None:  # C9
         """And starts nothing more."""
         model, background = slow
         background.summarise("s")
@@ -108,7 +109,7 @@ class TestOnWish:
 class TestByItself:
     """After an append."""
 
-    def test_summarises_when_a_trigger_is_reached(self, app: Any) -> None:  # S3, P5
+    def test_summarises_when_a_trigger_is_reached(self, app: App) -> None:  # S3, P5
         """In a session that wants it."""
         session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
         events = heard(app)
@@ -119,14 +120,14 @@ class TestByItself:
         assert app.operations.list(session, "summary")[0]["actor"] == "automatic"
         assert not app.background.due(app.store.sessions.get(session))
 
-    def test_does_nothing_in_a_session_that_does_not_want_it(self, app: Any) -> None:  # S3
+    def test_does_nothing_in_a_session_that_does_not_want_it(self, app: App) -> None:  # S3
         """That is the default."""
         session = managed(app, settings={"max_messages_before_summary": 12})
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(20)])
         assert not app.background.running(session)
         assert app.summarising.list(session) == {"summaries": []}
 
-    def test_relieves_a_context_that_exceeds_the_window(self, app: Any) -> None:  # S5, P5
+    def test_relieves_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
         """Where pruning by itself is on and was not enough."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, model="small")
@@ -139,7 +140,7 @@ class TestByItself:
         assert app.context.get(session)["over_budget"] is None
 
     def test_reports_what_goes_wrong_and_lets_the_append_be(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # C9
         """An error of ours never reaches whoever appended."""
 
@@ -156,7 +157,7 @@ class TestByItself:
 class TestFill:
     """A session as the triggers see it."""
 
-    def test_has_the_parts_of_the_gauge(self, app: Any) -> None:  # S7, X11
+    def test_has_the_parts_of_the_gauge(self, app: App) -> None:  # S7, X11
         """One number for one thing: what no transcript contains is the same here, in the bar and in the line."""
         said_first = [user("look"), said("I look")]
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
@@ -168,7 +169,7 @@ class TestFill:
         assert fill.tools == regions["unseen"] > 0
         assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
-    def test_counts_what_came_since_the_last_summary(self, app: Any) -> None:  # S3
+    def test_counts_what_came_since_the_last_summary(self, app: App) -> None:  # S3
         """The recent messages that stayed do not count again."""
         followed(app, *conversation(6), user("end"))
         assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 25

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import (
@@ -22,10 +20,11 @@ from tests.webapp.building import (
 )
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, OperationUndone
+from webapp.wiring import App
 
 
 @pytest.fixture
-def session(app: Any) -> str:
+def session(app: App) -> str:
     """A request, a call with two results around an answer, and a last word."""
     return followed(app, user("go"), call("c1"), result("c1", "out"), said("well"), user("more"), said("end"))
 
@@ -33,14 +32,14 @@ def session(app: Any) -> str:
 class TestByHand:
     """Each acts on the whole unit."""
 
-    def test_drop_takes_the_unit_out(self, app: Any, session: str) -> None:  # X5
+    def test_drop_takes_the_unit_out(self, app: App, session: str) -> None:  # X5
         """A call never goes without its result."""
         done = app.operations.drop(session, mid(app, session, 3))
         assert context_numbers(app, session) == [1, 4, 5, 6]
         assert (done["operation"]["kind"], done["message"]) == ("drop", "2 messages dropped")
         assert app.sessions.get(session)["agent"]["messages"] == 6
 
-    def test_drop_is_told_as_a_prune(self, app: Any, session: str) -> None:  # B14, X5
+    def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
         """With what it took and what that freed; taking it back is told as a restore."""
         events = heard(app)
         dropped = app.operations.drop(session, mid(app, session, 3))["operation"]
@@ -51,7 +50,7 @@ class TestByHand:
         app.operations.undo(session)
         assert isinstance(events[-2], ContextRestored)
 
-    def test_restore_puts_it_back_in_its_place(self, app: Any, session: str) -> None:  # X2
+    def test_restore_puts_it_back_in_its_place(self, app: App, session: str) -> None:  # X2
         """From the list or the archive, in log order."""
         app.operations.drop(session, mid(app, session, 3))
         events = heard(app)
@@ -61,7 +60,7 @@ class TestByHand:
         assert len(event.message_ids) == 2
         assert list(app.verify()) == []
 
-    def test_pin_keeps_it_through_a_prune(self, app: Any) -> None:  # X5
+    def test_pin_keeps_it_through_a_prune(self, app: App) -> None:  # X5
         """And unpin gives it free again."""
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
@@ -71,7 +70,7 @@ class TestByHand:
         plan = app.prunes.plan("s", {"max_tokens": 300})
         assert {2, 3} <= {m["number"] for m in plan["removed"]}
 
-    def test_drop_first_makes_it_go_first(self, app: Any) -> None:  # X5
+    def test_drop_first_makes_it_go_first(self, app: App) -> None:  # X5
         """Before anything that scores lower; a second time takes the mark off."""
         followed(app, *conversation(10), user("end"))
         tokens = app.sessions.get("s")["pruned"]["tokens"]
@@ -91,7 +90,7 @@ class TestByHand:
         ],
     )  # fmt: skip
     def test_says_why_there_is_nothing_to_do(
-        self, app: Any, session: str, first: str, second: str, why: str
+        self, app: App, session: str, first: str, second: str, why: str
     ) -> None:
         """No operation without an effect."""
         if first:
@@ -101,14 +100,14 @@ class TestByHand:
             getattr(app.operations, second)(session, mid(app, session, 2))
         assert len(app.operations.list(session)) == count
 
-    def test_never_drops_what_must_stay(self, app: Any) -> None:  # B7
+    def test_never_drops_what_must_stay(self, app: App) -> None:  # B7
         """System messages and the last message."""
         session = managed(app, wire("system", "rules"), wire("user", "hi"))
         for no, why in ((1, "system"), (2, "last")):
             with pytest.raises(Conflict, match=why):
                 app.operations.drop(session, mid(app, session, no))
 
-    def test_never_drops_what_is_pinned(self, app: Any, session: str) -> None:  # X5, B7
+    def test_never_drops_what_is_pinned(self, app: App, session: str) -> None:  # X5, B7
         """Nor the rest of its unit, which came in later; unpinned it goes."""
         app.operations.pin(session, mid(app, session, 2))
         app.ingest.append_records("s", entries(result("c1", "more"), user("end"), start=40))
@@ -118,7 +117,7 @@ class TestByHand:
         app.operations.unpin(session, mid(app, session, 2))
         assert app.operations.drop(session, mid(app, session, 2))["message"] == "3 messages dropped"
 
-    def test_never_drops_what_waits_for_a_result(self, app: Any) -> None:  # P4
+    def test_never_drops_what_waits_for_a_result(self, app: App) -> None:  # P4
         """The result would come without its call; once it is there, both can go."""
         followed(app, user("go"), call("late"), user("more"), said("done"))
         with pytest.raises(Conflict, match="waits for the result of a call"):
@@ -127,7 +126,7 @@ class TestByHand:
         assert app.operations.drop("s", mid(app, "s", 2))["message"] == "2 messages dropped"
         assert list(app.verify()) == []
 
-    def test_of_nobody_is_not_found(self, app: Any, session: str) -> None:
+    def test_of_nobody_is_not_found(self, app: App, session: str) -> None:
         """Session, message and operation have to exist."""
         with pytest.raises(NotFound):
             app.operations.pin(session, "99-00")
@@ -140,7 +139,7 @@ class TestByHand:
 class TestUndo:
     """What is said of it."""
 
-    def test_tells_who_listens_what_came_back(self, app: Any) -> None:  # X2
+    def test_tells_who_listens_what_came_back(self, app: App) -> None:  # X2
         """Numbers of operations, ids of messages."""
         followed(app, *conversation(10), user("end"))
         removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
@@ -153,7 +152,7 @@ class TestUndo:
         with pytest.raises(Conflict, match="undone already"):
             app.operations.undo("s", 1)
 
-    def test_of_nothing_is_refused(self, app: Any, session: str) -> None:
+    def test_of_nothing_is_refused(self, app: App, session: str) -> None:
         """There has to be something."""
         with pytest.raises(Conflict, match="nothing to undo"):
             app.operations.undo(session)
@@ -162,7 +161,7 @@ class TestUndo:
 class TestList:
     """The history."""
 
-    def test_narrows_by_kind(self, app: Any, session: str) -> None:
+    def test_narrows_by_kind(self, app: App, session: str) -> None:
         """Newest first."""
         app.operations.pin(session, mid(app, session, 1))
         app.operations.drop(session, mid(app, session, 4))
@@ -171,7 +170,7 @@ class TestList:
         with pytest.raises(Invalid, match="kind"):
             app.operations.list(session, kind="magic")
 
-    def test_shows_what_one_did_to_each_message(self, app: Any, session: str) -> None:
+    def test_shows_what_one_did_to_each_message(self, app: App, session: str) -> None:
         """With the change and the reason."""
         app.operations.drop(session, mid(app, session, 4))
         [item] = app.operations.one(session, 1)["items"]

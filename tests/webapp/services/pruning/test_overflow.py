@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, user, wire
 from webapp.errors import Conflict
 from webapp.events import ContextPruned
 from webapp.services.context.assembling import usable_estimate
+from webapp.wiring import App
 
 
 class TestOverflow:
     """When a provider says that the context is too long."""
 
-    def test_drops_the_oldest_half_of_the_turns(self, app: Any) -> None:  # P6
+    def test_drops_the_oldest_half_of_the_turns(self, app: App) -> None:  # P6
         """A summary carries the note; the history does not."""
         followed(app, *conversation(6), user("end"))
         made = app.overflow.relieve("s")
@@ -26,7 +25,7 @@ class TestOverflow:
         assert "Emergency compression dropped 12 oldest messages" in text
         assert list(app.verify()) == []
 
-    def test_ends_within_what_is_usable(self, app: Any) -> None:  # S5, C5
+    def test_ends_within_what_is_usable(self, app: App) -> None:  # S5, C5
         """What was cut stands as it was cut, and is whole in the log."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
@@ -40,7 +39,7 @@ class TestOverflow:
         assert built["tokens"] <= usable + 1
         assert list(app.verify()) == []
 
-    def test_is_one_operation_that_can_be_taken_back(self, app: Any) -> None:  # X2
+    def test_is_one_operation_that_can_be_taken_back(self, app: App) -> None:  # X2
         """The context is the one before."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
@@ -51,7 +50,7 @@ class TestOverflow:
         assert after == before
         assert list(app.verify()) == []
 
-    def test_is_told_as_an_emergency(self, app: Any) -> None:  # B14
+    def test_is_told_as_an_emergency(self, app: App) -> None:  # B14
         """With the ids of what went."""
         followed(app, *conversation(6), user("end"))
         events = heard(app)
@@ -59,7 +58,7 @@ class TestOverflow:
         event = next(e for e in events if isinstance(e, ContextPruned))
         assert (event.reason, event.removed, len(event.removed_ids)) == ("emergency", 12, 12)
 
-    def test_refuses_a_system_prompt_that_is_too_large(self, app: Any) -> None:  # C5
+    def test_refuses_a_system_prompt_that_is_too_large(self, app: App) -> None:  # C5
         """With the numbers; nothing is changed."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
@@ -67,13 +66,13 @@ class TestOverflow:
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_refuses_where_there_is_nothing_to_take(self, app: Any) -> None:
+    def test_refuses_where_there_is_nothing_to_take(self, app: App) -> None:
         """A single message that fits."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="nothing to take out"):
             app.overflow.relieve("s")
 
-    def test_refuses_tools_that_leave_no_room(self, app: Any) -> None:  # C5, S6
+    def test_refuses_tools_that_leave_no_room(self, app: App) -> None:  # C5, S6
         """With the numbers; no message could be dropped that would help."""
         app.models.put("small", {"window": 8_192})
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
@@ -83,7 +82,7 @@ class TestOverflow:
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_refuses_to_leave_nothing(self, app: Any) -> None:  # P6, C2
+    def test_refuses_to_leave_nothing(self, app: App) -> None:  # P6, C2
         """A few tokens hold no message, not even the newest and cut: the context stays, with the numbers."""
         app.models.put("small", {"window": 4_555})
         session = managed(app, wire("user", "word " * 300), wire("user", "word " * 300), model="small")
@@ -91,7 +90,7 @@ class TestOverflow:
             app.overflow.relieve(session)
         assert context_numbers(app, session) == [1, 2]
 
-    def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: Any) -> None:  # P6
+    def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: App) -> None:  # P6
         """Where the system prompt takes nearly all, what is left is for what was said last."""
         app.models.put("small", {"window": 32_768})
         prompt = wire("system", "use src/parser.py " * 4_350)
@@ -101,7 +100,7 @@ class TestOverflow:
         assert {1, 9} <= set(context_numbers(app, session))
         assert app.context.get(session)["over_budget"] is None
 
-    def test_never_empties_a_context_for_what_fits_no_window(self, app: Any) -> None:  # X6, S5
+    def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
         """The last words stand beside the result of a call whose arguments nothing can cut: what is older stays."""
         app.models.put("small", {"window": 8_192})
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
@@ -119,7 +118,7 @@ class TestOverflow:
         assert app.context.get(session)["over_budget"] is None
         assert list(app.verify()) == []
 
-    def test_refuses_a_window_of_which_nothing_is_usable(self, app: Any) -> None:  # C5
+    def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
         """It says what takes it all."""
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
@@ -128,7 +127,7 @@ class TestOverflow:
         ):
             app.overflow.relieve(session)
 
-    def test_counts_tool_definitions_among_what_is_usable(self, app: Any) -> None:  # S6, C5
+    def test_counts_tool_definitions_among_what_is_usable(self, app: App) -> None:  # S6, C5
         """They take their part; what is left for messages is less by that."""
         app.models.put("small", {"window": 16_000})
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]

@@ -25,19 +25,20 @@ from tests.webapp.building import (
 )
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
+from webapp.wiring import App
 
 
 class TestPlan:
     """What would go."""
 
-    def test_stores_nothing(self, app: Any) -> None:  # X1
+    def test_stores_nothing(self, app: App) -> None:  # X1
         """A preview leaves the session as it is."""
         followed(app, *conversation(8))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
         app.prunes.plan("s", {"max_tokens": 300, "settings": {"fresh_tail": 2}, "compare": True})
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
-    def test_counts_the_same_in_every_figure(self, app: Any) -> None:
+    def test_counts_the_same_in_every_figure(self, app: App) -> None:
         """Groups, rows and numbers agree."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", {"max_tokens": 1_300})
@@ -51,7 +52,7 @@ class TestPlan:
         assert plan["nothing_to_do"] is None
         assert {m["fate"] for m in plan["removed"]} == {"goes"}
 
-    def test_spares_and_drops_units_as_it_is_told(self, app: Any) -> None:  # X1
+    def test_spares_and_drops_units_as_it_is_told(self, app: App) -> None:  # X1
         """Message ids in, whole units out."""
         followed(app, *conversation(10), user("end"))
         first = app.prunes.plan("s", {"max_tokens": 500})
@@ -63,7 +64,7 @@ class TestPlan:
         assert spared["number"] not in removed
         assert {38, 39} <= removed
 
-    def test_takes_an_agents_own_summary_from_the_summaries(self, app: Any) -> None:
+    def test_takes_an_agents_own_summary_from_the_summaries(self, app: App) -> None:
         """A message that stands for others is no user's, whatever its role."""
         followed(app)
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
@@ -73,7 +74,7 @@ class TestPlan:
         after = {r["name"]: r["tokens"] for r in plan["regions_after"]}
         assert after.get("summary", 0) == 0 < after["user"]
 
-    def test_says_how_many_fates_would_change(self, app: Any) -> None:  # X4
+    def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
         """Against the plan of the saved settings."""
         followed(app, *conversation(12), user("end"))
         app.sessions.patch("s", {"settings": {"cap_tokens": 1_000}})
@@ -82,7 +83,7 @@ class TestPlan:
         assert same["changed"] == 0
         assert other["changed"] > 0
 
-    def test_says_that_the_protected_are_too_many(self, app: Any) -> None:  # B7
+    def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
         """With the numbers, and drops nothing silently."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
         plan = app.prunes.plan(session, {"max_tokens": 100})
@@ -90,7 +91,7 @@ class TestPlan:
         assert plan["removed_count"] == 0
         assert plan["nothing_to_do"] == "everything in the context is protected"
 
-    def test_says_that_nothing_is_to_be_done(self, app: Any) -> None:
+    def test_says_that_nothing_is_to_be_done(self, app: App) -> None:
         """Where the context is within its budget."""
         followed(app, user("hi"))
         assert "within" in app.prunes.plan("s", {})["nothing_to_do"]
@@ -98,7 +99,7 @@ class TestPlan:
         assert app.prunes.plan("empty", {})["nothing_to_do"] == "the context is empty"
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
-    def test_refuses_what_it_does_not_know(self, app: Any, wish: dict[str, Any]) -> None:
+    def test_refuses_what_it_does_not_know(self, app: App, wish: dict[str, Any]) -> None:
         """With the faults."""
         followed(app, user("hi"))
         with pytest.raises(InvalidSettings):
@@ -108,7 +109,7 @@ class TestPlan:
 class TestApply:
     """What was shown is what is done."""
 
-    def test_does_exactly_what_the_plan_shows(self, app: Any) -> None:  # X1
+    def test_does_exactly_what_the_plan_shows(self, app: App) -> None:  # X1
         """The same messages go, the same tokens stay; the log keeps all."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", {"max_tokens": 500})
@@ -127,7 +128,7 @@ class TestApply:
         assert applied["event"]["tokenReduction"] == plan["freed"]
         assert list(app.verify()) == []
 
-    def test_refuses_a_plan_for_an_older_state(self, app: Any) -> None:  # X1
+    def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
         """And changes nothing."""
         followed(app, *conversation(10))
         plan = app.prunes.plan("s", {"max_tokens": 500})
@@ -136,7 +137,7 @@ class TestApply:
             app.prunes.apply("s", {"plan_id": plan["plan_id"]})
         assert len(context_numbers(app, "s")) == 41
 
-    def test_refuses_a_plan_of_another_session(self, app: Any) -> None:
+    def test_refuses_a_plan_of_another_session(self, app: App) -> None:
         """A plan's id is no key to other doors."""
         followed(app, *conversation(10))
         followed(app, *conversation(10), session_id="t")
@@ -144,21 +145,21 @@ class TestApply:
         with pytest.raises(StalePlan):
             app.prunes.apply("t", {"plan_id": plan["plan_id"]})
 
-    def test_refuses_to_prune_nothing(self, app: Any) -> None:
+    def test_refuses_to_prune_nothing(self, app: App) -> None:
         """There is no empty operation in the history."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="within"):
             app.prunes.apply("s", {})
         assert app.operations.list("s") == []
 
-    def test_takes_zero_for_zero(self, app: Any) -> None:  # B9
+    def test_takes_zero_for_zero(self, app: App) -> None:  # B9
         """Only the protected stay."""
         followed(app, *conversation(10))
         app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
         app.prunes.apply("s", {"max_tokens": 0})
         assert context_numbers(app, "s") == [40]
 
-    def test_keeps_calls_with_their_results(self, app: Any) -> None:  # P4
+    def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
         """Whatever the budget."""
         followed(app, *conversation(10), user("end"))
         app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
@@ -174,7 +175,7 @@ class TestShortening:
         """Lines that nobody will ever ask for again."""
         return "".join(f"info: some chatter of the build, part {n}\n" for n in range(start, start + 100))
 
-    def session(self, app: Any) -> None:
+    def session(self, app: App) -> None:
         """A session in which one row of a long output is named later."""
         long = self.chatter(0) + "FAILED tests/test_parser.py::test_empty_rows\n" + self.chatter(100)
         followed(
@@ -183,11 +184,11 @@ class TestShortening:
             user("go on"),
         )  # fmt: skip
 
-    def exported(self, app: Any) -> str:
+    def exported(self, app: App) -> str:
         """What leaves as a message list, line ends as they were."""
         return b"".join(app.exporting.export("s", "openai")[2]).decode().replace("\\n", "\n")
 
-    def test_is_shown_applied_sent_and_taken_back(self, app: Any) -> None:  # X7, X3
+    def test_is_shown_applied_sent_and_taken_back(self, app: App) -> None:  # X7, X3
         """The call stays, the row that is named again stays; undo gives back every character."""
         self.session(app)
         plan = app.prunes.plan("s", {"max_tokens": 1_000})
@@ -214,7 +215,7 @@ class TestShortening:
         app.operations.undo("s", done["operation"]["n"])
         assert app.context.get("s", "openai")["messages"] == whole
 
-    def test_is_shown_with_what_it_takes_afterwards(self, app: Any) -> None:  # X1
+    def test_is_shown_with_what_it_takes_afterwards(self, app: App) -> None:  # X1
         """Each row says its tokens before and after; the regions afterwards are those of what stays."""
         self.session(app)
         regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
@@ -228,7 +229,7 @@ class TestShortening:
         assert regions["tool"] - after["tool"] == gone + less > 0
         assert after["user"] == regions["user"]
 
-    def test_is_counted_apart_from_what_went(self, app: Any) -> None:
+    def test_is_counted_apart_from_what_went(self, app: App) -> None:
         """In the history, and in the words of what was done."""
         self.session(app)
         plan = app.prunes.plan("s", {"max_tokens": 1_000})
@@ -241,7 +242,7 @@ class TestShortening:
         assert f"{listed['shortened']} " in done["message"]
         assert "shortened" in done["message"]
 
-    def test_can_be_shortened_again(self, app: Any) -> None:  # X7
+    def test_can_be_shortened_again(self, app: App) -> None:  # X7
         """A second plan counts and cuts what stands there, not what stood there once."""
         self.session(app)
         app.prunes.apply("s", {"max_tokens": 2_500})
@@ -251,7 +252,7 @@ class TestShortening:
         app.prunes.apply("s", {"plan_id": plan["plan_id"]})
         assert app.sessions.get("s")["pruned"]["tokens"] <= 300
 
-    def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: Any) -> None:  # B18
+    def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: App) -> None:  # B18
         """Rows stored without a content are read again, and planned like any other."""
         self.session(app)
         expected = app.prunes.plan("s", {"max_tokens": 1_000})

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.errors import Conflict, NotFound
+from webapp.wiring import App
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 PLENTY = 10**9
 
 
 @pytest.fixture
-def session(app: Any) -> str:
+def session(app: App) -> str:
     """Two long outputs, the second one in the fresh tail."""
     return followed(
         app, user("please build"), call("a"), result("a", LONG), said("again"), call("b"), result("b", LONG),
@@ -25,7 +24,7 @@ def session(app: Any) -> str:
 class TestShortening:
     """Outputs that somebody chose."""
 
-    def test_is_shown_applied_sent_and_taken_back(self, app: Any, session: str) -> None:  # X1, X2, X7
+    def test_is_shown_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
         """Beginning, end and errors stay, in what is protected too; undo gives every character back."""
         whole = app.context.get(session, "openai")["messages"]
         before = app.sessions.get(session)["pruned"]["tokens"]
@@ -46,7 +45,7 @@ class TestShortening:
         app.operations.undo(session, done["operation"]["n"])
         assert app.context.get(session, "openai")["messages"] == whole
 
-    def test_goes_with_a_prune_to_an_aim(self, app: Any, session: str) -> None:
+    def test_goes_with_a_prune_to_an_aim(self, app: App, session: str) -> None:
         """What the plan takes out is out; the rest of what was chosen is shortened."""
         everything = [mid(app, session, no) for no in range(1, 9)]
         plan = app.prunes.plan(
@@ -58,7 +57,7 @@ class TestShortening:
         done = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
         assert done["session"]["pruned"]["tokens"] <= 2_200
 
-    def test_of_what_is_shortened_already_does_nothing(self, app: Any, session: str) -> None:
+    def test_of_what_is_shortened_already_does_nothing(self, app: App, session: str) -> None:
         """And says so, instead of that the context fits."""
         chosen = [mid(app, session, 3)]
         first = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
@@ -73,13 +72,13 @@ class TestShortening:
 class TestDropping:
     """Units that somebody chose."""
 
-    def test_takes_nothing_else_where_there_is_room(self, app: Any, session: str) -> None:  # X1
+    def test_takes_nothing_else_where_there_is_room(self, app: App, session: str) -> None:  # X1
         """The call goes with its result."""
         plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]})
         assert [m["number"] for m in plan["removed"]] == [2, 3]
         assert [g["cause"] for g in plan["groups"]] == ["dropped"]
 
-    def test_of_what_is_pinned_is_refused(self, app: Any, session: str) -> None:  # B7, X5
+    def test_of_what_is_pinned_is_refused(self, app: App, session: str) -> None:  # B7, X5
         """As dropping it directly is: the pin goes first, and the message says so. The whole unit is pinned."""
         app.operations.pin(session, mid(app, session, 2))
         wish = {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]}
@@ -91,7 +90,7 @@ class TestDropping:
         app.operations.unpin(session, mid(app, session, 2))
         assert [m["number"] for m in app.prunes.plan(session, wish)["removed"]] == [2, 3]
 
-    def test_of_what_is_pinned_and_spared_keeps_it(self, app: Any, session: str) -> None:
+    def test_of_what_is_pinned_and_spared_keeps_it(self, app: App, session: str) -> None:
         """Where both name a message it is spared, and there is nothing to refuse."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
@@ -103,7 +102,7 @@ class TestChosen:
     """Messages by their ids."""
 
     @pytest.mark.parametrize("list_name", ["drop", "spare", "shorten"])
-    def test_are_of_this_session(self, app: Any, session: str, list_name: str) -> None:
+    def test_are_of_this_session(self, app: App, session: str, list_name: str) -> None:
         """An id of another session names no message here, though one has the same number."""
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
         with pytest.raises(NotFound, match=other):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
+from webapp.wiring import App
 
 LOG = "".join(f"line {n} of the build\n" for n in range(300))
 FILE = "".join(f"{n:>4} def function_{n}(): ...\n" for n in range(200))
@@ -19,7 +20,7 @@ def read(call_id: str, path: str) -> Any:
 
 
 @pytest.fixture
-def session(app: Any) -> str:
+def session(app: App) -> str:
     """The same output twice, and a file that is read twice, with another text."""
     return followed(
         app, user("please build"), user("with all warnings"), call("a"), result("a", LOG),
@@ -28,7 +29,7 @@ def session(app: Any) -> str:
     )  # fmt: skip
 
 
-def slightly_less(app: Any, session: str) -> int:
+def slightly_less(app: App, session: str) -> int:
     """An aim just below what stands there."""
     return int(app.sessions.get(session)["pruned"]["tokens"]) - 30
 
@@ -36,7 +37,7 @@ def slightly_less(app: Any, session: str) -> int:
 class TestStages:
     """Duplicates and superseded reads."""
 
-    def test_stand_among_the_groups_of_the_plan(self, app: Any, session: str) -> None:  # X1, X3, X7
+    def test_stand_among_the_groups_of_the_plan(self, app: App, session: str) -> None:  # X1, X3, X7
         """By their cause, with what they free; the reason names the other message by its number."""
         plan = app.prunes.plan(session, {"max_tokens": slightly_less(app, session)})
         [group] = plan["groups"]
@@ -49,7 +50,7 @@ class TestStages:
         assert row["reason"] == "cleared: message 8 holds the same output"
         assert plan["removed"] == []
 
-    def test_are_applied_sent_and_taken_back(self, app: Any, session: str) -> None:  # X1, X2, X7
+    def test_are_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
         """Calls and results stay paired, the newest copy whole; undo gives every character back."""
         whole = app.context.get(session, "openai")["messages"]
         half = app.sessions.get(session)["pruned"]["tokens"] // 2 + 100
@@ -70,7 +71,7 @@ class TestStages:
         assert app.context.get(session, "openai")["messages"] == whole
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini"])
-    def test_are_exported_as_they_stand(self, app: Any, session: str, name: str) -> None:  # X7
+    def test_are_exported_as_they_stand(self, app: App, session: str, name: str) -> None:  # X7
         """A list to go on from has the line in place of the older output, and the newer one whole."""
         app.prunes.apply(session, {"max_tokens": slightly_less(app, session)})
         _, _, chunks = app.exporting.export(session, name)
@@ -80,19 +81,19 @@ class TestStages:
         )
         assert text.index("Bash cleared") < text.index("line 299 of the build")
 
-    def test_rely_on_nothing_that_stands_cleared_already(self, app: Any, session: str) -> None:  # X7
+    def test_rely_on_nothing_that_stands_cleared_already(self, app: App, session: str) -> None:  # X7
         """A second plan takes no cleared output for a copy, nor clears it again."""
         app.prunes.apply(session, {"max_tokens": slightly_less(app, session)})
         again = app.prunes.plan(session, {"max_tokens": slightly_less(app, session)})
         assert [(m["number"], m["cause"]) for m in again["shortened"]] == [(6, "superseded")]
 
-    def test_name_messages_as_the_list_does(self, app: Any, session: str) -> None:  # X3
+    def test_name_messages_as_the_list_does(self, app: App, session: str) -> None:  # X3
         """Also where some are out of the context."""
         app.operations.drop(session, mid(app, session, 2))
         plan = app.prunes.plan(session, {"max_tokens": slightly_less(app, session)})
         assert plan["shortened"][0]["reason"] == "cleared: message 8 holds the same output"
 
-    def test_follow_what_is_spared_and_dropped(self, app: Any, session: str) -> None:  # X5, X7
+    def test_follow_what_is_spared_and_dropped(self, app: App, session: str) -> None:  # X5, X7
         """A spared output stays; a copy that is taken out is none to rely on."""
         aim = slightly_less(app, session)
         spared = app.prunes.plan(session, {"max_tokens": aim, "spare": [mid(app, session, 4)]})
@@ -100,7 +101,7 @@ class TestStages:
         dropped = app.prunes.plan(session, {"max_tokens": aim, "drop": [mid(app, session, 8)]})
         assert 4 not in [m["number"] for m in dropped["shortened"]]
 
-    def test_are_settings_of_the_session(self, app: Any, session: str) -> None:  # X7, X4
+    def test_are_settings_of_the_session(self, app: App, session: str) -> None:  # X7, X4
         """Off, the strategy chooses alone; tried in a what-if, they change no setting."""
         aim = slightly_less(app, session)
         off = {"stage_duplicates": False, "stage_superseded": False, "strategy": "newest_first"}

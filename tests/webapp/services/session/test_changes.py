@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.webapp.building import conversation, entry, followed, result
 from webapp.agents.records import Compaction, Rewind
 from webapp.services.session.changes import Change
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
+from webapp.wiring import App
 
 
-def shorten(app: Any, no: int, tokens: int) -> int:
+def shorten(app: App, no: int, tokens: int) -> int:
     """Lets a short text stand for a message's result, as a prune would; the operation's number."""
     row = app.store.sessions.get("s")
     message = app.store.log.message(row.key, no)
@@ -26,7 +25,7 @@ def shorten(app: Any, no: int, tokens: int) -> int:
 class TestStandIn:
     """A text that stands for a tool's output."""
 
-    def test_costs_what_it_says_and_goes_out_in_its_place(self, app: Any) -> None:  # C3
+    def test_costs_what_it_says_and_goes_out_in_its_place(self, app: App) -> None:  # C3
         """The log keeps the original, undo gives it back."""
         followed(app, *conversation(1))
         before = app.sessions.get("s")["pruned"]["tokens"]
@@ -40,7 +39,7 @@ class TestStandIn:
         assert "line 0 of output" in str(app.context.get("s", "openai")["messages"])
         assert list(app.verify()) == []
 
-    def test_is_remembered_when_its_message_is_taken_out(self, app: Any) -> None:  # X2
+    def test_is_remembered_when_its_message_is_taken_out(self, app: App) -> None:  # X2
         """Undoing the drop brings back what stood there."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
@@ -51,7 +50,7 @@ class TestStandIn:
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
         assert list(app.verify()) == []
 
-    def test_goes_when_its_message_says_something_else(self, app: Any) -> None:
+    def test_goes_when_its_message_says_something_else(self, app: App) -> None:
         """What an agent says anew stands whole: a text made of the older does not fit it, nor do its tokens."""
         followed(app, *conversation(1))
         shorten(app, 3, 7)
@@ -63,7 +62,7 @@ class TestStandIn:
         app.operations.undo("s")
         assert list(app.verify()) == []
 
-    def test_does_not_come_back_for_a_message_that_says_something_else(self, app: Any) -> None:  # X2
+    def test_does_not_come_back_for_a_message_that_says_something_else(self, app: App) -> None:  # X2
         """An undo brings the message of today, whole: the text was made of what it said before."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
@@ -74,7 +73,7 @@ class TestStandIn:
         assert "newer output" in str(app.context.get("s", "openai")["messages"])
         assert list(app.verify()) == []
 
-    def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: Any) -> None:
+    def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: App) -> None:
         """What stays in the context stays as short as it was."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)

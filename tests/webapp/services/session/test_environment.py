@@ -14,7 +14,7 @@ from tests.webapp.building import managed
 from webapp.config import Config
 from webapp.errors import NotFound
 from webapp.services.session.environment import LOOK_MS, limits_of
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 MODEL = ModelLimits("m", 200_000)
 
@@ -58,7 +58,7 @@ class TestLimits:
 class TestDesk:
     """What holds for whom."""
 
-    def test_a_session_overrides_what_holds_for_all(self, app: Any) -> None:
+    def test_a_session_overrides_what_holds_for_all(self, app: App) -> None:
         """Field by field, and follows changes of the rest."""
         session = managed(app, settings={"fresh_tail": 3})
         app.settings.put({"aim_percent": 50, "fresh_tail": 9})
@@ -69,7 +69,7 @@ class TestDesk:
         ) == (3, 50)
         assert app.environment.settings().fresh_tail == 9
 
-    def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: Any) -> None:
+    def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: App) -> None:
         """What does not is left aside and told; it holds again once it goes."""
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
@@ -83,7 +83,7 @@ class TestDesk:
         assert app.sessions.get(session)["notes"] == []
         assert app.environment.settings_of(app.store.sessions.get(session)).aim_percent == 70
 
-    def test_settings_of_another_version_do_no_harm(self, app: Any) -> None:
+    def test_settings_of_another_version_do_no_harm(self, app: App) -> None:
         """What is not understood does not hold; the rest does."""
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
@@ -95,7 +95,7 @@ class TestDesk:
         assert app.environment.settings() == replace(FORESIGHT, fresh_tail=3)
 
     def test_settings_and_models_of_another_process_arrive(
-        self, app: Any, config: Config, monkeypatch: pytest.MonkeyPatch
+        self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Within a second, and its going back to the defaults as well."""
         now = app.environment.clock()
@@ -113,13 +113,13 @@ class TestDesk:
         assert app.environment.settings() == FORESIGHT
         other.close()
 
-    def test_a_lock_is_one_while_somebody_holds_it(self, app: Any) -> None:
+    def test_a_lock_is_one_while_somebody_holds_it(self, app: App) -> None:
         """Whoever asks for it meanwhile gets the same."""
         held = app.environment.lock("s")
         assert app.environment.lock("s") is held
         assert app.environment.lock("t") is not held
 
-    def test_keeps_nothing_of_sessions_that_are_not_there(self, app: Any) -> None:
+    def test_keeps_nothing_of_sessions_that_are_not_there(self, app: App) -> None:
         """Whatever ids are asked for."""
         for n in range(20):
             with pytest.raises(NotFound):

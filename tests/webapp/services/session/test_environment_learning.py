@@ -10,11 +10,12 @@ from tests.webapp.building import entries, entry, followed, managed, said, usage
 from webapp.agents.records import Meta
 from webapp.services.session.environment import SETTLED, limits_of
 from webapp.store.sessions import SessionRow
+from webapp.wiring import App
 
 OPUS = "claude-opus-4-5"
 
 
-def reported(app: Any, name: str, unseen: int, **columns: Any) -> None:
+def reported(app: App, name: str, unseen: int, **columns: Any) -> None:
     """A session of Claude Code with two calls that carried so much unseen."""
     app.ingest.ensure(name, "claude-code", **{"model": OPUS, **columns})
     app.ingest.append_records(
@@ -28,13 +29,13 @@ def reported(app: Any, name: str, unseen: int, **columns: Any) -> None:
     )
 
 
-def gauge(app: Any, name: str) -> dict[str, Any]:
+def gauge(app: App, name: str) -> dict[str, Any]:
     """The agent's gauge."""
     found: dict[str, Any] = app.sessions.get(name)["agent"]
     return found
 
 
-def row(app: Any, name: str) -> SessionRow:
+def row(app: App, name: str) -> SessionRow:
     """The session's row."""
     found: SessionRow = app.store.sessions.get(name)
     return found
@@ -43,7 +44,7 @@ def row(app: Any, name: str) -> SessionRow:
 class TestANewSession:
     """Before its first call."""
 
-    def test_carries_what_earlier_sessions_carried(self, app: Any) -> None:  # X11
+    def test_carries_what_earlier_sessions_carried(self, app: App) -> None:  # X11
         """As an estimate, in the region of what is not in the transcript; its own call replaces it."""
         reported(app, "a", 20_000)
         followed(app, user("hi"), session_id="b", model=OPUS)
@@ -57,18 +58,18 @@ class TestANewSession:
         calls = app.store.figures.calls(row(app, "b").key)
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
-    def test_carries_nothing_where_there_was_no_other(self, app: Any) -> None:  # X11
+    def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
         """What nobody has seen is not shown."""
         followed(app, user("hi"), session_id="b", model=OPUS)
         assert gauge(app, "b")["tokens"] < 50
 
-    def test_of_a_program_carries_nothing(self, app: Any) -> None:
+    def test_of_a_program_carries_nothing(self, app: App) -> None:
         """It sends what it shows."""
         reported(app, "a", 20_000)
         name = managed(app, wire("user", "hi"))
         assert app.sessions.get(name)["pruned"]["tokens"] < 50
 
-    def test_counts_like_the_newest_until_its_model_is_named(self, app: Any) -> None:  # S11
+    def test_counts_like_the_newest_until_its_model_is_named(self, app: App) -> None:  # S11
         """Then all that was counted so far is counted again."""
         reported(app, "a", 20_000, model="claude-opus-4-7")
         words = "please change the parser so that it reads comments " * 20
@@ -81,7 +82,7 @@ class TestANewSession:
         assert app.store.log.message(row(app, "b").key, 1).tokens == plain
         assert app.store.contexts.totals(row(app, "b").key) == app.store.contexts.totals(row(app, "d").key)
 
-    def test_is_not_asked_for_ever(self, app: Any) -> None:
+    def test_is_not_asked_for_ever(self, app: App) -> None:
         """A session that never reports a call keeps what it started with."""
         reported(app, "a", 20_000)
         followed(app, *(user("hi") for _ in range(SETTLED + 2)), session_id="b", model=OPUS)
@@ -94,7 +95,7 @@ class TestANewSession:
 class TestUsageAboveTheTable:
     """A call larger than the model's window."""
 
-    def test_moves_the_session_to_a_larger_window_for_good(self, app: Any) -> None:  # X10
+    def test_moves_the_session_to_a_larger_window_for_good(self, app: App) -> None:  # X10
         """With a note; a smaller call does not move it back, a larger one within it says nothing more."""
         reported(app, "a", 150_000)
         assert app.sessions.get("a")["window"] == 200_000

@@ -13,6 +13,7 @@ from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
 from webapp.services.session.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
 from webapp.services.session.state import SessionState
+from webapp.wiring import App
 
 REGION = st.dictionaries(
     st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),
@@ -45,7 +46,7 @@ class TestGauge:
             assert sum(r["tokens"] for r in found["regions"]) == found["tokens"] >= 0
             assert all(r["tokens"] > 0 for r in found["regions"])
 
-    def test_shows_what_is_not_in_the_transcript(self, app: Any) -> None:  # X11
+    def test_shows_what_is_not_in_the_transcript(self, app: App) -> None:  # X11
         """As a region of its own, once real usage says how much it is."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         app.ingest.append_records(
@@ -79,14 +80,14 @@ class TestScale:
 class TestSession:
     """A session's row."""
 
-    def test_is_in_warning_above_its_target(self, app: Any) -> None:  # B17
+    def test_is_in_warning_above_its_target(self, app: App) -> None:  # B17
         """A managed one by its context; idle or active below."""
         session = managed(app, wire("user", "word " * 3_000), settings={"cap_tokens": 1_000})
         assert app.sessions.get(session)["state"] == "warning"
         app.sessions.patch(session, {"settings": {"cap_tokens": None}})
         assert app.sessions.get(session)["state"] == "active"
 
-    def test_says_what_its_agent_seems_to_do(self, app: Any) -> None:
+    def test_says_what_its_agent_seems_to_do(self, app: App) -> None:
         """From who spoke last, and when."""
         session = managed(app, wire("user", "hi"))
         assert app.sessions.get(session)["activity"] == "working"
@@ -95,13 +96,13 @@ class TestSession:
         followed(app, user("long ago"))
         assert app.sessions.get("s")["activity"] == "stale"
 
-    def test_says_that_a_model_is_not_known(self, app: Any) -> None:
+    def test_says_that_a_model_is_not_known(self, app: App) -> None:
         """And which window is assumed."""
         session = app.sessions.get(managed(app, model="nobody-knows-1"))
         assert session["model_known"] is False
         assert "nobody-knows-1" in session["notes"][0]
 
-    def test_is_brief_in_the_answer_to_an_append(self, app: Any) -> None:
+    def test_is_brief_in_the_answer_to_an_append(self, app: App) -> None:
         """The gauge's own figures, and whether it is above its target."""
         session = app.sessions.get(managed(app, wire("user", "hi")))
         own = session["pruned"]
@@ -120,12 +121,12 @@ class TestSession:
 class TestTitles:
     """What a session is called."""
 
-    def test_of_a_sub_agent_without_one_is_its_own_id(self, app: Any) -> None:
+    def test_of_a_sub_agent_without_one_is_its_own_id(self, app: App) -> None:
         """Never the raw id of file and agent together."""
         followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
         assert app.sessions.get("11-22.agent-c0ffee")["title"] == "sub-agent c0ffee"
 
-    def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: Any) -> None:
+    def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: App) -> None:
         """In a file of its own or inside the session's."""
         followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
         app.ingest.ensure("s", "claude-code")
@@ -133,7 +134,7 @@ class TestTitles:
         assert app.sessions.get("11-22.agent-c0ffee")["title"] == "look for roses"
         assert app.sessions.get("s.agent-x")["title"] == "prune them"
 
-    def test_of_any_other_are_its_id(self, app: Any) -> None:
+    def test_of_any_other_are_its_id(self, app: App) -> None:
         """Where nothing was said."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain")["title"] == "plain"

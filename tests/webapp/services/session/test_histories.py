@@ -9,9 +9,10 @@ import pytest
 from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
 from webapp.agents.records import Compaction
 from webapp.services.session.histories import Histories, SessionHistory
+from webapp.wiring import App
 
 
-def same(app: Any, session: str = "s") -> bool:
+def same(app: App, session: str = "s") -> bool:
     """Whether the kept view equals one gathered anew."""
     row = app.store.sessions.get(session)
     kept, fresh = app.histories.of(row), Histories(app.store).of(row)
@@ -37,7 +38,7 @@ def same(app: Any, session: str = "s") -> bool:
 class TestViews:
     """One view a session."""
 
-    def test_follow_appends_without_reading(self, app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_follow_appends_without_reading(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """An append extends the history that is there."""
         followed(app, *conversation(2))
         app.histories.of(app.store.sessions.get("s"))
@@ -45,7 +46,7 @@ class TestViews:
         app.ingest.append_records("s", entries(*conversation(2), start=50))
         assert len(app.histories.of(app.store.sessions.get("s")).nos) == 16
 
-    def test_know_what_stands_before_a_summary(self, app: Any) -> None:  # C8
+    def test_know_what_stands_before_a_summary(self, app: App) -> None:  # C8
         """A pin that stands before the summary; nothing once the summary is taken back."""
         followed(app, *conversation(6), user("end"))
         app.operations.pin("s", mid(app, "s", 1))
@@ -54,7 +55,7 @@ class TestViews:
         app.operations.undo("s", made["operation"]["n"])
         assert app.histories.of(app.store.sessions.get("s")).history.summarised == 0
 
-    def test_know_the_agents_own_summary(self, app: Any) -> None:  # C8
+    def test_know_the_agents_own_summary(self, app: App) -> None:  # C8
         """It stands before what came after it, and is a message itself."""
         summary = entry(90, user("what was before"), kind="compaction_summary")
         followed(app, *conversation(3))
@@ -64,14 +65,14 @@ class TestViews:
         assert same(app)
 
     @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
-    def test_are_read_anew_after_anything_else(self, app: Any, what: str) -> None:
+    def test_are_read_anew_after_anything_else(self, app: App, what: str) -> None:
         """Flags and context are those of the store."""
         followed(app, *conversation(3), user("end"))
         app.histories.of(app.store.sessions.get("s"))
         getattr(app.operations, what)("s", mid(app, "s", 2))
         assert same(app)
 
-    def test_are_read_anew_when_a_message_grows(self, app: Any) -> None:
+    def test_are_read_anew_when_a_message_grows(self, app: App) -> None:
         """A further block of a call changes what is there."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
@@ -79,7 +80,7 @@ class TestViews:
         app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
         assert same(app)
 
-    def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: Any) -> None:
+    def test_forget_the_ratings_of_a_session_that_is_deleted(self, app: App) -> None:
         """Its number may be another's soon; after a prune they are still there."""
         app.settings.put({"strategy": "score"})
         followed(app, *conversation(3), user("end"))
@@ -93,7 +94,7 @@ class TestViews:
         app.histories.forget(row.key)
         assert app.histories.of(row).ratings == {}
 
-    def test_are_forgotten_least_recently_used_first(self, app: Any) -> None:
+    def test_are_forgotten_least_recently_used_first(self, app: App) -> None:
         """When there are too many messages in all."""
         views = Histories(app.store, messages_kept=10)
         rows = []
@@ -107,7 +108,7 @@ class TestViews:
         views.of(rows[1])
         assert views.of(rows[0]) is not first
 
-    def test_know_the_cost_of_what_stands_in(self, app: Any) -> None:
+    def test_know_the_cost_of_what_stands_in(self, app: App) -> None:
         """A shortened message costs what stands for it."""
         from webapp.services.session.replacements import stand_in
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scoring.history import Features, content_of
 from scoring.messages import Message, Text, ToolResult, part_to_dict
 from tests.webapp.building import conversation, followed
 from webapp.services.session.replacements import cost, features_with, stand_in, with_stand_in
+from webapp.wiring import App
 
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 
@@ -15,7 +14,7 @@ OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it 
 class TestAStandIn:
     """A text beside a message of the log."""
 
-    def test_has_a_cost_of_its_own(self, app: Any) -> None:
+    def test_has_a_cost_of_its_own(self, app: App) -> None:
         """Without one a message costs its tokens."""
         followed(app, *conversation(1))
         message = app.store.log.message(1, 3)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from scoring.history import Features, analyse
 from scoring.settings import lexicon_of
 from tests.webapp.building import call, followed, result, user
 from webapp.services.session.stored_messages import read_features, whole
+from webapp.wiring import App
 
 
 class TestReadFeatures:
@@ -31,7 +30,7 @@ class TestReadFeatures:
 class TestAWholeMessage:
     """What its entries say together."""
 
-    def test_has_their_parts_in_order(self, app: Any) -> None:
+    def test_has_their_parts_in_order(self, app: App) -> None:
         """Of however many rows it came in."""
         followed(app, user("go"), call("c"), result("c", "done"))
         row = app.store.sessions.get("s")

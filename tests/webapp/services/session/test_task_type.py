@@ -25,6 +25,7 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.store.migrations import m003_facts_for_task_types
+from webapp.wiring import App
 
 RULES = (
     "You are a shop's agent. Policy: a customer may cancel an order, or get a refund or an exchange, only if eligible. "
@@ -48,7 +49,7 @@ def talk(turns: int) -> list[Message]:
     ]
 
 
-def of(app: Any, session: str = "s") -> dict[str, Any]:
+def of(app: App, session: str = "s") -> dict[str, Any]:
     """The session's task type as JSON."""
     found: dict[str, Any] = app.sessions.get(session)["task_type"]
     return found
@@ -57,7 +58,7 @@ def of(app: Any, session: str = "s") -> dict[str, Any]:
 class TestTaskType:
     """What is said of it."""
 
-    def test_is_what_the_session_looks_like_with_the_reason(self, app: Any) -> None:  # B18
+    def test_is_what_the_session_looks_like_with_the_reason(self, app: App) -> None:  # B18
         """By default; the counts grow with every append."""
         followed(app, user("hello"))
         assert (of(app)["name"], of(app)["setting"], of(app)["own"]) == ("any", "auto", False)
@@ -66,7 +67,7 @@ class TestTaskType:
         assert of(app)["reason"] == "looks like coding: 42 % of its messages are tool outputs, of Bash"
         assert of(app)["looks_like"] == {"name": "coding", "reason": of(app)["reason"]}
 
-    def test_can_be_chosen_for_one_session_and_given_back(self, app: Any) -> None:  # B18
+    def test_can_be_chosen_for_one_session_and_given_back(self, app: App) -> None:  # B18
         """A choice comes before the looks; null gives it back to the settings."""
         followed(app, *work(5))
         app.sessions.patch("s", {"settings": {"task_type": "research"}})
@@ -78,7 +79,7 @@ class TestTaskType:
         app.sessions.patch("s", {"settings": {"task_type": None}})
         assert (of(app)["name"], of(app)["own"]) == ("coding", False)
 
-    def test_can_be_chosen_for_all_sessions(self, app: Any) -> None:  # B18
+    def test_can_be_chosen_for_all_sessions(self, app: App) -> None:  # B18
         """In the settings; "any" treats all alike."""
         followed(app, *work(5))
         app.settings.put({"task_type": "chat"})
@@ -86,7 +87,7 @@ class TestTaskType:
         app.settings.put({"task_type": "any"})
         assert (of(app)["name"], of(app)["reason"]) == ("any", "the settings treat all sessions alike")
 
-    def test_stays_when_what_it_was_recognised_by_is_pruned(self, app: Any) -> None:  # B18
+    def test_stays_when_what_it_was_recognised_by_is_pruned(self, app: App) -> None:  # B18
         """It is the log that is looked at, and the plan sees the same."""
         followed(app, *work(12), said("done"))
         row = app.store.sessions.get("s")
@@ -96,7 +97,7 @@ class TestTaskType:
         row = app.store.sessions.get("s")
         assert app.histories.of(row).history.facts == app.environment.facts(row) == before
 
-    def test_counts_a_message_once_that_comes_in_parts(self, app: Any) -> None:
+    def test_counts_a_message_once_that_comes_in_parts(self, app: App) -> None:
         """Rows of one call are one message, whenever they come."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         for n, tool in enumerate(("Read", "Edit")):
@@ -104,7 +105,7 @@ class TestTaskType:
         facts = app.environment.facts(app.store.sessions.get("s"))
         assert (facts.messages, facts.tools) == (1, {"Read": 1, "Edit": 1})
 
-    def test_is_known_to_an_open_view_after_an_append(self, app: Any) -> None:
+    def test_is_known_to_an_open_view_after_an_append(self, app: App) -> None:
         """A view that is extended counts as one that is gathered anew."""
         followed(app, *conversation(3))
         app.histories.of(app.store.sessions.get("s"))
@@ -112,7 +113,7 @@ class TestTaskType:
         row = app.store.sessions.get("s")
         assert app.histories.of(row).history.facts == app.environment.facts(row)
 
-    def test_is_counted_for_sessions_that_were_there_before(self, app: Any) -> None:
+    def test_is_counted_for_sessions_that_were_there_before(self, app: App) -> None:
         """Their logs are read once, when the store is brought up to date."""
         followed(app, *work(5))
         row = app.store.sessions.get("s")
@@ -129,7 +130,7 @@ class TestTaskType:
 class TestPlans:
     """Meter, list and plan agree."""
 
-    def test_have_the_weights_of_the_type(self, app: Any) -> None:  # B18
+    def test_have_the_weights_of_the_type(self, app: App) -> None:  # B18
         """Contributions in the list, weights kept with the prune: all are those of the type in force."""
         own = {**app.settings.get()["settings"]["weights"], "recency": 77.0}
         app.settings.put({"task_types": {"coding": {"weights": own}}})
@@ -143,13 +144,13 @@ class TestPlans:
         operation = app.store.operations.get(app.store.sessions.get("s").key, applied["operation"]["n"])
         assert operation.plan["weights"]["recency"] == 77.0
 
-    def test_keep_the_name_of_the_preset_that_the_settings_are(self, app: Any) -> None:
+    def test_keep_the_name_of_the_preset_that_the_settings_are(self, app: App) -> None:
         """A type's own weights are part of the preset, not a departure from it."""
         managed(app, wire("system", RULES), *[wire("user", f"order {n}") for n in range(6)], id="s")
         assert of(app)["name"] == "support"
         assert app.prunes.plan("s", {})["preset"] == "Foresight"
 
-    def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: Any) -> None:  # X4, B18
+    def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: App) -> None:  # X4, B18
         """What-if resolves the type in what is tried: only a change for this session's type changes a fate."""
         app.settings.put({"strategy": "score", "cap_tokens": 1_333})
         followed(app, *talk(60))
@@ -161,7 +162,7 @@ class TestPlans:
         assert app.prunes.plan("s", {"compare": True, "settings": same})["changed"] > 0
 
     def test_rate_by_the_words_of_the_type_once(
-        self, app: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # B18
         """Stored ratings of another list are made again, not on every look, and neither after a prune."""
         app.settings.put({"strategy": "score"})
@@ -181,7 +182,7 @@ class TestPlans:
         row = app.store.sessions.get("s")
         assert app.prunes._planning.make(row).plan.parts["keywords"][-2] == 0.0
 
-    def test_read_no_text_again_for_foresight(self, app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_read_no_text_again_for_foresight(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its plans do not look at keyword ratings, so other lists cost nothing."""
         followed(app, *talk(10))
         app.settings.put({"keywords": WORDS["keywords"]})
@@ -191,7 +192,7 @@ class TestPlans:
         app.prunes._planning.make(app.store.sessions.get("s"))
         assert asked == []
 
-    def test_rate_what_comes_in_by_the_words_of_the_type(self, app: Any) -> None:  # B18
+    def test_rate_what_comes_in_by_the_words_of_the_type(self, app: App) -> None:  # B18
         """A message is stored with the rating of the type in force when it came."""
         app.settings.put({"task_types": {"chat": WORDS}})
         followed(app, *talk(4))
@@ -199,7 +200,7 @@ class TestPlans:
         row = app.store.sessions.get("s")
         assert app.histories.of(row).history.keywords[-1] == 1.0
 
-    def test_are_not_learned_from_where_the_common_weights_do_not_count(self, app: Any) -> None:  # X15, B18
+    def test_are_not_learned_from_where_the_common_weights_do_not_count(self, app: App) -> None:  # X15, B18
         """A session whose type has weights of its own says nothing of the common ones."""
         words = [user(f"the code is code_{n}") for n in range(30)]
         followed(app, *words, user("which was first?"), said("code_0 and code_1"))

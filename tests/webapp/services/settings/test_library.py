@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from scoring.errors import InvalidSettings
 from tests.webapp.building import heard, managed
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
+from webapp.wiring import App
 
 
 class TestSettings:
     """What holds for all."""
 
-    def test_are_saved_as_a_whole_or_not_at_all(self, app: Any) -> None:  # B16
+    def test_are_saved_as_a_whole_or_not_at_all(self, app: App) -> None:  # B16
         """One fault a wrong field; the good ones beside it are not saved either."""
         with pytest.raises(InvalidSettings) as caught:
             app.settings.put({"fresh_tail": 4, "aim_percent": 900, "weights": {"recency": -1}})
         assert {f.field for f in caught.value.faults} >= {"aim_percent", "weights.recency"}
         assert app.settings.get()["settings"] == app.settings.get()["defaults"]
 
-    def test_reach_who_listens_and_every_session(self, app: Any) -> None:
+    def test_reach_who_listens_and_every_session(self, app: App) -> None:
         """At once."""
         session, events = managed(app), heard(app)
         document = app.settings.put({"target_percent": 50})
@@ -31,7 +30,7 @@ class TestSettings:
         assert events == [SettingsChanged()]
         assert app.sessions.get(session)["target_percent"] == 50
 
-    def test_can_be_taken_from_a_preset_and_reset(self, app: Any) -> None:
+    def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
         """By name; what is sent back whole is the same."""
         assert app.settings.put({"preset": "Blueprint"})["preset"] == "Blueprint"
         assert app.settings.put(app.settings.get()["settings"])["preset"] == "Blueprint"
@@ -39,7 +38,7 @@ class TestSettings:
         with pytest.raises(InvalidSettings):
             app.settings.put({"preset": "Magic"})
 
-    def test_name_the_range_of_every_number(self, app: Any) -> None:
+    def test_name_the_range_of_every_number(self, app: App) -> None:
         """For the sliders."""
         document = app.settings.get()
         assert document["limits"]["fresh_tail"]["min"] == 0
@@ -51,7 +50,7 @@ class TestSettings:
 class TestModels:
     """The model table."""
 
-    def test_can_be_overridden_by_anyone(self, app: Any) -> None:  # B13
+    def test_can_be_overridden_by_anyone(self, app: App) -> None:  # B13
         """Sessions follow, until the override is taken away."""
         session, events = managed(app, model="gpt-5"), heard(app)
         before = app.sessions.get(session)["window"]
@@ -62,7 +61,7 @@ class TestModels:
         assert app.sessions.get(session)["window"] == before
         assert events == [ModelsChanged(), ModelsChanged()]
 
-    def test_make_an_unknown_model_known(self, app: Any) -> None:  # B13
+    def test_make_an_unknown_model_known(self, app: App) -> None:  # B13
         """With the numbers the user gives."""
         session = managed(app, model="nobody-knows-1")
         app.models.put("nobody-knows-1", {"window": 64_000})
@@ -70,7 +69,7 @@ class TestModels:
         assert (found["model_known"], found["window"], found["notes"]) == (True, 64_000, [])
         assert app.models.list()[0]["name"] == "nobody-knows-1"
 
-    def test_refuse_absurd_numbers(self, app: Any) -> None:
+    def test_refuse_absurd_numbers(self, app: App) -> None:
         """And keep what was there."""
         with pytest.raises(InvalidSettings):
             app.models.put("gpt-5", {"window": 1_000, "input_limit": 5_000})

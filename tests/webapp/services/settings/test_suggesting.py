@@ -13,6 +13,7 @@ from tests.shared import shared_files
 from tests.webapp.building import conversation, entries, followed, mid, said, user
 from webapp.agents.records import Rewind
 from webapp.errors import Conflict, NotFound
+from webapp.wiring import App
 
 TRANSCRIPTS = [
     path for path in shared_files("**/*.jsonl", "transcripts", "claude-code") if path.stat().st_size > 50_000
@@ -21,7 +22,7 @@ DEAF = {"weights": {"relevance": 0}}
 TOPICS = "harbour violin glacier pepper lantern meadow anchor saddle copper walnut thunder candle".split()  # noqa: SIM905
 
 
-def asking(app: Any, session: int, **columns: Any) -> str:
+def asking(app: App, session: int, **columns: Any) -> str:
     """A session whose last question says what its answer needs."""
     topics = [f"{one} {TOPICS[(n + 5) % 12]}" for n, one in enumerate(TOPICS)]
     talk = [
@@ -35,7 +36,7 @@ def asking(app: Any, session: int, **columns: Any) -> str:
     )
 
 
-def cases(app: Any, *names: str) -> list[Case]:
+def cases(app: App, *names: str) -> list[Case]:
     """What would be learned from."""
     found: list[Case] = app.suggesting._cases(names, app.environment.settings())
     return found
@@ -44,7 +45,7 @@ def cases(app: Any, *names: str) -> list[Case]:
 class TestSuggesting:
     """The use case."""
 
-    def test_speaks_for_weights_and_saves_nothing(self, app: Any) -> None:  # X15
+    def test_speaks_for_weights_and_saves_nothing(self, app: App) -> None:  # X15
         """The figures of the held-out sessions, before and after; the settings stay."""
         app.settings.put(DEAF)
         for n in range(12):
@@ -55,13 +56,13 @@ class TestSuggesting:
         assert (found["held_out"], found["sessions"]) == (6, 12)
         assert app.settings.get()["settings"]["weights"] == found["present"]
 
-    def test_says_that_there_is_too_little(self, app: Any) -> None:  # X15
+    def test_says_that_there_is_too_little(self, app: App) -> None:  # X15
         """An empty store is no error."""
         found = app.suggesting.suggest()
         assert (found["weights"], found["before"], found["after"], found["cases"]) == (None, None, None, 0)
         assert "too few sessions" in found["reason"]
 
-    def test_looks_at_the_sessions_that_are_named(self, app: Any) -> None:
+    def test_looks_at_the_sessions_that_are_named(self, app: App) -> None:
         """Those alone; one that does not exist is told."""
         for n in range(3):
             asking(app, n)
@@ -69,13 +70,13 @@ class TestSuggesting:
         with pytest.raises(NotFound, match="nobody"):
             app.suggesting.suggest(["nobody"])
 
-    def test_keeps_sub_agents_with_their_session(self, app: Any) -> None:
+    def test_keeps_sub_agents_with_their_session(self, app: App) -> None:
         """They share what they know, so they stand on one side of the split."""
         asking(app, 1)
         asking(app, 2, parent_id="s1")
         assert {case.session for case in cases(app)} == {"s1"}
 
-    def test_is_made_one_at_a_time(self, app: Any) -> None:
+    def test_is_made_one_at_a_time(self, app: App) -> None:
         """A second one while the first works is refused, the next one after it is not."""
 
         def again(*_: int) -> None:
@@ -91,7 +92,7 @@ class TestSuggesting:
         assert told
         assert app.suggesting.suggest()["cases"]
 
-    def test_reads_what_earlier_versions_did_not_keep(self, app: Any) -> None:
+    def test_reads_what_earlier_versions_did_not_keep(self, app: App) -> None:
         """Messages stored without their contents are read again from the log."""
         asking(app, 1)
         row = app.store.sessions.get("s1")
@@ -104,7 +105,7 @@ class TestSuggesting:
         assert [case.steps for case in cases(app)] == known
 
     @pytest.mark.skipif(len(TRANSCRIPTS) < 6, reason="shared/data/transcripts is not beside the repository")
-    def test_stands_real_sessions(self, app: Any) -> None:  # X15
+    def test_stands_real_sessions(self, app: App) -> None:  # X15
         """Whatever comes out has its reason and figures that are percents."""
         for path in TRANSCRIPTS[:10]:
             with path.open("rb") as file:
@@ -119,33 +120,33 @@ class TestJudgements:
     """What people said of messages by what they did."""
 
     @pytest.fixture
-    def session(self, app: Any) -> str:
+    def session(self, app: App) -> str:
         """Three turns of four messages."""
         return followed(app, *conversation(3))
 
-    def judged(self, app: Any) -> tuple[list[int], list[int]]:
+    def judged(self, app: App) -> tuple[list[int], list[int]]:
         """Message numbers that were needed, and that were not."""
         [case] = [case for case in cases(app, "s") if case.needed or case.unneeded]
         return sorted(n + 1 for n in case.needed), sorted(n + 1 for n in case.unneeded)
 
-    def test_of_what_was_pinned_is_needed(self, app: Any, session: str) -> None:  # X15
+    def test_of_what_was_pinned_is_needed(self, app: App, session: str) -> None:  # X15
         """And the pin protects nothing while plans are tried."""
         app.operations.pin(session, mid(app, session, 1))
         assert self.judged(app) == ([1], [])
         assert all(not case.history.pinned for case in cases(app, session))
 
-    def test_of_what_was_dropped_is_not_needed(self, app: Any, session: str) -> None:  # X15
+    def test_of_what_was_dropped_is_not_needed(self, app: App, session: str) -> None:  # X15
         """With its unit."""
         app.operations.drop(session, mid(app, session, 2))
         assert self.judged(app) == ([], [2, 3])
 
-    def test_of_what_was_restored_is_needed(self, app: Any, session: str) -> None:  # X15
+    def test_of_what_was_restored_is_needed(self, app: App, session: str) -> None:  # X15
         """The latest word counts."""
         app.operations.drop(session, mid(app, session, 2))
         app.operations.restore(session, mid(app, session, 2))
         assert self.judged(app) == ([2, 3], [])
 
-    def test_of_what_a_prune_took_and_undo_gave_back_is_needed(self, app: Any, session: str) -> None:  # X15
+    def test_of_what_a_prune_took_and_undo_gave_back_is_needed(self, app: App, session: str) -> None:  # X15
         """All of it."""
         app.prunes.apply(session, {"max_tokens": 400})
         gone = sorted(set(range(1, 13)) - set(app_numbers(app, session)))
@@ -153,14 +154,14 @@ class TestJudgements:
         assert gone
         assert self.judged(app) == (gone, [])
 
-    def test_of_what_was_unpinned_is_none(self, app: Any, session: str) -> None:
+    def test_of_what_was_unpinned_is_none(self, app: App, session: str) -> None:
         """An undone pin says nothing."""
         app.operations.pin(session, mid(app, session, 1))
         app.operations.undo(session)
         assert cases(app, session) == []
 
 
-def app_numbers(app: Any, session: str) -> list[int]:
+def app_numbers(app: App, session: str) -> list[int]:
     """Numbers of the messages in the pruned view."""
     row = app.store.sessions.get(session)
     return [item.ref for item in app.store.contexts.items(row.key, 1)]
@@ -169,7 +170,7 @@ def app_numbers(app: Any, session: str) -> list[int]:
 class TestWhatTheAgentTookBack:
     """Rewound messages were not in the context."""
 
-    def test_is_no_place_to_know_a_name_from(self, app: Any) -> None:
+    def test_is_no_place_to_know_a_name_from(self, app: App) -> None:
         """Without the branch that was left, nothing before the cut says the name."""
         talk = [m for n in range(12) for m in (user(f"step {n}"), said("done"))]
         app.ingest.ensure("s", "claude-code")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,13 +15,14 @@ from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
+from webapp.wiring import App
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 WISH = {"max_tokens": 4_000, "strategy": "summarise"}
 
 
 @pytest.fixture
-def session(app: Any) -> str:
+def session(app: App) -> str:
     """One with something to summarise."""
     return followed(app, *conversation(24), user("end"))
 
@@ -39,7 +39,7 @@ class Model:
         return Written(self.text, self.problem, "a-model", 0.01)
 
 
-def prunes_by(app: Any, model: Model) -> Prunes:
+def prunes_by(app: App, model: Model) -> Prunes:
     """Pruning with a model that writes the summaries."""
     covering = Covering(app.environment, Summarising(app.environment, app.histories, model))
     return Prunes(app.environment, app.histories, app.prunes._planning, app.messages, covering)
@@ -49,7 +49,7 @@ class TestAPlan:
     """What is shown before anything is written."""
 
     def test_says_what_the_summary_would_stand_for_and_the_most_it_may_take(
-        self, app: Any, session: str
+        self, app: App, session: str
     ) -> None:  # X1, X3, S4
         """Each message covered names the summary in its reason; the numbers are those of the session."""
         plan = app.prunes.plan(session, WISH)
@@ -63,12 +63,12 @@ class TestAPlan:
         assert summary["covered_tokens"] - summary["most_tokens"] == plan["freed"]
         assert sum(region["tokens"] for region in plan["regions_after"]) == plan["after"]["tokens"]
 
-    def test_stores_nothing(self, app: Any, session: str) -> None:  # X1
+    def test_stores_nothing(self, app: App, session: str) -> None:  # X1
         """Looking writes no summary."""
         app.prunes.plan(session, WISH)
         assert app.summarising.list(session) == {"summaries": []}
 
-    def test_of_another_strategy_has_none(self, app: Any, session: str) -> None:  # X1
+    def test_of_another_strategy_has_none(self, app: App, session: str) -> None:  # X1
         """There is nothing to write."""
         assert app.prunes.plan(session, {"max_tokens": 4_000})["summary"] is None
 
@@ -76,7 +76,7 @@ class TestAPlan:
 class TestApplying:
     """The plan that was shown, with the summary written."""
 
-    def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: Any, session: str) -> None:  # X1, C2
+    def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: App, session: str) -> None:  # X1, C2
         """Within the budget, within what was set aside, and nothing else is touched."""
         plan = app.prunes.plan(session, WISH)
         before = context_numbers(app, session)
@@ -91,7 +91,7 @@ class TestApplying:
         assert f"messages summarised in {summary['tokens']:,} tokens" in made["message"]
         assert list(app.verify()) == []
 
-    def test_is_explained(self, app: Any, session: str) -> None:  # X3
+    def test_is_explained(self, app: App, session: str) -> None:  # X3
         """By each message that is out, and by the operation."""
         n = app.prunes.apply(session, WISH)["operation"]["n"]
         page = app.messages.page(session, fate="out")
@@ -100,14 +100,14 @@ class TestApplying:
         assert (one["strategy"], one["summary"]) == ("summarise", 1)
         assert len(one["items"]) == one["removed"]
 
-    def test_is_told_as_a_prune_and_as_a_summary(self, app: Any, session: str) -> None:  # B14
+    def test_is_told_as_a_prune_and_as_a_summary(self, app: App, session: str) -> None:  # B14
         """One event each."""
         events = heard(app)
         app.prunes.apply(session, WISH)
         kinds = [type(e) for e in events if isinstance(e, ContextPruned | ContextSummarized)]
         assert kinds == [ContextPruned, ContextSummarized]
 
-    def test_can_be_taken_back(self, app: Any, session: str) -> None:  # X2
+    def test_can_be_taken_back(self, app: App, session: str) -> None:  # X2
         """The context is the one before and what came since, in the order of the log."""
         before = app.context.get(session)["messages"]
         n = app.prunes.apply(session, WISH)["operation"]["n"]
@@ -117,7 +117,7 @@ class TestApplying:
         assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False]
         assert list(app.verify()) == []
 
-    def test_keeps_what_came_since_when_it_is_taken_back(self, app: Any) -> None:  # X2
+    def test_keeps_what_came_since_when_it_is_taken_back(self, app: App) -> None:  # X2
         """Behind what is back."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         before = context_numbers(app, session)
@@ -126,7 +126,7 @@ class TestApplying:
         app.operations.undo(session, n)
         assert context_numbers(app, session) == [*before, 31]
 
-    def test_takes_a_summary_that_stands_into_the_new_one(self, app: Any, session: str) -> None:  # C7
+    def test_takes_a_summary_that_stands_into_the_new_one(self, app: App, session: str) -> None:  # C7
         """One deeper, over the first and what came since; taken back, the first stands again."""
         app.prunes.apply(session, {"max_tokens": 6_000, "strategy": "summarise"})
         plan = app.prunes.plan(session, {"max_tokens": 3_500, "strategy": "summarise"})
@@ -139,7 +139,7 @@ class TestApplying:
         assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False, True]
         assert list(app.verify()) == []
 
-    def test_prunes_by_score_what_the_summary_does_not_save(self, app: Any) -> None:  # B1, X3
+    def test_prunes_by_score_what_the_summary_does_not_save(self, app: App) -> None:  # B1, X3
         """The newest messages are never covered; where they alone are too much, the lowest scores go."""
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
@@ -160,7 +160,7 @@ class TestOnAnySession:
     )
     @settings(max_examples=25)
     def test_a_plan_is_kept_to_and_taken_back(
-        self, app: Any, sizes: list[int], budget: int, later: int
+        self, app: App, sizes: list[int], budget: int, later: int
     ) -> None:  # X1, X2, C5, C9
         """Within the budget or said not to be, in order, the log untouched; undone, it is as before and what came."""
         said = [
@@ -190,7 +190,7 @@ class TestOnAnySession:
 class TestAModel:
     """Where one is configured."""
 
-    def test_writes_the_summary(self, app: Any, session: str) -> None:  # S4
+    def test_writes_the_summary(self, app: App, session: str) -> None:  # S4
         """And the operation says which, and what it cost."""
         prunes = prunes_by(app, Model())
         assert prunes.plan(session, WISH)["summary"]["by_model"]
@@ -199,7 +199,7 @@ class TestAModel:
         assert (summary["level"], summary["model"], summary["cost"]) == ("structured", "a-model", 0.01)
 
     @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
-    def test_that_fails_is_stood_in_for(self, app: Any, session: str, model: Model) -> None:  # C9, S4
+    def test_that_fails_is_stood_in_for(self, app: App, session: str, model: Model) -> None:  # C9, S4
         """So is one that writes more than was set aside."""
         events = heard(app)
         made = prunes_by(app, model).apply(session, WISH)
@@ -210,7 +210,7 @@ class TestAModel:
         assert summary["level"] == "deterministic"
         assert made["operation"]["tokens_after"] <= 4_000
 
-    def test_may_take_its_time_while_messages_come_in(self, app: Any) -> None:  # P5
+    def test_may_take_its_time_while_messages_come_in(self, app: App) -> None:  # P5
         """What came in since stays; the plan is carried out all the same."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         model = Model()
@@ -220,7 +220,7 @@ class TestAModel:
         assert app.summarising.list(session)["summaries"][0]["standing"]
 
     def test_is_refused_where_what_it_covers_has_changed_meanwhile(
-        self, app: Any, session: str
+        self, app: App, session: str
     ) -> None:  # X1
         """A pin on it, for one; nothing is changed then."""
         model = Model()

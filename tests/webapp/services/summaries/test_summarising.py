@@ -27,11 +27,12 @@ from webapp.agents.records import Compaction
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextSummarized
 from webapp.services.summaries.summarising import NOTHING_NEW, Summarising, Written
+from webapp.wiring import App
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 
 
-def items(app: Any, session: str = "s") -> list[tuple[int, int]]:
+def items(app: App, session: str = "s") -> list[tuple[int, int]]:
     """(kind, number) of what stands in the context."""
     row = app.store.sessions.get(session)
     return [(item.kind, item.ref) for item in app.store.contexts.items(row.key, 1)]
@@ -40,7 +41,7 @@ def items(app: Any, session: str = "s") -> list[tuple[int, int]]:
 class TestSummarising:
     """With the built-in summariser."""
 
-    def test_stands_at_the_place_of_the_first_message_it_covers(self, app: Any) -> None:  # S8, C2, C6
+    def test_stands_at_the_place_of_the_first_message_it_covers(self, app: App) -> None:  # S8, C2, C6
         """Conformance example 11: the first slot, the tail in its order, no orphan."""
         followed(app, *conversation(6), user("end"))
         made = app.summarising.summarise("s")
@@ -51,7 +52,7 @@ class TestSummarising:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
-    def test_goes_out_with_the_context_of_any_format(self, app: Any, name: str) -> None:  # C2, X6
+    def test_goes_out_with_the_context_of_any_format(self, app: App, name: str) -> None:  # C2, X6
         """Under its heading, and valid."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -59,7 +60,7 @@ class TestSummarising:
         assert "[Summary: depth 1, 19 messages, covers 2026-01-31 to 2026-01-31]" in str(made["messages"])
         assert validate(made["messages"], name, ready=False) == []
 
-    def test_keeps_system_messages_and_pins(self, app: Any) -> None:  # B7
+    def test_keeps_system_messages_and_pins(self, app: App) -> None:  # B7
         """They are nobody's to cover."""
         session = managed(
             app, wire("system", "Be brief."), *[wire("user", f"word {n} " * 30) for n in range(12)]
@@ -68,7 +69,7 @@ class TestSummarising:
         app.summarising.summarise(session)
         assert {(0, 1), (0, 3)} <= set(items(app, session))
 
-    def test_leaves_a_call_whose_result_is_still_to_come(self, app: Any) -> None:  # P4
+    def test_leaves_a_call_whose_result_is_still_to_come(self, app: App) -> None:  # P4
         """The result finds it there, and goes out behind it."""
         followed(app, user("go"), call("late"), *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -77,7 +78,7 @@ class TestSummarising:
         assert list(app.verify()) == []
         assert "the very output" in str(app.context.get("s", "anthropic")["messages"])
 
-    def test_counts_as_a_region_of_the_gauge(self, app: Any) -> None:  # P1
+    def test_counts_as_a_region_of_the_gauge(self, app: App) -> None:  # P1
         """Regions add up; a summary is no message of the log."""
         followed(app, *conversation(6), user("end"))
         before = app.sessions.get("s")
@@ -90,7 +91,7 @@ class TestSummarising:
         )
         assert made["session"]["messages"] == before["messages"]
 
-    def test_is_told(self, app: Any) -> None:  # B14
+    def test_is_told(self, app: App) -> None:  # B14
         """One event with the numbers."""
         followed(app, *conversation(6), user("end"))
         events = heard(app)
@@ -98,7 +99,7 @@ class TestSummarising:
         event = next(e for e in events if isinstance(e, ContextSummarized))
         assert (event.summarized, event.summary_id) == (19, "s/1")
 
-    def test_of_summaries_goes_deeper(self, app: Any) -> None:  # C7
+    def test_of_summaries_goes_deeper(self, app: App) -> None:  # C7
         """The second covers the first and what came since."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -109,14 +110,14 @@ class TestSummarising:
         assert len(app.summarising.one("s", 2)["message_ids"]) == made["summary"]["messages"]
         assert list(app.verify()) == []
 
-    def test_right_after_one_changes_nothing(self, app: Any) -> None:  # C9, S3
+    def test_right_after_one_changes_nothing(self, app: App) -> None:  # C9, S3
         """Conformance example 15."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         with pytest.raises(Conflict, match=NOTHING_NEW):
             app.summarising.summarise("s")
 
-    def test_is_there_when_the_session_is_opened_again(self, app: Any, config: Any) -> None:  # S9, S1
+    def test_is_there_when_the_session_is_opened_again(self, app: App, config: Any) -> None:  # S9, S1
         """And after an export and import elsewhere."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -131,7 +132,7 @@ class TestSummarising:
 class TestUndo:
     """Back to what was there before."""
 
-    def test_puts_back_what_was_covered(self, app: Any) -> None:  # X2, C7
+    def test_puts_back_what_was_covered(self, app: App) -> None:  # X2, C7
         """And what came since stays."""
         followed(app, *conversation(6), user("end"))
         before = context_numbers(app, "s")
@@ -141,7 +142,7 @@ class TestUndo:
         assert context_numbers(app, "s") == [*before, 26]
         assert list(app.verify()) == []
 
-    def test_of_the_upper_one_brings_the_lower_one_back(self, app: Any) -> None:  # X2, C7
+    def test_of_the_upper_one_brings_the_lower_one_back(self, app: App) -> None:  # X2, C7
         """One step at a time."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -151,7 +152,7 @@ class TestUndo:
         app.operations.undo("s")
         assert items(app) == there
 
-    def test_expands_a_summary_in_its_place(self, app: Any) -> None:  # C7
+    def test_expands_a_summary_in_its_place(self, app: App) -> None:  # C7
         """An operation too, which can be undone."""
         followed(app, *conversation(6), user("end"))
         before = items(app)
@@ -165,7 +166,7 @@ class TestUndo:
         assert items(app) == covered
         assert list(app.verify()) == []
 
-    def test_a_message_that_is_restored_stands_beside_it(self, app: Any) -> None:  # X2
+    def test_a_message_that_is_restored_stands_beside_it(self, app: App) -> None:  # X2
         """The first one covered does not meet the summary."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -173,7 +174,7 @@ class TestUndo:
         assert items(app)[:2] == [(1, 1), (0, 1)]
         assert list(app.verify()) == []
 
-    def test_refuses_one_that_is_not_there(self, app: Any) -> None:
+    def test_refuses_one_that_is_not_there(self, app: App) -> None:
         """By its number."""
         followed(app, user("hi"))
         with pytest.raises(NotFound):
@@ -196,7 +197,7 @@ class Model:
         return self.answers[min(len(self.asked), len(self.answers)) - 1]
 
 
-def with_model(app: Any, model: Model) -> Summarising:
+def with_model(app: App, model: Model) -> Summarising:
     """Summaries by a model."""
     followed(app, *conversation(6), user("end"))
     return Summarising(app.environment, app.histories, model)
@@ -205,7 +206,7 @@ def with_model(app: Any, model: Model) -> Summarising:
 class TestByAModel:
     """Level by level."""
 
-    def test_takes_the_model_s_words(self, app: Any) -> None:  # S4
+    def test_takes_the_model_s_words(self, app: App) -> None:  # S4
         """With its name and its cost."""
         made = with_model(app, Model(Written(GOOD, "", "m-1", 0.25))).summarise("s")
         assert (made["summary"]["level"], made["summary"]["model"], made["summary"]["cost"]) == (
@@ -215,19 +216,19 @@ class TestByAModel:
         )
         assert "about key decisions" in made["summary"]["text"]
 
-    def test_asks_again_for_less(self, app: Any) -> None:  # C9
+    def test_asks_again_for_less(self, app: App) -> None:  # C9
         """Then terser; the costs add up."""
         model = Model(Written("no sections", "", "m", 0.25), Written(GOOD, "", "m", 0.5))
         made = with_model(app, model).summarise("s")
         assert (made["summary"]["level"], made["summary"]["cost"], len(model.asked)) == ("terser", 0.75, 2)
 
-    def test_falls_back_to_the_built_in_one(self, app: Any) -> None:  # C9
+    def test_falls_back_to_the_built_in_one(self, app: App) -> None:  # C9
         """Whatever fails; the caller is told what."""
         made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
         assert made["summary"]["level"] == "deterministic"
         assert made["problems"] == ["the endpoint answers 401"]
 
-    def test_changes_nothing_when_given_up(self, app: Any) -> None:  # C9
+    def test_changes_nothing_when_given_up(self, app: App) -> None:  # C9
         """Before, and while it was asked."""
         cancelled = threading.Event()
         summarising = with_model(app, Model(Written(GOOD, "", "m"), meanwhile=cancelled.set))
@@ -237,7 +238,7 @@ class TestByAModel:
         assert items(app) == before
         assert app.summarising.list("s") == {"summaries": []}
 
-    def test_changes_nothing_when_the_session_did(self, app: Any) -> None:  # C6
+    def test_changes_nothing_when_the_session_did(self, app: App) -> None:  # C6
         """Conformance example 11: a stale replacement."""
         summarising = with_model(
             app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.operations.drop("s", mid(app, "s", 1)))
@@ -247,7 +248,7 @@ class TestByAModel:
         assert app.summarising.list("s") == {"summaries": []}
         assert list(app.verify()) == []
 
-    def test_changes_nothing_when_a_result_came(self, app: Any) -> None:  # C6, P4
+    def test_changes_nothing_when_a_result_came(self, app: App) -> None:  # C6, P4
         """A second one of a call that was to be covered: a pair is covered whole or not at all."""
         followed(app, *conversation(6), user("end"))
 
@@ -260,7 +261,7 @@ class TestByAModel:
         assert app.operations.list("s") == []
         assert list(app.verify()) == []
 
-    def test_goes_on_when_only_more_came(self, app: Any) -> None:  # C6
+    def test_goes_on_when_only_more_came(self, app: App) -> None:  # C6
         """What is appended meanwhile is not covered."""
         summarising = with_model(
             app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.ingest.append_records("s", _more(26, 2)))
@@ -272,7 +273,7 @@ class TestByAModel:
 class TestACompaction:
     """The agent's own, with a summary of ours in the view."""
 
-    def test_takes_the_summary_along(self, app: Any) -> None:
+    def test_takes_the_summary_along(self, app: App) -> None:
         """What it stood for is gone from the agent's context."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
@@ -286,7 +287,7 @@ def _more(start: int, count: int = 20) -> list[Any]:
     return entries(*made[:count], start=start)
 
 
-def test_a_short_session_has_nothing_to_summarise(app: Any) -> None:  # S3
+def test_a_short_session_has_nothing_to_summarise(app: App) -> None:  # S3
     """All of it is recent."""
     followed(app, user("a"), call("c"), result("c", "b"), said("d"))
     with pytest.raises(Conflict, match=NOTHING_NEW):

@@ -9,9 +9,10 @@ import pytest
 
 from tests.webapp.building import conversation, followed, managed, mid, user, wire
 from webapp.errors import Conflict, Invalid, NotFound
+from webapp.wiring import App
 
 
-def content(app: Any, session: str, name: str) -> Any:
+def content(app: App, session: str, name: str) -> Any:
     """The exported file, parsed."""
     _, _, chunks = app.exporting.export(session, name)
     return json.loads(b"".join(chunks))
@@ -21,7 +22,7 @@ class TestExport:
     """In every format."""
 
     @pytest.mark.parametrize(("name", "key"), [("openai", None), ("anthropic", None), ("gemini", None)])
-    def test_writes_the_pruned_context(self, app: Any, name: str, key: str | None) -> None:  # X13
+    def test_writes_the_pruned_context(self, app: App, name: str, key: str | None) -> None:  # X13
         """As a list that a program can send."""
         followed(app, *conversation(4), user("end"))
         whole = content(app, "s", name)
@@ -29,12 +30,12 @@ class TestExport:
         assert len(content(app, "s", name)) < len(whole)
         assert key is None
 
-    def test_writes_a_body_where_there_is_more_than_a_list(self, app: Any) -> None:
+    def test_writes_a_body_where_there_is_more_than_a_list(self, app: App) -> None:
         """With the prompt in its place."""
         session = managed(app, wire("user", "hi"), system="be brief")
         assert content(app, session, "anthropic")["system"] == "be brief"
 
-    def test_names_the_file_after_the_session(self, app: Any) -> None:
+    def test_names_the_file_after_the_session(self, app: App) -> None:
         """Whatever its title."""
         followed(app, user("a/b: ../c?"))
         name, kind, _ = app.exporting.export("s", "jsonl")
@@ -42,13 +43,13 @@ class TestExport:
         assert name.endswith(".coppice.jsonl")
         assert kind == "application/x-ndjson"
 
-    def test_says_why_a_transcript_cannot_be_made(self, app: Any) -> None:
+    def test_says_why_a_transcript_cannot_be_made(self, app: App) -> None:
         """Of a session that came from elsewhere."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(Conflict, match="came from api"):
             app.exporting.export(session, "claude-code")
 
-    def test_refuses_what_it_does_not_know(self, app: Any) -> None:
+    def test_refuses_what_it_does_not_know(self, app: App) -> None:
         """Format and session."""
         followed(app, user("hi"))
         with pytest.raises(Invalid, match="format"):

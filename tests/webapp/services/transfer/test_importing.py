@@ -11,6 +11,7 @@ import pytest
 from tests.shared import SHARED, shared_data
 from tests.webapp.building import wire
 from webapp.errors import Invalid, Malformed
+from webapp.wiring import App
 
 TURNS = [wire("system", "rules"), wire("user", "hi"), wire("assistant", "hello"), wire("user", "bye")]
 
@@ -28,7 +29,7 @@ def lines(*rows: Any) -> bytes:
 class TestNames:
     """Sessions by the ids that files give them."""
 
-    def test_that_no_address_can_hold_are_refused(self, app: Any) -> None:
+    def test_that_no_address_can_hold_are_refused(self, app: App) -> None:
         """With the reason; nothing of the file is kept."""
         row = {"type": "user", "uuid": "u1", "sessionId": "a/b", "message": {"role": "user", "content": "hi"}}
         with pytest.raises(Invalid, match="got 'a/b'"):
@@ -48,13 +49,13 @@ class TestLists:
             json.dumps(TURNS, indent=1).encode(),
         ],
     )
-    def test_come_as_a_list_a_body_or_lines(self, app: Any, data: bytes) -> None:
+    def test_come_as_a_list_a_body_or_lines(self, app: App, data: bytes) -> None:
         """All the same messages."""
         [imported] = app.importing.import_file("chat.json", data)["imported"]
         assert (imported["added"], imported["title"], imported["source"]) == (4, "chat", "import")
         assert app.context.get(imported["session_id"], "openai")["messages"] == TURNS
 
-    def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: Any) -> None:
+    def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: App) -> None:
         """In the session that they continue, whatever the file is called."""
         [first] = app.importing.import_file("a.json", dumped(TURNS[:3]))["imported"]
         [again] = app.importing.import_file("b.json", dumped(TURNS[:2]))["imported"]
@@ -63,13 +64,13 @@ class TestLists:
         assert first["session_id"] == again["session_id"] == longer["session_id"]
         assert len(app.sessions.list()) == 1
 
-    def test_that_go_on_differently_are_sessions_of_their_own(self, app: Any) -> None:
+    def test_that_go_on_differently_are_sessions_of_their_own(self, app: App) -> None:
         """Even with the same beginning."""
         app.importing.import_file("a.json", dumped(TURNS))
         app.importing.import_file("a.json", dumped([*TURNS[:2], wire("assistant", "other")]))
         assert len(app.sessions.list()) == 2
 
-    def test_may_be_appended_to_and_imported_again(self, app: Any) -> None:
+    def test_may_be_appended_to_and_imported_again(self, app: App) -> None:
         """What a program appended counts as part of the list."""
         [first] = app.importing.import_file("a.json", dumped(TURNS[:2]))["imported"]
         app.ingest.append_messages(first["session_id"], TURNS[2:])
@@ -90,19 +91,19 @@ class TestBadFiles:
             (b'{"coppice": 99}\n', "version"), (b"[]", "not recognised"),
         ],
     )  # fmt: skip
-    def test_are_refused_in_words(self, app: Any, data: bytes, words: str) -> None:
+    def test_are_refused_in_words(self, app: App, data: bytes, words: str) -> None:
         """What, where, what to do."""
         with pytest.raises(Malformed, match=words):
             app.importing.import_file("x.json", data)
         assert app.sessions.list() == []
 
-    def test_without_a_whole_message_are_refused_with_the_first_place(self, app: Any) -> None:
+    def test_without_a_whole_message_are_refused_with_the_first_place(self, app: App) -> None:
         """There is nothing to import."""
         with pytest.raises(Malformed, match="x.json: message 0: expected content"):
             app.importing.import_file("x.json", dumped([{"role": "user", "content": 5}]))
         assert app.sessions.list() == []
 
-    def test_with_broken_lines_are_used_as_far_as_they_go(self, app: Any) -> None:
+    def test_with_broken_lines_are_used_as_far_as_they_go(self, app: App) -> None:
         """Each bad line is told by number; the others count."""
         row = {
             "type": "user",
@@ -123,7 +124,7 @@ class TestBadFiles:
         assert (imported["added"], imported["skipped"]) == (2, 3)
         assert [p.split(":")[0] for p in imported["problems"]] == ["line 2", "line 3", "line 4"]
 
-    def test_of_a_format_that_is_none_are_refused(self, app: Any) -> None:
+    def test_of_a_format_that_is_none_are_refused(self, app: App) -> None:
         """By its name."""
         with pytest.raises(Invalid, match="format"):
             app.importing.import_file("x", b"{}", format="morse")
@@ -152,7 +153,7 @@ class TestBadMessages:
 
     @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
     @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
-    def test_in_a_list_leave_the_rest(self, app: Any, bad: bytes, told: str, shape: bytes) -> None:
+    def test_in_a_list_leave_the_rest(self, app: App, bad: bytes, told: str, shape: bytes) -> None:
         """Before and behind it."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = shape % b", ".join([items[0], bad, *items[1:]])
@@ -163,7 +164,7 @@ class TestBadMessages:
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
-    def test_among_lines_leave_the_rest(self, app: Any, bad: bytes, told: str) -> None:
+    def test_among_lines_leave_the_rest(self, app: App, bad: bytes, told: str) -> None:
         """Each line is one."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = b"\n".join([items[0], bad, *items[1:]])
@@ -171,7 +172,7 @@ class TestBadMessages:
         assert (imported["added"], imported["skipped"]) == (4, 1)
         assert imported["problems"][0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
 
-    def test_may_be_mended(self, app: Any) -> None:
+    def test_may_be_mended(self, app: App) -> None:
         """Half a surrogate pair becomes U+FFFD, and is told."""
         data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
         [imported] = app.importing.import_file("x.json", data)["imported"]
@@ -181,7 +182,7 @@ class TestBadMessages:
 
     @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
     @pytest.mark.parametrize("body", [False, True])
-    def test_where_a_file_breaks_off_leave_what_was_whole(self, app: Any, cut: float, body: bool) -> None:
+    def test_where_a_file_breaks_off_leave_what_was_whole(self, app: App, cut: float, body: bool) -> None:
         """With the place where it broke."""
         turns = [wire("user" if n % 2 == 0 else "assistant", f'say "{n}" [] {{') for n in range(40)]
         data = dumped({"model": "gpt-5", "messages": turns} if body else turns)
@@ -201,7 +202,7 @@ class TestEncodings:
     @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "utf-16-be", "utf-8-sig"])
     @pytest.mark.parametrize("by_line", [False, True])
     def test_that_are_told_by_their_first_bytes_are_read(
-        self, app: Any, encoding: str, by_line: bool
+        self, app: App, encoding: str, by_line: bool
     ) -> None:
         """As if they were UTF-8."""
         turns = [wire("user", "grüße 👋"), wire("assistant", "ça va")]
@@ -210,7 +211,7 @@ class TestEncodings:
         assert (imported["added"], imported["problems"]) == (2, [])
         assert app.context.get(imported["session_id"], "openai")["messages"] == turns
 
-    def test_of_a_transcript_too(self, app: Any) -> None:
+    def test_of_a_transcript_too(self, app: App) -> None:
         """Line by line."""
         row = {
             "type": "user",
@@ -223,7 +224,7 @@ class TestEncodings:
         [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))["imported"]
         assert (imported["added"], imported["skipped"]) == (1, 0)
 
-    def test_in_a_list_are_replaced_and_told(self, app: Any) -> None:
+    def test_in_a_list_are_replaced_and_told(self, app: App) -> None:
         """The byte, where it stands, how it was read, what to do."""
         data = json.dumps([wire("user", "café olé"), *TURNS], ensure_ascii=False).encode("latin-1")
         [imported] = app.importing.import_file("x.json", data)["imported"]
@@ -232,7 +233,7 @@ class TestEncodings:
             "line 1: byte 0xe9 at 34 is not UTF-8; read as \ufffd (1 more like it). Save the file as UTF-8 to mend it"
         ]
 
-    def test_in_lines_are_replaced_and_told_each(self, app: Any) -> None:
+    def test_in_lines_are_replaced_and_told_each(self, app: App) -> None:
         """Of a transcript and of a list alike; the lines are used."""
         rows = [
             {
@@ -254,7 +255,7 @@ class TestEncodings:
 class TestOpenFiles:
     """A file that is handed in open."""
 
-    def test_are_read_like_bytes(self, app: Any, tmp_path: Path) -> None:
+    def test_are_read_like_bytes(self, app: App, tmp_path: Path) -> None:
         """From their beginning, wherever they stand."""
         path = tmp_path / "chat.json"
         path.write_bytes(dumped(TURNS))
@@ -275,7 +276,7 @@ class TestRealFiles:
     """Those beside the repository."""
 
     @pytest.mark.parametrize("path", FILES or [Path("missing")], ids=lambda p: p.stem[:24])
-    def test_come_in_whole_and_once(self, app: Any, path: Path) -> None:  # X12
+    def test_come_in_whole_and_once(self, app: App, path: Path) -> None:  # X12
         """The second time adds nothing, the store is sound, regions add up."""
         shared_data("transcripts")
         data = path.read_bytes()
@@ -292,7 +293,7 @@ class TestRealFiles:
                 assert sum(r["tokens"] for r in gauge["regions"]) == gauge["tokens"]
 
     @pytest.mark.parametrize("share", [0.3, 0.7])
-    def test_grow_to_the_same_as_if_read_at_once(self, app: Any, share: float) -> None:
+    def test_grow_to_the_same_as_if_read_at_once(self, app: App, share: float) -> None:
         """A part first, then the whole: the same log and the same numbers."""
         [path] = shared_data("transcripts").glob("claude-code/projects/-src-deep-manifest/a7da*.jsonl")
         data = path.read_bytes()
@@ -310,7 +311,7 @@ class TestRealFiles:
 class TestProgress:
     """How far a file is read."""
 
-    def test_is_told_while_messages_come_in(self, app: Any) -> None:
+    def test_is_told_while_messages_come_in(self, app: App) -> None:
         """Up to all of its bytes; by then most of its messages are there already."""
         rows = [
             {

@@ -13,12 +13,13 @@ from tests.webapp.building import followed, managed, user, wire
 from tests.webapp.services.transfer.test_importing import lines
 from webapp.errors import Conflict, Malformed
 from webapp.services.transfer.importing import name_in
+from webapp.wiring import App
 
 
 class TestDeleted:
     """A session that was deleted."""
 
-    def test_comes_back_when_somebody_asks_for_it(self, app: Any) -> None:
+    def test_comes_back_when_somebody_asks_for_it(self, app: App) -> None:
         """An import is a wish; only following is not."""
         row = {
             "type": "user",
@@ -32,7 +33,7 @@ class TestDeleted:
         [again] = app.importing.import_file("x.jsonl", lines(row))["imported"]
         assert (again["session_id"], again["added"]) == (first["session_id"], 1)
 
-    def test_stays_so_where_there_is_no_message(self, app: Any) -> None:
+    def test_stays_so_where_there_is_no_message(self, app: App) -> None:
         """Nothing to come back for: following leaves it alone as before."""
         followed(app, user("hi"))
         app.sessions.delete("s")
@@ -40,7 +41,7 @@ class TestDeleted:
             app.importing.import_file("x.jsonl", lines({"type": "summary", "sessionId": "s"}), "claude-code")
         assert app.ingest.ensure("s", "claude-code") is None
 
-    def test_of_opencode_stays_so_where_there_is_no_message(self, app: Any, tmp_path: Path) -> None:
+    def test_of_opencode_stays_so_where_there_is_no_message(self, app: App, tmp_path: Path) -> None:
         """And the one that has some comes back."""
         shutil.copytree(TREE, tmp_path / "opencode")
         for name in ("ses_1", "ses_2"):
@@ -68,7 +69,7 @@ class TestWhose:
     """A transcript that names a session which is there."""
 
     @pytest.mark.parametrize("source", ["codex", "api"])
-    def test_is_refused_where_that_came_from_elsewhere(self, app: Any, source: str) -> None:
+    def test_is_refused_where_that_came_from_elsewhere(self, app: App, source: str) -> None:
         """An id in a file is no right to another's log."""
         if source == "api":
             managed(app, wire("user", "mine"), id="s")
@@ -79,14 +80,14 @@ class TestWhose:
             app.importing.import_file("x.jsonl", lines(claude_row("s")))
         assert app.sessions.get("s") == before
 
-    def test_goes_on_where_it_is_the_same_agents(self, app: Any) -> None:
+    def test_goes_on_where_it_is_the_same_agents(self, app: App) -> None:
         """Followed, or imported before."""
         followed(app, session_id="s")
         for added in (1, 0):
             [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))["imported"]
             assert (imported["session_id"], imported["added"]) == ("s", added)
 
-    def test_is_no_sub_agent_of_itself(self, app: Any) -> None:
+    def test_is_no_sub_agent_of_itself(self, app: App) -> None:
         """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
         row = claude_row("s", isSidechain=True, agentId="a1")
         [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))["imported"]
@@ -94,7 +95,7 @@ class TestWhose:
         app.sessions.delete(imported["session_id"])
         assert app.sessions.list() == []
 
-    def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: Any, tmp_path: Path) -> None:
+    def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: App, tmp_path: Path) -> None:
         """The one is told with its reason, the rest comes in."""
         shutil.copytree(TREE, tmp_path / "opencode")
         managed(app, wire("user", "mine"), id="ses_1")
@@ -115,13 +116,13 @@ class TestNames:
         path.with_suffix(".meta.json").write_text('{"description": "secret", "agentType": "spy"}')
         return path
 
-    def test_open_nothing_here(self, app: Any, agent: Path) -> None:
+    def test_open_nothing_here(self, app: App, agent: Path) -> None:
         """A name that is a path on this machine tells nothing of what lies there."""
         [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))["imported"]
         assert imported["session_id"] == "s.agent-x"
         assert app.sessions.get("s.agent-x")["agent_type"] is None
 
-    def test_are_read_with_what_lies_beside_a_place(self, app: Any, agent: Path) -> None:
+    def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
         """Where somebody who may say so says where the file lies."""
         agent.write_bytes(lines(claude_row("s")))
         [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)["imported"]
@@ -140,7 +141,7 @@ class TestNames:
         """As far as it can be shown."""
         assert name_in(name) == base
 
-    def test_that_cannot_be_shown_name_no_session(self, app: Any) -> None:
+    def test_that_cannot_be_shown_name_no_session(self, app: App) -> None:
         """What is left of them does."""
         [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))["imported"]
         assert imported["session_id"] == "s.agent-x"

@@ -20,7 +20,7 @@ from webapp.services.session.changes import Change
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
-from webapp.wiring import build
+from webapp.wiring import App, build
 
 FILES = {
     "claude-code": "claude-code/projects/-src-deep-manifest/a7da*.jsonl",
@@ -29,7 +29,7 @@ FILES = {
 
 
 @pytest.fixture(params=sorted(FILES))
-def session(app: Any, request: pytest.FixtureRequest) -> dict[str, Any]:
+def session(app: App, request: pytest.FixtureRequest) -> dict[str, Any]:
     """A real session of each agent, pruned."""
     [path] = shared_data("transcripts").glob(FILES[request.param])
     session_id = app.importing.import_file(str(path), path.read_bytes())["imported"][0]["session_id"]
@@ -42,7 +42,7 @@ def session(app: Any, request: pytest.FixtureRequest) -> dict[str, Any]:
 class Elsewhere:
     """Another store, into which what was exported is imported."""
 
-    def __init__(self, app: Any, other: Any) -> None:
+    def __init__(self, app: App, other: Any) -> None:
         self.app, self.other = app, other
         self.regions: set[str] = set()
 
@@ -59,14 +59,14 @@ class Elsewhere:
 
 
 @pytest.fixture
-def elsewhere(app: Any, tmp_path: Path) -> Iterator[Elsewhere]:
+def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
     """A store beside the first."""
     other = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
     yield Elsewhere(app, other)
     other.close()
 
 
-def view(app: Any, session: dict[str, Any]) -> list[Message]:
+def view(app: App, session: dict[str, Any]) -> list[Message]:
     """What stands in the pruned view."""
     found: list[Message] = app.context.messages(app.store.sessions.get(session["id"]))
     return found
@@ -81,14 +81,14 @@ class TestTranscript:
     """A new file with a new session id."""
 
     def test_reads_back_as_the_pruned_view(
-        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
     ) -> None:  # X13
         """The same messages with the same words, in the same order."""
         there, here = elsewhere.read(session), view(app, session)
         assert [(m.role, m.text) for m in there] == [(m.role, m.text) for m in here]
 
     def test_reads_back_with_shortened_outputs(
-        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
     ) -> None:  # X13, C3
         """The text that stands for an output stands in the file, and the output does not."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
@@ -106,7 +106,7 @@ class TestTranscript:
 
     @pytest.mark.parametrize("role", ["user", "tool"])
     def test_reads_back_what_was_cut_in_an_emergency(
-        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere, role: str
+        self, app: App, session: dict[str, Any], elsewhere: Elsewhere, role: str
     ) -> None:  # X13, S5
         """A message of which other parts stand in the context stands like that in the file."""
         row = app.store.sessions.get(session["id"])
@@ -125,7 +125,7 @@ class TestTranscript:
         assert cut.text in [m.text for m in there]
 
     def test_holds_the_summary_where_it_stands(
-        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
     ) -> None:  # X13, C2
         """As the agent's own summary, in the place of what it covers."""
         app.summarising.summarise(session["id"])
@@ -136,7 +136,7 @@ class TestTranscript:
         assert "summary" in elsewhere.regions
 
     def test_holds_a_summary_behind_a_pin(
-        self, app: Any, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
     ) -> None:  # X13, C2
         """What stands before a summary is not taken away by it."""
         row = app.store.sessions.get(session["id"])
@@ -147,7 +147,7 @@ class TestTranscript:
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
         assert "[Summary" not in there[0].text
 
-    def test_names_only_itself(self, app: Any, session: dict[str, Any]) -> None:
+    def test_names_only_itself(self, app: App, session: dict[str, Any]) -> None:
         """No row says that it belongs to the session it was made from."""
         _, _, chunks = app.exporting.export(session["id"], session["source"])
         rows = [orjson.loads(line) for line in b"".join(chunks).splitlines()]
