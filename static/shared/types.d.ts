@@ -23,6 +23,7 @@ export interface Session {
   id: string;
   title: string | null;
   source: string;
+  source_label: string;
   kind: "followed" | "managed";
   model: string | null;
   model_known: boolean;

@@ -17,6 +17,7 @@ export function session(given = {}) {
     id: "s1",
     title: "Fix the login race",
     source: "claude-code",
+    source_label: "Claude Code",
     kind: "followed",
     model: "claude-sonnet-4-5",
     model_known: true,

@@ -72,6 +72,7 @@ class Session(Shape):
     id: str
     title: str | None
     source: str
+    source_label: str
     kind: Literal["followed", "managed"]
     model: str | None
     model_known: bool

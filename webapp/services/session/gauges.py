@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scoring.tokens import calibration
+from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment, Limits
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.task_type import task_type_json
@@ -110,6 +111,7 @@ def session_json(environment: Environment, row: SessionRow, totals: Totals) -> d
         "id": row.id,
         "title": shown_title(row),
         "source": row.source,
+        "source_label": source_label(row.source),
         "kind": row.kind,
         "model": row.model,
         "model_known": limits.model.known,
@@ -160,6 +162,11 @@ def shown_title(row: SessionRow) -> str:
         return row.title
     _, marker, agent = row.id.rpartition("agent-")
     return f"sub-agent {agent}" if marker and agent and row.parent_id else row.id
+
+
+def source_label(source: str) -> str:
+    """Return the name of a source as pages show it: an agent's label, else the source as it was given."""
+    return AGENTS[source].label if source in AGENTS else {"api": "API"}.get(source, source)
 
 
 def state_of(tokens: int, limits: Limits, activity: str) -> str:

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from scoring.tokens import Calibration
 from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
-from webapp.services.session.gauges import Scale, brief_stats, gauge, growth_per_turn, percent
+from webapp.services.session.gauges import (
+    Scale,
+    brief_stats,
+    gauge,
+    growth_per_turn,
+    percent,
+    source_label,
+)
 from webapp.services.session.state import SessionState
 from webapp.wiring import App
 
@@ -138,3 +145,12 @@ class TestTitles:
         """Where nothing was said."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain")["title"] == "plain"
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [("claude-code", "Claude Code"), ("api", "API"), ("import", "import"), ("mine", "mine")],
+)
+def test_a_source_is_shown_by_its_label(source: str, label: str) -> None:
+    """An agent's name as people write it; a source of the user's own stays as it is."""
+    assert source_label(source) == label

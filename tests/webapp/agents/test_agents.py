@@ -1,0 +1,43 @@
+"""The table of agents: one contract, the same for all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scoring.formats import FORMATS
+from webapp.agents import AGENTS
+from webapp.agents.agent import Agent
+
+EVERY = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
+
+
+class TestEveryAgent:
+    """The contract, held by each agent of the table."""
+
+    @EVERY
+    def test_is_known_by_its_source(self, agent: Agent) -> None:
+        """The table's key is the name that the store and the API use; people read the label."""
+        assert AGENTS[agent.source] is agent
+        assert agent.label != agent.source
+
+    @EVERY
+    def test_talks_to_its_model_in_a_known_wire_format(self, agent: Agent) -> None:
+        """The context of its sessions can be written in that format."""
+        assert agent.wire_format in FORMATS
+
+    @EVERY
+    def test_is_followed_where_its_variable_says(self, agent: Agent, tmp_path: Path) -> None:  # X12
+        """Every root lies below the folder that the variable names, else below the home folder."""
+        env = {"HOME": "/home/ada"}
+        usual = agent.roots(env)
+        assert Path(agent.folder.replace("~", "/home/ada")) in usual
+        assert all(
+            root.is_relative_to(tmp_path) for root in agent.roots({**env, agent.variable: str(tmp_path)})
+        )
+
+    @EVERY
+    def test_finds_nothing_in_an_empty_folder(self, agent: Agent, tmp_path: Path) -> None:
+        """A folder without its files, or no folder at all, has no sessions."""
+        assert list(agent.discover(tmp_path)) == list(agent.discover(tmp_path / "none")) == []
