@@ -8,7 +8,7 @@ UV_COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11
 
 # A part that is not there yet is not checked.
 PYTHON_CODE := $(wildcard scoring webapp benchmarks scripts tests)
-TYPED_CODE  := $(wildcard scoring webapp scripts)
+TYPED_CODE  := $(wildcard scoring webapp scripts tests)
 JS_CODE     := $(wildcard static/*.js tests/js)
 JS_TESTS     = $(shell find tests/js -name '*.test.js' 2>/dev/null | sort)
 

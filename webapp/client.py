@@ -57,7 +57,7 @@ class Coppice:
     def append(
         self,
         messages: Sequence[Any],
-        usage: Mapping[str, Any] | None = None,
+        usage: object = None,
         idempotency_key: str | None = None,
     ) -> Json:
         """Appends messages in any wire format; an SDK's message objects are taken as they are.

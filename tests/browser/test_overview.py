@@ -224,7 +224,7 @@ class TestImporting:
             go_on.wait(20)
             return read(name, data, **given)
 
-        server.app.importing.import_file = slow
+        server.app.importing.import_file = slow  # type: ignore[assignment]
         managed(server, 2, tokens=20)
         page.goto(server.url)
         expect(page.locator(".live")).to_have_text("live")

@@ -18,7 +18,7 @@ def environ(
     method: str = "GET", path: str = "/api/sessions", host: str = OWN, **headers: str
 ) -> dict[str, Any]:
     """A request as WSGI hands it over."""
-    made = EnvironBuilder(method=method, path=path, headers=headers).get_environ()
+    made = EnvironBuilder(method=method, path=path, headers=list(headers.items())).get_environ()
     return {**made, "HTTP_HOST": host}
 
 

@@ -136,7 +136,7 @@ class TestOpenAi:
         assert (
             provider.sent[-1]["messages"][2]["tool_calls"]
             == OPENAI_ANSWER["choices"][0]["message"]["tool_calls"]
-        )  # type: ignore[index]
+        )
         assert provider.sent[-1]["messages"][3] == result
 
     def test_dumped_messages_come_back_as_they_were(self, coppice: Coppice, live_server: Server) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +53,7 @@ def snapshots(draw: st.DrawFn, name: str) -> Snapshot:
     return Snapshot(items, draw(texts), draw(texts), new_message=draw(st.none() | st.just(Message("user"))))
 
 
-def rules(draw: st.DrawFn, name: str) -> AssemblyConfig:
+def rules(draw: Callable[..., Any], name: str) -> AssemblyConfig:
     """A window of any size, and any strategy."""
     strategy = draw(st.sampled_from(sorted(STRATEGIES)))
     return AssemblyConfig(

@@ -71,7 +71,12 @@ class TestTruncation:
 
     def test_keeps_system_summary_pinned_and_recent(self) -> None:  # S5, B7
         """What is protected stays as long as anything else can go."""
-        given = [system(), Summary("s", "what was"), user("pinned"), *in_letters("uauauaua")]
+        given: list[Message | Summary] = [
+            system(),
+            Summary("s", "what was"),
+            user("pinned"),
+            *in_letters("uauauaua"),
+        ]
         done = relieve(given, 120, pinned={2}, min_recent=4)
         assert {0, 1, 2, 7, 8, 9, 10} <= set(done.kept)
 
@@ -231,7 +236,7 @@ class TestOverflow:
 
     def test_keeps_summaries_and_pins(self) -> None:  # B7
         """They are of no turn."""
-        given = [Summary("s", "what was"), user("pinned"), model(), user(), model()]
+        given: list[Message | Summary] = [Summary("s", "what was"), user("pinned"), model(), user(), model()]
         assert relieve(given, 100_000, pinned={1}, overflow=True).kept == (0, 1, 3, 4)
 
     def test_without_a_user_falls_back_to_truncation(self) -> None:  # P2

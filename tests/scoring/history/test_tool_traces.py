@@ -22,7 +22,7 @@ def touched(name: str, arguments: Any) -> list[tuple[str, str, int, int]]:
     """What one call touches, as plain tuples."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     stored = traces_of(message("assistant", "", ToolCall("1", name, text)))
-    return [tuple(touch) for touch in read(stored, 1, 0).touches[0]]
+    return [(*touch,) for touch in read(stored, 1, 0).touches[0]]
 
 
 def output_of(text: str, **more: Any) -> Output:

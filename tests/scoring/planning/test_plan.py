@@ -209,8 +209,9 @@ class TestValidity:
     def test_is_refused_for_a_message_that_is_not_there(self, name: str, position: Any) -> None:
         """None is counted from the end, and the field is named."""
         wanted = rf"^{name}: expected positions in a list of 2 messages, counted from 0, got {position}"
+        positions: dict[str, Any] = {name: [position]}
         with pytest.raises(InvalidSettings, match=wanted):
-            planned([user(), model()], 100, **{name: [position]})
+            planned([user(), model()], 100, **positions)
 
 
 budgets = st.integers(0, 4_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,7 +46,7 @@ class TestEntryId:
             {"supersedes": 0}, {"raw": None},
         ],
     )  # fmt: skip
-    def test_changes_with_anything_the_entry_says(self, change: dict[str, object]) -> None:
+    def test_changes_with_anything_the_entry_says(self, change: dict[str, Any]) -> None:
         """Nothing of an entry can be altered unseen."""
         assert entry_id(b"before", replace(ROW, **change)) != entry_id(b"before", ROW)
 

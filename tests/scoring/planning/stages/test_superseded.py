@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.scoring.planning.stages.sessions import (
 )
 
 
-def found(*parts: list[Message], **more: frozenset[int]) -> list[tuple[int, int | None]]:
+def found(*parts: list[Message], **more: Any) -> list[tuple[int, int | None]]:
     """Which messages are cleared for which, in a list of these parts and a last message."""
     return places(list(superseded.find(ground([m for part in parts for m in part] + [user()], **more))))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from scoring.planning.plan import PrunePlan, plan_prune
@@ -13,10 +11,9 @@ from tests.scoring.builders import history_of, in_letters
 
 
 @pytest.fixture(autouse=True)
-def in_the_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategy under its name, whatever the table holds."""
     monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"half_turns": half_turns.choose})
-    return
 
 
 def plan(letters: str, share: float) -> PrunePlan:

@@ -233,4 +233,4 @@ class TestFeeding:
     def test_tells_one_problem_of_a_line_that_is_broken_besides(self) -> None:
         """Why it is no JSON."""
         [problem] = fed(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
-        assert problem == Problem(3, problem.reason)  # type: ignore[union-attr]
+        assert problem == Problem(3, problem.reason)

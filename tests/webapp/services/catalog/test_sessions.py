@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scoring.errors import InvalidSettings
@@ -59,7 +61,10 @@ class TestList:
             app, wire("user", "x " * 4_000), id="full", title="Parser work", settings={"cap_tokens": 1_000}
         )
         followed(app, user("lexer"), session_id="other")
-        ids = lambda **by: [s["id"] for s in app.sessions.list(**by)]  # noqa: E731  # short in one place
+
+        def ids(**by: Any) -> list[str]:
+            return [one["id"] for one in app.sessions.list(**by)]
+
         assert ids(state="warning") == ["full"]
         assert ids(source="claude-code") == ["other"]
         assert ids(q="PARSER work") == ["full"]

@@ -113,7 +113,7 @@ class TestContext:
         assert made["over_budget"] is None
         assert made["tokens"] <= made["budget"]["usable"]
         assert "characters left out" in made["messages"][0]["content"]
-        assert app.exporting.export(session)[2]
+        assert b"".join(app.exporting.export(session)[2])
 
     def test_of_the_same_state_is_the_same_to_the_byte(self, app: App) -> None:  # P9, C1
         """Pruned, summarised and remembered; asking changes nothing."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import context_numbers, conversation, entry, followed, heard, said, usage
-from webapp.agents.records import Compaction, Rewind
+from webapp.agents.records import Compaction, Record, Rewind
 from webapp.events import SessionUpdated
 from webapp.services.ingest.agent_operations import turn_id
 from webapp.wiring import App
@@ -106,7 +106,7 @@ class TestTheWindow:
     def test_moves_up_again_for_good_where_a_call_takes_more(self, app: App) -> None:  # X10
         """A later compaction does not take it back."""
         session = self.compacted(app, 167_094)
-        more = [
+        more: list[Record] = [
             entry(90, said("x"), usage=usage(250_000), call_key="k"),
             Compaction(None, "auto", 167_000, "c2"),
         ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
@@ -43,9 +45,13 @@ class TestDraft:
             session = followed(app, *conversation(turns), session_id=f"s{turns}")
             rows: list[int] = []
             real = app.store.db.rows
-            app.store.db.rows = lambda sql, values=(), real=real, rows=rows: (
-                rows.append(len(found := real(sql, values))) or found
-            )
+
+            def counted(sql: str, values: Any = (), real: Any = real, rows: list[int] = rows) -> Any:
+                found = real(sql, values)
+                rows.append(len(found))
+                return found
+
+            app.store.db.rows = counted
             app.ingest.append_records(session, [entry(999, user("more"))])
             app.store.db.rows = real
             touched.append(sum(rows))
@@ -76,4 +82,4 @@ class TestWhatTheAgentDoesNotWrite:
         calls = app.store.figures.calls(app.store.sessions.get("s").key)
         assert said_before[9] - said_before[8] == round(1.15 * WORDS)
         assert said_before[10] == said_before[8]
-        assert calls[10].estimated - calls[10].input_tokens == said_before[9] - 100
+        assert (calls[10].estimated or 0) - calls[10].input_tokens == said_before[9] - 100

@@ -21,7 +21,7 @@ from tests.webapp.building import (
     user,
     wire,
 )
-from webapp.agents.records import Compaction, Meta, Problem, Rewind, Unknown, UsageReport
+from webapp.agents.records import Compaction, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.config import Config
 from webapp.errors import Conflict, NotFound
 from webapp.events import MessagesAppended
@@ -91,7 +91,7 @@ class TestRecords:
     def test_that_cannot_be_read_are_counted_and_told(self, app: App) -> None:
         """The others are used; reading the whole file again does not count them again."""
         app.ingest.ensure("s", "claude-code")
-        records = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
+        records: list[Record] = [Problem(1, "not JSON"), entry(1, user("go")), Unknown(3, "odd")]
         for _ in range(2):
             app.ingest.append_records("s", records, whole_file=True)
         session = app.sessions.get("s")
@@ -173,7 +173,7 @@ class TestCompaction:
 
     def test_happens_once_however_often_it_is_read(self, app: App) -> None:
         """Reading the file again changes nothing."""
-        records = [
+        records: list[Record] = [
             *entries(*conversation(2)),
             Compaction(None, "auto", None, "c1"),
             entry(50, user("summary")),

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.prediction import sessions
 from tests.shared import shared_data
-from webapp.agents.records import Record
+from webapp.agents.records import Entry, Record
 from webapp.config import Config
 from webapp.wiring import App, build
 
@@ -20,7 +20,7 @@ FILES = sessions(shared_data("transcripts"))
 def read(app: App, records: list[Record], source: str, name: str, at_once: bool) -> dict[str, Any]:
     """The session as read in one way: its card, its calls, its operations."""
     app.ingest.ensure(name, source)
-    plain = [replace(r, stream="") if getattr(r, "stream", "") else r for r in records]  # type: ignore[type-var]
+    plain = [replace(r, stream="") if isinstance(r, Entry) else r for r in records]
     for part in [plain] if at_once else [[record] for record in plain]:
         app.ingest.append_records(name, part)
     session = app.sessions.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.webapp.building import call, entry, followed, said, usage, user
-from webapp.agents.records import Entry, Meta, Problem, Unknown, UsageReport
+from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.services.ingest.record_batches import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -37,7 +37,7 @@ class TestRuns:
 
     def test_end_at_a_report(self) -> None:
         """It speaks of what came before it."""
-        records = [
+        records: list[Record] = [
             entry(1, user("a")),
             Problem(1, "x"),
             entry(2, user("b")),

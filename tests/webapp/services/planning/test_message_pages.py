@@ -92,7 +92,7 @@ class TestPage:
         assert later["messages"] == app.messages.page("s", fate="goes", limit=500)["messages"] == []
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
-    def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, str]) -> None:
+    def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, Any]) -> None:
         """With the parameter that is wrong."""
         followed(app, user("hi"))
         with pytest.raises(Invalid):

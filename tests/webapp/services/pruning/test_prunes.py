@@ -261,7 +261,7 @@ class TestShortening:
             for message in app.store.log.messages(row.key, range(1, row.next_no)).values():
                 bare = re.sub(r',"content":\{[^}]*\}', "", message.features)
                 app.store.log.put_messages(row.key, [message._replace(features=bare)])
-        app.prunes._views.drop(row.key)
+        app.prunes._histories.drop(row.key)
         again = app.prunes.plan("s", {"max_tokens": 1_000})
         assert [m["reason"] for m in again["shortened"]] == [m["reason"] for m in expected["shortened"]]
         assert again["after"] == expected["after"]

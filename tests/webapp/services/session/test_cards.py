@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from webapp.services.session.cards import PREVIEW_CHARS, card_of, is_error
 
 
-def card(message: Message, **names: str) -> dict[str, object]:
+def card(message: Message, **names: str) -> dict[str, Any]:
     """The card as data."""
-    found: dict[str, object] = orjson.loads(card_of(message, names))
+    found: dict[str, Any] = orjson.loads(card_of(message, names))
     return found
 
 
@@ -35,7 +37,7 @@ class TestCard:
             "ls -l",
             "*** Begin Patch",
             '{"broken',
-        ]  # type: ignore[index]
+        ]
 
     def test_names_the_tool_of_a_result(self) -> None:
         """By the result itself, or by the call it answers."""

@@ -14,6 +14,7 @@ def shorten(app: App, no: int, tokens: int) -> int:
     """Lets a short text stand for a message's result, as a prune would; the operation's number."""
     row = app.store.sessions.get("s")
     message = app.store.log.message(row.key, no)
+    assert message is not None
     with app.store.write():
         change = Change(app.store, row, app.store.contexts.totals(row.key), 1)
         change.stand([message], {no: stand_in(tokens, {"call-0": "[cut]"})}, {})

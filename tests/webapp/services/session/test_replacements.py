@@ -18,6 +18,7 @@ class TestAStandIn:
         """Without one a message costs its tokens."""
         followed(app, *conversation(1))
         message = app.store.log.message(1, 3)
+        assert message is not None
         assert cost(message, None) == message.tokens
         assert cost(message, stand_in(7, {})) == 7
 

@@ -120,7 +120,7 @@ class TestTaskType:
         facts = row.state.pop("facts")
         app.store.sessions.update(row.key, state=row.state)
         assert of(app)["name"] == "any"
-        with closing(sqlite3.connect(app.config.db)) as connection, connection:
+        with closing(sqlite3.connect(app.config.database)) as connection, connection:
             m003_facts_for_task_types(Database(connection))
         again = app.store.sessions.get("s").state["facts"]
         assert again == orjson.loads(orjson.dumps(facts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -31,7 +32,8 @@ class Model:
     """A model that answers what it is told to, and does something first."""
 
     def __init__(self, text: str = GOOD, problem: str = "") -> None:
-        self.text, self.problem, self.meanwhile = text, problem, lambda: None
+        self.text, self.problem = text, problem
+        self.meanwhile: Callable[[], object] = lambda: None
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
         """Answers."""

@@ -187,7 +187,8 @@ class Model:
     """A model that answers one text after the other; `meanwhile` happens while it thinks."""
 
     def __init__(self, *answers: Written, meanwhile: Any = None) -> None:
-        self.answers, self.asked, self.meanwhile = list(answers), [], meanwhile
+        self.answers, self.meanwhile = list(answers), meanwhile
+        self.asked: list[Any] = []
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
         """The next answer."""
@@ -252,7 +253,7 @@ class TestByAModel:
         """A second one of a call that was to be covered: a pair is covered whole or not at all."""
         followed(app, *conversation(6), user("end"))
 
-        def meanwhile(*_: Any) -> Written:
+        def meanwhile(system: str, text: str, cancelled: threading.Event | None) -> Written:
             app.ingest.append_records("s", entries(result("call-0", "more"), start=40))
             return Written(GOOD)
 

@@ -50,7 +50,11 @@ class TestRoundTrip:
         short = exported(app)
         app.ingest.append_records("s", entries(*conversation(2), start=50))
         whole = exported(app)
-        load = lambda data: other.importing.import_file("x.jsonl", data)["imported"][0]["added"]  # noqa: E731  # short
+
+        def load(data: bytes) -> int:
+            added: int = other.importing.import_file("x.jsonl", data)["imported"][0]["added"]
+            return added
+
         assert [load(short), load(short), load(whole), load(short), load(whole)] == [12, 0, 8, 0, 0]
         assert other.sessions.get("s")["messages"] == 20
         assert list(other.verify()) == []
