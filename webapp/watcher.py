@@ -123,7 +123,7 @@ class Watcher:
                     continue
                 self._backlog.pop()
                 if file.path in self._busy:
-                    if file.path.suffix == ".db":  # one of many in there, perhaps not the one being looked at
+                    if file.shared:  # one of many in there, perhaps not the one being looked at
                         self._backlog.insert(0, file)
                         self._ready.wait(0.2)
                     continue

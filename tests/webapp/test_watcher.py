@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.webapp.services.ingest.test_following import NAME, Place, row
+from webapp.agents.reading.readers import PORTION_RECORDS
 from webapp.events import MessagesAppended, ProblemReported
-from webapp.services.ingest.following import PORTION_RECORDS
 from webapp.watcher import Watcher
 from webapp.wiring import App
 

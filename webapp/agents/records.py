@@ -157,6 +157,7 @@ class TranscriptFile:
     """A transcript found on disk. `session_id` is stable and unique; `parent_id` the session that started it.
 
     `modified` is the file's time of last change in seconds since 1970, `size` its bytes, both as seen at discovery.
+    `shared` says that the file holds other sessions too, as a database does.
     """
 
     path: Path
@@ -167,3 +168,9 @@ class TranscriptFile:
     agent_type: str | None = None
     modified: float = 0.0
     size: int = 0
+    shared: bool = False
+
+    @property
+    def key(self) -> str:
+        """Key of the stored read position. Sessions in one database each have their own."""
+        return f"{self.path}#{self.session_id}" if self.shared else str(self.path)

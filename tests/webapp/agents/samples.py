@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.shared import ROOT
-from webapp.agents.reading.tail import Feeds, decode, lines_of
+from webapp.agents.reading.tail import Decodes, decode
+from webapp.agents.reading.text import Content
 from webapp.agents.records import Entry, Record
 
 SAMPLES = ROOT / "tests" / "transcripts"
@@ -15,9 +16,9 @@ SAMPLES = ROOT / "tests" / "transcripts"
 T = TypeVar("T")
 
 
-def decoded(path: Path, decoder: Feeds) -> list[Record]:
-    """All records of a file of lines."""
-    return [r for r in decode(lines_of([path.read_bytes()]), decoder) if isinstance(r, Record)]
+def decoded(path: Path, decoder: Decodes) -> list[Record]:
+    """Return all records of a file of lines."""
+    return list(decode(Content(path.read_bytes()), decoder))
 
 
 def of(kind: type[T], records: Iterable[Record], stream: str | None = "") -> list[T]:

@@ -1,7 +1,11 @@
 """Claude Code."""
 
+from functools import partial
+
 from webapp.agents.agent import Agent
 from webapp.agents.claude_code import files
+from webapp.agents.claude_code.decoder import Decoder
+from webapp.agents.reading.readers import LineReader
 
 AGENT = Agent(
     source=files.SOURCE,
@@ -11,4 +15,5 @@ AGENT = Agent(
     variable="CLAUDE_CONFIG_DIR",
     roots=files.roots,
     discover=files.discover,
+    reader=partial(LineReader, decoder=Decoder),
 )

@@ -11,4 +11,5 @@ AGENT = Agent(
     variable="GEMINI_CLI_HOME",
     roots=decoder.roots,
     discover=decoder.discover,
+    reader=decoder.reader,
 )

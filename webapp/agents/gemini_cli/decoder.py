@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
 from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
 from webapp.agents.reading.rows import list_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.updates import History
 from webapp.agents.records import Entry, Meta, Problem, Record, TranscriptFile, Unknown
 
@@ -46,9 +49,11 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         yield TranscriptFile(path, session, parent, SOURCE, None, kind, found.modified, found.size)
 
 
-def is_document(path: Path) -> bool:
-    """Whether a session is in the older layout: to be read by `read`, not followed line by line."""
-    return path.suffix == ".json"
+def reader(file: TranscriptFile, position: Position) -> Reader:
+    """Return the reader of a session: the newer layout grows by lines, the older one is a document."""
+    if file.path.suffix == ".json":
+        return WholeReader(file, position, read)
+    return LineReader(file, position, Decoder)
 
 
 class Decoder:
@@ -149,12 +154,21 @@ def _replaced(history: History, facts: _Facts, messages: list[Any], line_no: int
     for number, one in enumerate(messages):
         record = object_of(one)
         record = record | {"id": text_of(record.get("id")) or f"n{number}"}
-        names = [name for name, _ in messages_of(record, record["id"])]
-        if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
-            yield from history.cut(wanted.copy())  # what is new stands behind what is wanted so far
-        yield from _record(history, facts, record, line_no, None)
-        wanted += names
+        yield from guarded(
+            line_no, partial(_listed, history, facts, record, line_no, wanted), f"message {number}"
+        )
     yield from history.cut(wanted)
+
+
+def _listed(
+    history: History, facts: _Facts, record: dict[str, Any], line_no: int | None, wanted: list[str]
+) -> Iterator[Record]:
+    """Yield what is new in one message of a list, and add its names to the `wanted` context."""
+    names = [name for name, _ in messages_of(record, record["id"])]
+    if history.live[: len(wanted)] == wanted and any(not history.knows(name) for name in names):
+        yield from history.cut(wanted.copy())  # what is new stands behind what is wanted so far
+    yield from _record(history, facts, record, line_no, None)
+    wanted += names
 
 
 def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:

@@ -1,10 +1,7 @@
 """OpenCode."""
 
-from functools import partial
-
 from webapp.agents.agent import Agent
 from webapp.agents.opencode import decoder
-from webapp.agents.reading.databases import open_foreign
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -13,5 +10,7 @@ AGENT = Agent(
     folder="~/.local/share/opencode",
     variable="XDG_DATA_HOME",
     roots=decoder.roots,
-    discover=partial(decoder.discover, open_database=open_foreign),
+    discover=decoder.discover,
+    reader=decoder.reader,
+    belongs=decoder.worked_on,
 )

@@ -8,20 +8,26 @@ that cannot be read stands as it was read before: only one that is gone has left
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
+from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import home_of, list_files, read_json_file
+from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
 from webapp.agents.reading.rows import count_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.tail import guarded
 from webapp.agents.reading.updates import History
 from webapp.agents.records import Compaction, Entry, EntryKind, Meta, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "opencode"
+# One change of a database is one of the sessions worked on within so long of the newest.
+LATE_SECONDS = 24 * 3600.0
 
 Row = dict[str, Any]
 Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their parts; None: as they were
@@ -41,16 +47,6 @@ class _Seen:
     newest: float = -inf
 
 
-class Tables(Protocol):
-    """A database that is only read."""
-
-    def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterable[Row]:
-        """The rows of a table whose columns equal `where`, in the order of their ids; none without such a table."""
-
-
-OpenDatabase = Callable[[Path], AbstractContextManager[Tables]]
-
-
 def roots(env: Mapping[str, str]) -> list[Path]:
     """OpenCode's data folder, existing or not: below XDG_DATA_HOME, else below `.local/share` in the home folder."""
     configured = env.get("XDG_DATA_HOME", "").strip()
@@ -58,11 +54,11 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [data / "opencode"]
 
 
-def discover(root: Path, open_database: OpenDatabase | None = None) -> Iterator[TranscriptFile]:
+def discover(root: Path) -> Iterator[TranscriptFile]:
     """The sessions in the databases and the tree below `root`, newest first of each; a session of both comes once."""
     known: set[str] = set()
-    for database in sorted(root.glob("opencode*.db")) if open_database is not None else []:
-        for file in in_database(database, open_database):
+    for database in sorted(root.glob("opencode*.db")):
+        for file in in_database(database):
             known.add(file.session_id)
             yield file
     for found in list_files(root / "storage" / "session", ".json"):
@@ -72,10 +68,10 @@ def discover(root: Path, open_database: OpenDatabase | None = None) -> Iterator[
             yield described
 
 
-def find_below(folder: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+def find_below(folder: Path) -> Iterator[TranscriptFile]:
     """The sessions of every database and every tree, whatever its name, at or below a folder that is imported."""
     for database in sorted({*folder.glob("opencode*.db"), *folder.rglob("opencode*.db")}):
-        yield from in_database(database, open_database)
+        yield from in_database(database)
     for tree in trees_below(folder):
         for found in list_files(tree / "session", ".json"):
             info = read_json_file(found.path)
@@ -91,11 +87,11 @@ def trees_below(folder: Path) -> list[Path]:
     )
 
 
-def sessions_of(path: Path, open_database: OpenDatabase) -> Iterator[TranscriptFile]:
+def sessions_of(path: Path) -> Iterator[TranscriptFile]:
     """The sessions that a changed file of OpenCode belongs to: all of a database, newest first; one of a tree."""
     if path.name.endswith((".db", ".db-wal")):
         if path.name.startswith("opencode"):
-            yield from in_database(path.with_name(path.name.removesuffix("-wal")), open_database)
+            yield from in_database(path.with_name(path.name.removesuffix("-wal")))
         return
     tree = next((p for p in path.parents if (p / "session").is_dir()), None)
     if tree is None or path.suffix != ".json":
@@ -108,17 +104,27 @@ def sessions_of(path: Path, open_database: OpenDatabase) -> Iterator[TranscriptF
             yield described
 
 
+def worked_on(path: Path) -> list[TranscriptFile]:
+    """Return the sessions that a changed file may belong to: of a database those of the newest one's last day."""
+    found = list(sessions_of(path))
+    newest = max((file.modified for file in found), default=0.0)
+    return [file for file in found if file.modified >= newest - LATE_SECONDS]
+
+
+def reader(file: TranscriptFile, position: Position) -> Reader:
+    """Return the reader of a session, which leaves a session alone while one of its files is half written."""
+    return WholeReader(file, position, lambda file, state: read(file, state, time.time() - FRESH_SECONDS))
+
+
 def glob_safe(name: str) -> str:
     """A name without the signs that mean something in a pattern."""
     return "".join("?" if c in "*?[]/\\" else c for c in name)
 
 
-def in_database(database: Path, open_database: OpenDatabase | None) -> Iterator[TranscriptFile]:
+def in_database(database: Path) -> Iterator[TranscriptFile]:
     """The sessions of a database, newest first; none of one that cannot be read."""
-    if open_database is None:
-        return
     try:
-        with open_database(database) as tables:
+        with open_foreign(database) as tables:
             rows = [_session_row(row) for row in tables.rows("session")]
     except OSError:
         return
@@ -132,7 +138,8 @@ def _described(path: Path, info: Row) -> TranscriptFile | None:
         return None
     parent, modified = optional(info.get("parentID")), _updated(info)
     title = short_title(text_of(info.get("title")))
-    return TranscriptFile(path, session, parent, SOURCE, title, "sub-agent" if parent else None, modified)
+    kind = "sub-agent" if parent else None
+    return TranscriptFile(path, session, parent, SOURCE, title, kind, modified, shared=True)
 
 
 def _updated(info: Row) -> float:
@@ -140,12 +147,7 @@ def _updated(info: Row) -> float:
     return at.timestamp() if at else 0.0
 
 
-def read(
-    file: TranscriptFile,
-    state: dict[str, Any],
-    open_database: OpenDatabase | None = None,
-    being_written: float = inf,
-) -> Iterator[Record]:
+def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf) -> Iterator[Record]:
     """What changed in a session since `state`, which is changed along; {} reads it all.
 
     `state` is JSON-ready and belongs to this session. What cannot be read is a Problem, told once, and changes
@@ -158,12 +160,9 @@ def read(
     seen = _Seen(dict(state.get("marks", {})))
     if file.path.suffix == ".json":
         _from_tree(file, seen)
-    elif open_database is None:
-        yield Problem(None, "the database of OpenCode was not opened: nothing was handed in to open it with")
-        return
     else:
         try:
-            with open_database(file.path) as tables:
+            with open_foreign(file.path) as tables:
                 _from_tables(tables, file.session_id, seen)
         except OSError as error:
             yield Problem(None, f"the database cannot be read: {str(error).lower()}")
@@ -206,11 +205,12 @@ def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Re
     for message, parts in messages:
         message_id = text_of(message.get("id"))
         if parts is not None:
-            yield from _message(message, parts, history, facts, names, wanted)
-        kept = state.get("summaries", {}).get(message_id)
+            row = partial(_message, message, parts, history, facts, names, wanted)
+            yield from guarded(None, row, f"message {message_id[:40]}")
+        kept = history.summaries.get(message_id)
         if kept is not None:
             wanted = [n for n in kept if history.knows(n)]
-        wanted += names.get(message_id, [])
+        wanted += [n for n in names.get(message_id, []) if history.knows(n)]
     yield from history.cut(wanted)
 
 
@@ -335,7 +335,7 @@ def _json(path: Path, seen: _Seen) -> Row | None:
 # The database
 
 
-def _from_tables(tables: Tables, session: str, seen: _Seen) -> None:
+def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
     """Reads a session in the database, its messages, and the parts of those that changed."""
     seen.info = next((_session_row(row) for row in tables.rows("session", {"id": session})), None)
     if seen.info is None:

@@ -9,14 +9,18 @@ read anew. A file whose size, time and identity did not change is not opened. Wh
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from webapp.agents.reading.text import mended
+from webapp.agents.reading.text import Content, mended
 from webapp.agents.records import Problem, Record
+
+log = logging.getLogger(__name__)
 
 MAX_LINE = 32 << 20
 BLOCK = 1 << 18
@@ -254,36 +258,43 @@ def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
     return head, end, os.fstat(file.fileno()).st_size
 
 
-class Feeds(Protocol):
-    """What decodes lines, one after the other."""
+class Decodes(Protocol):
+    """A decoder of lines, fed in order."""
 
     def feed(self, line_no: int, line: bytes) -> Iterable[Record]:
-        """The records of one line."""
+        """Return the records of one line (without line end). Lines count from 1."""
 
 
-def fed(decoder: Feeds, line: Line) -> list[Record]:
-    """What a decoder says to a line. One that is no UTF-8 is read with U+FFFD in its place, and told."""
-    records = list(decoder.feed(line.number, line.data))
+def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str = "the row") -> list[Record]:
+    """Return the records of one row. A decoder that fails on it costs that row only, and is told as a Problem."""
+    try:
+        return list(row())
+    except Exception as error:
+        log.warning("%s could not be decoded", name, exc_info=True)
+        return [Problem(line_no, f"{name} could not be used: {type(error).__name__}: {error}")]
+
+
+def fed(decoder: Decodes, line: Line) -> list[Record]:
+    """Return the records of a line. One that is no UTF-8 is read with U+FFFD in its place, and told."""
+    records = guarded(line.number, partial(decoder.feed, line.number, line.data))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
         return records
     found = mended(line.data)
     if found is None:
         return records
-    again = list(decoder.feed(line.number, found[0]))
+    again = guarded(line.number, partial(decoder.feed, line.number, found[0]))
     if len(again) == 1 and isinstance(again[0], Problem):
         return again
     return [Problem(line.number, found[1], used=True), *again]
 
 
-def decode(items: Iterable[Item], decoder: Feeds) -> Iterator[Record | Restarted]:
-    """The records of lines. Stops behind a `Restarted`: what follows needs a new decoder."""
-    for item in items:
+def decode(content: Content, decoder: Decodes) -> Iterator[Record]:
+    """Yield the records of an imported file of lines, a last one without newline included."""
+    for item in lines_of(content.blocks()):
         if isinstance(item, Line):
             yield from fed(decoder, item)
         else:
             yield item
-            if isinstance(item, Restarted):
-                return
 
 
 def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line | Problem]:
@@ -294,7 +305,7 @@ def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line
     yield from splitter.finish()
 
 
-def catch_up(path: Path, mark: Mark, decoder: Feeds) -> bool:
+def catch_up(path: Path, mark: Mark, decoder: Decodes) -> bool:
     """Brings a new decoder to where it was at `mark`, by feeding it the lines before; what they say is dropped.
 
     To be called when a file that was read in an earlier run grows, before its new lines are decoded. False if the

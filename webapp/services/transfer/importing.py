@@ -19,10 +19,9 @@ from webapp.agents.claude_code import files as claude_files
 from webapp.agents.codex import files as codex_files
 from webapp.agents.gemini_cli import decoder as gemini_cli
 from webapp.agents.opencode import decoder as opencode
-from webapp.agents.reading.databases import open_foreign
 from webapp.agents.reading.finding import UUID
 from webapp.agents.reading.json_elements import read_document
-from webapp.agents.reading.tail import Line, fed, lines_of, no_text
+from webapp.agents.reading.tail import decode, no_text
 from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, decoder_of, is_document, recognise
 from webapp.agents.records import Entry, Problem, Record, TranscriptFile
@@ -93,10 +92,7 @@ class Importing:
 
     def import_sessions(self, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
         """Imports OpenCode's sessions in the databases and trees at or below a folder, or in a database by its path."""
-        if folder.is_dir():
-            files = opencode.find_below(folder, open_foreign)
-        else:
-            files = opencode.in_database(folder, open_foreign)
+        files = opencode.find_below(folder) if folder.is_dir() else opencode.in_database(folder)
         for file in files:
             try:
                 yield file.path, self._session(file)
@@ -104,7 +100,7 @@ class Importing:
                 yield file.path, _refused(file, error)
 
     def _session(self, file: TranscriptFile) -> dict[str, Any]:
-        records = self._asked(file.session_id, opencode.read(file, {}, open_foreign))
+        records = self._asked(file.session_id, opencode.read(file, {}))
         self._ingest.ensure(
             file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
             title=file.title, agent_type=file.agent_type,
@@ -237,12 +233,7 @@ def _records(content: Content, source: str) -> Iterator[Record]:
     if source == "gemini-cli" and is_document(content.head()):
         yield from _document_records(content)
         return
-    decoder = decoder_of(source)
-    for item in lines_of(content.blocks()):
-        if isinstance(item, Line):
-            yield from fed(decoder, item)
-        else:
-            yield item
+    yield from decode(content, decoder_of(source))
 
 
 def _document_records(content: Content) -> Iterator[Record]:

@@ -13,7 +13,6 @@ import pytest
 from tests.shared import shared_data, shared_files
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.claude_code import decoder as claude_code
-from webapp.agents.reading.tail import FileTail, catch_up, decode
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
 
 PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
@@ -178,19 +177,6 @@ class TestTurningBack:
         records = fed([user("a", None, "1"), user("a", None, "2")])
         assert said(records) == [("user", "1"), ("user", "2")]
         assert [p.line for p in of(Problem, records)] == [2]
-
-    def test_gives_the_same_however_the_file_is_read(self, tmp_path: Path) -> None:  # X12
-        """At once, line by line, or with a restart after every line: the same records."""
-        whole = decoded(SPRING, claude_code.Decoder())
-        path, lines = tmp_path / SPRING.name, SPRING.read_bytes().splitlines(keepends=True)
-        mark, followed = FileTail(path).mark, []
-        for count in range(1, len(lines) + 1):
-            path.write_bytes(b"".join(lines[:count]))
-            decoder, tail = claude_code.Decoder(), FileTail(path, mark)
-            assert catch_up(path, mark, decoder)
-            followed += [r for r in decode(tail.read(), decoder) if isinstance(r, Record)]
-            mark = tail.mark
-        assert followed == whole
 
 
 class TestCompaction:

@@ -12,6 +12,7 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.gemini_cli import decoder as gemini_cli
+from webapp.agents.reading.readers import LineReader, WholeReader
 from webapp.agents.records import Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown, UsageReport
 
 ROOT = SAMPLES / "gemini" / ".gemini" / "tmp"
@@ -159,8 +160,8 @@ class TestDiscovery:
         assert (files["bbbb.jsonl"].session_id, files["bbbb.jsonl"].parent_id) == (
             f"{main.session_id}.agent-bbbb", main.session_id,
         )  # fmt: skip
-        assert gemini_cli.is_document(files[DOCUMENT.name].path)
-        assert not gemini_cli.is_document(main.path)
+        assert isinstance(gemini_cli.reader(files[DOCUMENT.name], {}), WholeReader)
+        assert isinstance(gemini_cli.reader(main, {}), LineReader)
 
     def test_looks_where_the_environment_says(self) -> None:
         """GEMINI_CLI_HOME, else the home folder."""

@@ -13,7 +13,6 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES, facts, of, said
 from webapp.agents.opencode import decoder as opencode
-from webapp.agents.reading.databases import open_foreign
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, TranscriptFile, Unknown
 
 TREE = SAMPLES / "opencode" / "opencode"
@@ -62,12 +61,12 @@ def as_database(root: Path) -> Path:
 
 def session(root: Path, name: str = "ses_1") -> TranscriptFile:
     """A session as discovery finds it."""
-    return next(f for f in opencode.discover(root, open_foreign) if f.session_id == name)
+    return next(f for f in opencode.discover(root) if f.session_id == name)
 
 
 def read(file: TranscriptFile, state: dict[str, Any]) -> list[Record]:
     """What changed."""
-    return list(opencode.read(file, state, open_foreign))
+    return list(opencode.read(file, state))
 
 
 @pytest.fixture(params=["tree", "database"])
@@ -122,7 +121,7 @@ class TestASession:
 
     def test_is_found_once_with_its_sub_agents(self, root: Path) -> None:
         """Newest first; parents are named."""
-        files = list(opencode.discover(root, open_foreign))
+        files = list(opencode.discover(root))
         assert {f.session_id: f.parent_id for f in files} == {"ses_1": None, "ses_2": "ses_1"}
 
 
@@ -206,9 +205,9 @@ class TestTheTree:
         whole = part.read_bytes()
         part.write_bytes(whole[:10])
         written = part.stat().st_mtime
-        assert list(opencode.read(session(root), state, None, written)) == []
+        assert list(opencode.read(session(root), state, written)) == []
         assert state == {}
-        told = list(opencode.read(session(root), state, None, written + 1))
+        told = list(opencode.read(session(root), state, written + 1))
         assert (said(told), len(of(Problem, told))) == (BEDS[:-1], 1)
 
     def test_tells_what_was_taken_back(self, tmp_path: Path) -> None:
@@ -268,13 +267,12 @@ class TestTheDatabase:
         assert json.dumps(state) == before
 
     def test_that_cannot_be_read_is_a_problem(self, tmp_path: Path) -> None:
-        """Damaged, missing, or nothing to open it with."""
+        """Damaged or missing."""
         file = TranscriptFile(tmp_path / "opencode.db", "s", None, opencode.SOURCE)
         assert [type(r) for r in read(file, {})] == [Problem]
         file.path.write_bytes(b"no database at all" * 100)
         assert [type(r) for r in read(file, {})] == [Problem]
-        assert [type(r) for r in opencode.read(file, {})] == [Problem]
-        assert list(opencode.discover(tmp_path, open_foreign)) == []
+        assert list(opencode.discover(tmp_path)) == []
 
 
 def test_the_folder_is_the_environments() -> None:
@@ -300,19 +298,19 @@ class TestFinding:
         root = copied(tmp_path)
         (root / "storage").rename(root / "saved")
         assert opencode.trees_below(tmp_path) == opencode.trees_below(root / "saved") == [root / "saved"]
-        there = {file.session_id for file in opencode.find_below(tmp_path, open_foreign)}
+        there = {file.session_id for file in opencode.find_below(tmp_path)}
         assert there
         as_database(root)
-        assert there == {file.session_id for file in opencode.find_below(tmp_path, open_foreign)}
+        assert there == {file.session_id for file in opencode.find_below(tmp_path)}
 
     def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
         """A part and a message name it, a session is it."""
         root = copied(tmp_path)
         known = {file.session_id for file in opencode.discover(root)}
         for path in (root / "storage").rglob("*.json"):
-            assert {file.session_id for file in opencode.sessions_of(path, open_foreign)} <= known
+            assert {file.session_id for file in opencode.sessions_of(path)} <= known
         session = next((root / "storage" / "session").rglob("*.json"))
-        assert [file.path for file in opencode.sessions_of(session, open_foreign)] == [session]
+        assert [file.path for file in opencode.sessions_of(session)] == [session]
 
     def test_what_belongs_to_none_has_none(self, tmp_path: Path) -> None:
         """Other databases, broken files, names that are patterns."""
@@ -324,4 +322,4 @@ class TestFinding:
             root / "storage" / "message" / "x.json",
             tmp_path / "a",
         ):
-            assert list(opencode.sessions_of(path, open_foreign)) == []
+            assert list(opencode.sessions_of(path)) == []

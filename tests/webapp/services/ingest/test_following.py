@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,10 +17,11 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.opencode.test_decoder import TREE, as_database
 from tests.webapp.building import heard
+from webapp.agents.reading.readers import PORTION_RECORDS
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
-from webapp.services.ingest.following import PORTION_RECORDS, Following
+from webapp.services.ingest.following import Following
 from webapp.wiring import App, build
 
 NAME = "11111111-2222-4333-8444-555555555555"
@@ -133,6 +135,18 @@ class TestFollowing:
         assert (session["malformed"], session["messages"]) == (1, 2)
         assert session["notes"][0].startswith("line 2: ")
 
+    def test_loses_only_the_row_that_a_decoder_fails_on(self, place: Place) -> None:
+        """It is counted and noted with its line, like one that is broken; an import says the same."""
+        odd = b'{"type":"attachment","attachment":{"type":[]}}\n'
+        place.write(row(0), odd, row(1))
+        place.look()
+        session = place.app.sessions.get(NAME)
+        assert (session["malformed"], session["messages"]) == (1, 2)
+        assert session["notes"][0].startswith("line 2: the row could not be used: ")
+        [imported] = place.app.importing.import_file("a.jsonl", row(3) + odd + row(4))["imported"]
+        assert (imported["added"], imported["skipped"]) == (2, 1)
+        assert imported["problems"][0].startswith("line 2: the row could not be used: ")
+
     def test_leaves_a_deleted_session_alone(self, place: Place) -> None:
         """However its file grows, and after a restart."""
         place.write(row(0))
@@ -238,6 +252,30 @@ class TestWholeFiles:
         assert place.app.sessions.list() == []
         path.write_bytes(gemini("hi", "hello"))
         assert place.look() == 2
+
+    def test_lose_only_the_message_that_a_decoder_fails_on(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of a document and of a database, as of a line."""
+
+        def fail_on(function: str, name: str) -> None:
+            known = pkgutil.resolve_name(function)
+
+            def failing(record: dict[str, Any]) -> Any:
+                return known(record) if record["id"] != name else 1 / 0
+
+            monkeypatch.setattr(function, failing)
+
+        fail_on("webapp.agents.gemini_cli.decoder.kind_of", "m0")
+        fail_on("webapp.agents.opencode.decoder.usage_of", "msg_04")
+        self.document(place).write_bytes(gemini("hi", "hello"))
+        shutil.copytree(TREE, place.home / ".local" / "share" / "opencode")
+        place.look()
+        for session_id in ("ses_1", "g1"):
+            session = place.app.sessions.get(session_id)
+            assert session["malformed"] == 1
+            assert "ZeroDivisionError" in session["notes"][0]
+        assert place.app.sessions.get("ses_1")["messages"] > 3
 
     def test_that_stay_broken_are_told(self, place: Place) -> None:
         """Once nobody writes to them."""

@@ -1,0 +1,174 @@
+"""Readers: the same records however a session is read, and positions that go on after a restart."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scoring.messages import Message, Text
+from tests.webapp.agents.samples import SAMPLES, said
+from webapp.agents import AGENTS
+from webapp.agents.agent import Agent
+from webapp.agents.reading.readers import PORTION_RECORDS, LineReader, Portion, Position, Reader, WholeReader
+from webapp.agents.records import Entry, Problem, Record, TranscriptFile
+
+LINES = [
+    (agent, file)
+    for agent in AGENTS.values()
+    for root in SAMPLES.rglob("*")
+    if root.is_dir()
+    for file in agent.discover(root)
+    if file.path.suffix == ".jsonl" and file.path.parent == root
+]
+
+
+def records_of(portions: Iterator[Portion]) -> list[Record]:
+    """Return the records of all portions."""
+    return [record for portion in portions for record in portion.records]
+
+
+class Echo:
+    """A decoder that repeats each line as a message, and fails on "bad"."""
+
+    def __init__(self, _file: TranscriptFile | None = None) -> None:
+        self.lines = 0
+
+    def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
+        """One message a line, with the number of lines fed so far."""
+        if line == b"bad":
+            raise TypeError("unhashable")
+        self.lines += 1
+        yield Entry(Message("user", (Text(f"{self.lines} {line.decode()}"),)), str(line_no))
+
+
+def opened(path: Path, position: Position | None = None) -> Reader:
+    """Return a reader of a file of lines."""
+    return LineReader(TranscriptFile(path, "s", None, "x"), position or {}, Echo)
+
+
+def grow(path: Path, text: str) -> None:
+    """Append to a file, with a time of change of its own."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    with path.open("a") as file:
+        file.write(text)
+    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
+
+
+class TestLines:
+    """Files that grow by lines."""
+
+    @pytest.mark.parametrize(("agent", "file"), LINES, ids=lambda v: getattr(v, "session_id", v.source)[-20:])
+    def test_give_the_same_with_a_restart_after_each(
+        self, agent: Agent, file: TranscriptFile, tmp_path: Path
+    ) -> None:  # X12
+        """Read at once, or line by line by a new reader from the stored position: the same records."""
+        whole = records_of(agent.reader(file, {}).read())
+        path = tmp_path / file.path.name
+        copy = TranscriptFile(path, file.session_id, file.parent_id, file.source, file.title, file.agent_type)
+        position, followed = Position(), list[Record]()
+        for line in file.path.read_bytes().splitlines(keepends=True):
+            if not line.endswith(b"\n"):
+                break
+            with path.open("ab") as out:
+                out.write(line)
+            for portion in agent.reader(copy, position).read():
+                followed += portion.records
+                position = json.loads(json.dumps(portion.position))
+        assert followed == whole
+
+    def test_of_a_kept_reader_are_decoded_once(self, tmp_path: Path) -> None:
+        """A reader goes on where it was, with what its decoder remembers; a new one decodes the lines before again."""
+        path = tmp_path / "a.jsonl"
+        grow(path, "a\nb\nhalf")
+        reader = opened(path)
+        assert said(records_of(reader.read())) == [("user", "1 a"), ("user", "2 b")]
+        grow(path, "\n")
+        [portion] = reader.read()
+        assert said(portion.records) == [("user", "3 half")]
+        grow(path, "c\n")
+        assert said(records_of(opened(path, portion.position).read())) == [("user", "4 c")]
+
+    def test_come_in_portions(self, tmp_path: Path) -> None:
+        """A reader that stops after the first goes on with the second."""
+        path = tmp_path / "a.jsonl"
+        grow(path, "x\n" * (2 * PORTION_RECORDS))
+        reader = opened(path)
+        first = next(reader.read())
+        assert len(first.records) == PORTION_RECORDS
+        assert said(records_of(reader.read()))[0] == ("user", f"{PORTION_RECORDS + 1} x")
+
+    def test_of_a_file_that_did_not_change_are_not_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The stored look of the file is enough; it is not opened."""
+        path = tmp_path / "a.jsonl"
+        grow(path, "a\n")
+        [portion] = opened(path).read()
+        monkeypatch.setattr(Path, "open", lambda *_: pytest.fail("opened"))
+        assert list(opened(path, portion.position).read()) == []
+
+    @pytest.mark.parametrize("kept", [True, False])
+    def test_of_a_replaced_file_restart(self, tmp_path: Path, kept: bool) -> None:
+        """Everything comes, by a new decoder, and is said to be a restart."""
+        path = tmp_path / "a.jsonl"
+        grow(path, "a\nb\n")
+        reader = opened(path)
+        [portion] = reader.read()
+        path.unlink()
+        grow(path, "other\n")
+        [again] = (reader if kept else opened(path, portion.position)).read()
+        assert again.restarted
+        assert said(again.records) == [("user", "1 other")]
+
+    def test_that_a_decoder_fails_on_cost_only_themselves(self, tmp_path: Path) -> None:
+        """The row is told with its line and what went wrong; those around it are used."""
+        path = tmp_path / "a.jsonl"
+        grow(path, "a\nbad\nb\n")
+        first, problem, last = records_of(opened(path).read())
+        assert problem == Problem(2, "the row could not be used: TypeError: unhashable")
+        assert said([first, last]) == [("user", "1 a"), ("user", "2 b")]
+
+
+class TestWholes:
+    """Sessions that change in place."""
+
+    def reader(self, path: Path, position: Position | None = None) -> Reader:
+        """Return a reader that tells a document's words that are new, and of a broken one that it is."""
+
+        def compare(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
+            text = file.path.read_text()
+            known = state.setdefault("known", [])
+            if text.endswith("!"):
+                yield Problem(1, "broken")
+            for word in text.split():
+                if word not in known and word != "!":
+                    known.append(word)
+                    yield Entry(Message("user", (Text(word),)), word)
+
+        return WholeReader(TranscriptFile(path, "s", None, "x"), position or {}, compare)
+
+    def test_give_what_is_new_since_the_position(self, tmp_path: Path) -> None:
+        """By the same reader or another one; nothing where nothing changed."""
+        path = tmp_path / "a.json"
+        path.write_text("one")
+        reader = self.reader(path)
+        [portion] = reader.read()
+        assert said(portion.records) == [("user", "one")]
+        assert list(reader.read()) == list(self.reader(path, portion.position).read()) == []
+        path.write_text("one two")
+        for again in (reader, self.reader(path, portion.position)):
+            assert said(records_of(again.read())) == [("user", "two")]
+
+    def test_that_are_being_written_wait(self, tmp_path: Path) -> None:
+        """A fresh file of which nothing can be read says nothing; once nobody writes to it, its fault is told."""
+        path = tmp_path / "a.json"
+        path.write_text("!")
+        reader = self.reader(path)
+        assert list(reader.read()) == []
+        os.utime(path, (1, 1))
+        assert records_of(reader.read()) == [Problem(1, "broken")]

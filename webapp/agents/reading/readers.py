@@ -1,0 +1,134 @@
+"""Readers: each gives the records of one session that came since a stored position, and the position behind them.
+
+There are two kinds. A `LineReader` follows a file that grows by lines; a `WholeReader` compares a session that
+changes in place (a JSON document, rows of a database) with what was read of it before. Positions are JSON-ready and
+belong to their reader.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+
+from webapp.agents.reading.tail import Decodes, FileTail, Line, Mark, Restarted, catch_up, fed
+from webapp.agents.records import Problem, Record, TranscriptFile
+
+PORTION_RECORDS = 400
+PORTION_BYTES = 4 << 20
+# A file that was written to within so many seconds may be half written.
+FRESH_SECONDS = 5.0
+
+Position = dict[str, Any]
+State = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Records in order, and the position behind them.
+
+    `restarted`: the file was cut off or replaced and is read from its start; what was read before may come again.
+    `unreadable`: the file is no text, and the records are all that will ever be said of it.
+    """
+
+    records: list[Record]
+    position: Position
+    restarted: bool = False
+    unreadable: bool = False
+
+
+class Reader(Protocol):
+    """Reads one session. It may be kept for the next look, or made again from the last position."""
+
+    def read(self) -> Iterator[Portion]:
+        """Yield what came since the last portion; nothing where the file looks as it did then."""
+
+
+class LineReader:
+    """Reads a file of lines. A new one at a later position decodes the lines before again, when it is needed."""
+
+    def __init__(
+        self, file: TranscriptFile, position: Position, decoder: Callable[[TranscriptFile], Decodes]
+    ) -> None:
+        self._file, self._position, self._make = file, position, decoder
+        self._decoder = decoder(file)
+        self._tail: FileTail | None = None
+
+    def read(self) -> Iterator[Portion]:
+        """Yield the records of the lines that came, in portions that end at a line."""
+        look = _look(self._file.path)
+        if look is None or look == self._position.get("look"):
+            return
+        tail, restarted = (self._tail, False) if self._tail is not None else self._opened()
+        records, size = list[Record](), 0
+        for item in tail.read():
+            if isinstance(item, Restarted):
+                restarted, self._decoder = True, self._make(self._file)
+            elif isinstance(item, Line):
+                records += fed(self._decoder, item)
+                size += len(item.data)
+            else:
+                records.append(item)
+            if len(records) >= PORTION_RECORDS or size >= PORTION_BYTES:
+                yield self._portion(tail, records, restarted)
+                records, size, restarted = [], 0, False
+        yield self._portion(tail, records, restarted)
+
+    def _opened(self) -> tuple[FileTail, bool]:
+        """Go to the stored position; return the lines from there, and whether the file is another one by now."""
+        mark = Mark.from_dict(self._position["mark"]) if "mark" in self._position else Mark()
+        restarted = not catch_up(self._file.path, mark, self._decoder)
+        if restarted:
+            self._decoder, mark = self._make(self._file), Mark()
+        self._tail = FileTail(self._file.path, mark)
+        return self._tail, restarted
+
+    def _portion(self, tail: FileTail, records: list[Record], restarted: bool) -> Portion:
+        self._position = {"mark": tail.mark.to_dict()}
+        look = _look(self._file.path)
+        if look is not None and look[0] == tail.mark.offset:
+            self._position["look"] = look
+        return Portion(records, self._position, restarted, tail.unreadable)
+
+
+class WholeReader:
+    """Reads a session that changes in place. `compare` yields what is new since a state, which it changes along."""
+
+    def __init__(
+        self,
+        file: TranscriptFile,
+        position: Position,
+        compare: Callable[[TranscriptFile, State], Iterable[Record]],
+    ) -> None:
+        self._file, self._compare = file, compare
+        self._state: State = position.get("state", {})
+
+    def read(self) -> Iterator[Portion]:
+        """Yield what changed. A session that is being written, and cannot be read yet, has nothing to say."""
+        state: State = orjson.loads(orjson.dumps(self._state))
+        records = list(self._compare(self._file, state))
+        if records and all(isinstance(record, Problem) for record in records) and _is_fresh(self._file.path):
+            return
+        if records or state != self._state:
+            self._state = state
+            yield Portion(records, {"state": state})
+
+
+def _look(path: Path) -> list[int] | None:
+    """Return what a file looks like from outside, None where there is none."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return [about.st_size, about.st_mtime_ns]
+
+
+def _is_fresh(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime < FRESH_SECONDS
+    except OSError:
+        return True
