@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import click
 from pydantic import BaseModel
@@ -20,9 +19,8 @@ from webapp.cli import commands
 from webapp.events import Event
 from webapp.live.notices import NOTES, notes_of
 from webapp.routes.api import routes
-from webapp.routes.api.documents import PARAMETER, WHY, failing
+from webapp.routes.api.documents import PARAMETER, WHY, build_document, failing
 from webapp.routes.api.routing import Route
-from webapp.routes.api.shapes import Shape
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "<!-- Written by scripts/document_edges.py; `make docs` writes it anew. -->\n"
@@ -87,12 +85,14 @@ def api_page() -> str:
         for route in table:
             if route.tag == tag:
                 lines += route_lines(route)
+    schemas = build_document(table)["components"]["schemas"]
+    sent = {route.body.__name__ for route in table if route.body}
     lines += ["## Bodies", ""]
-    for model in unique(route.body for route in table):
-        lines += model_lines(model)
+    for name in sorted(sent - {bodies.Nothing.__name__}):
+        lines += schema_lines(name, schemas[name])
     lines += ["## Answers", ""]
-    for model in unique(route.answers for route in table):
-        lines += model_lines(model)
+    for name in sorted(schemas.keys() - sent):
+        lines += schema_lines(name, schemas[name])
     return tidy(lines)
 
 
@@ -110,35 +110,38 @@ def route_lines(route: Route) -> list[str]:
     return [*lines, f"Answers {route.status} with {answer}; otherwise {refused}.", ""]
 
 
-def model_lines(model: type[BaseModel]) -> list[str]:
-    """One body or answer, field by field."""
-    lines = [f"### {model.__name__}", "", described(model), ""]
-    fields = {name: field for name, field in model.model_fields.items() if name != "root"}
-    if not fields:
+def schema_lines(name: str, schema: Mapping[str, Any]) -> list[str]:
+    """Return the section of one body or answer: its meaning and its fields."""
+    lines = [f"### {name}", "", paragraphs(schema.get("description", "")), ""]
+    if not schema.get("properties"):
         return lines
-    lines += ["| field | type |", "|---|---|"]
-    for name, field in fields.items():
-        optional = "" if field.is_required() or issubclass(model, Shape) else ", optional"
-        lines.append(f"| `{name}` | {type_words(field.annotation)}{optional} |")
+    lines += ["| field | type | meaning |", "|---|---|---|"]
+    required = schema.get("required", ())
+    for field, one in schema["properties"].items():
+        optional = "" if field in required else ", optional"
+        meaning = paragraphs(one.get("description", "")).replace("|", "\\|")
+        lines.append(f"| `{field}` | {type_words(one)}{optional} | {meaning} |")
     return [*lines, ""]
 
 
-def type_words(annotation: Any) -> str:
-    """A type as a reader of JSON thinks of it; bounds and patterns are in the OpenAPI document."""
-    origin, given = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return type_words(given[0])
-    if origin in (Union, UnionType):
-        return " or ".join(type_words(one) for one in given)
-    if origin is Literal:
-        return f"one of [{', '.join(f'`{one}`' for one in given)}]"
-    if annotation == dict[str, Any]:
-        return "object"
-    if given:
-        return f"{origin.__name__}[{', '.join(type_words(one) for one in given)}]"
-    if annotation in (None, NoneType):
-        return "null"
-    return str(getattr(annotation, "__name__", annotation))
+def type_words(schema: Mapping[str, Any]) -> str:
+    """Return a schema in words; bounds and patterns are in the OpenAPI document."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(type_words(one) for one in schema["anyOf"])
+    if "enum" in schema or "const" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return ("one of " if len(values) > 1 else "") + ", ".join(f"`{one}`" for one in values)
+    if schema.get("type") == "array":
+        items = schema.get("items") or {}
+        many = [type_words(one) for one in schema.get("prefixItems", ())] or [type_words(items)]
+        return f"array of {' and '.join(many)}"
+    if schema.get("type") == "object":
+        values = schema.get("additionalProperties")
+        return f"object of {type_words(values)}" if isinstance(values, Mapping) and values else "object"
+    return str(schema.get("type", "any JSON"))
 
 
 def events_page() -> str:
@@ -237,16 +240,13 @@ def looked_at(command: click.Command, name: str, parent: click.Context | None = 
 
 
 def described(thing: Any) -> str:
-    """What a class or function says of itself, in one paragraph a blank line."""
-    return (
-        inspect.cleandoc(thing.__doc__ or "").replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
-    )
+    """Return the docstring of a class or function, a line for each paragraph."""
+    return paragraphs(inspect.cleandoc(thing.__doc__ or ""))
 
 
-def unique(models: Iterable[type[BaseModel] | None]) -> list[type[BaseModel]]:
-    """The models, each once, by name."""
-    found = {model.__name__: model for model in models if model is not None and model is not bodies.Nothing}
-    return [found[name] for name in sorted(found)]
+def paragraphs(text: str) -> str:
+    """Return a text with one line for each paragraph."""
+    return text.replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
 
 
 def tidy(lines: Iterable[str]) -> str:

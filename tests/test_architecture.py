@@ -19,6 +19,8 @@ MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.provider
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
     "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
+    "webapp.app",
+    "webapp.answers",
 )
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
@@ -33,7 +35,8 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(MATTER, ("scoring", *FACTS)),
     "webapp.bus": ("webapp.events",),
     # Tokenizers and providers are handed in, so that a service runs with a fake of either.
-    "webapp.services": ("scoring", *FACTS, "webapp.store", "webapp.agents", "webapp.bus"),
+    "webapp.answers": (),
+    "webapp.services": ("scoring", "webapp.answers", *FACTS, "webapp.store", "webapp.agents", "webapp.bus"),
     "webapp.auth": ("webapp.config", "webapp.errors"),
     "webapp.bodies": (),
     "webapp.routes": EDGE,
@@ -41,6 +44,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     # The watcher's loop is an edge like these: files come in by it as requests do by the routes.
     "webapp.watcher": (*EDGE, "webapp.agents"),
     "webapp.client": (),
+    "webapp.app": ("webapp.services", "webapp.bus", "webapp.config", *MATTER, "webapp.watcher"),
     **dict.fromkeys(CONNECTING, EVERYTHING),
 }
 

@@ -6,15 +6,16 @@ Importing the package loads nothing: Flask and the rest come in when an applicat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from flask import Flask
 
+    from webapp.app import App
     from webapp.config import Config
 
 
-def create_app(config: Config | None = None, *, app: Any = None) -> Flask:
+def create_app(config: Config | None = None, *, app: App | None = None) -> Flask:
     """The Flask application, with Socket.IO in it and the gate around it.
 
     `app` is an application of `webapp.wiring` made elsewhere; otherwise one is built from `config` (by default what

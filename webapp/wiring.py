@@ -1,12 +1,11 @@
-"""Builds store, bus and services without Flask: what a server, a command and a test all start from."""
+"""Builds store, bus and services without Flask. A server, a command and a test all start from here."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from scoring.models import find_model
+from webapp.app import App
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
@@ -29,7 +28,7 @@ from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
-from webapp.services.settings.library import Models, SettingsService
+from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Writes, Written
@@ -41,53 +40,8 @@ from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
 
 
-@dataclass(slots=True)
-class App:
-    """Everything that runs, by name."""
-
-    config: Config
-    store: Store
-    bus: Bus
-    environment: Environment
-    histories: Histories
-    ingest: Ingest
-    sessions: Sessions
-    messages: Messages
-    prunes: Prunes
-    operations: Operations
-    settings: SettingsService
-    suggesting: Suggesting
-    models: Models
-    search: Search
-    context: Context
-    memory: Memory
-    summarising: Summarising
-    overflow: Overflow
-    automatic: Automatic
-    background: Background
-    status: Status
-    importing: Importing
-    exporting: Exporting
-    demo: Demo
-    following: Watcher
-    model: ModelClient | None = None
-
-    def verify(self) -> Iterator[str]:
-        """Every fault in the store, one line each."""
-        return self.store.verify()
-
-    def close(self) -> None:
-        """Stops what runs and closes the store."""
-        self.following.stop()
-        self.demo.stop()
-        self.background.close()
-        if self.model is not None:
-            self.model.close()
-        self.store.close()
-
-
 def build(config: Config) -> App:
-    """The application for this configuration; the database is made if there is none. Nothing runs yet.
+    """Return the application for this configuration; a missing database is created. Nothing runs yet.
 
     Raises:
         StoreError: the database cannot be opened.
@@ -128,7 +82,7 @@ def build(config: Config) -> App:
         operations=Operations(environment, histories, messages),
         settings=SettingsService(environment),
         suggesting=Suggesting(environment),
-        models=Models(environment),
+        models=ModelTable(environment),
         search=Search(environment, messages),
         context=context,
         memory=memory,
@@ -146,7 +100,7 @@ def build(config: Config) -> App:
 
 
 def asking(model: ModelClient, environment: Environment) -> Writes:
-    """The model that is configured, as a service asks it: its failure and its cost in plain values."""
+    """Return the configured model as a function for services, with its failure and its cost as values."""
 
     def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
         reply = model.ask(Question(system, text), cancelled)

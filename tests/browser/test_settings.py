@@ -30,7 +30,7 @@ class TestWeights:
         """A slider moves its number, the sum and the what-if; nothing is saved until Save is pressed."""
         managed(server, 60)
         server.app.settings.put({"strategy": "score"})
-        saved = server.app.settings.get()["settings"]["weights"]
+        saved = server.app.settings.get().settings.weights
         page.goto(f"{server.url}/settings")
         expect(page.get_by_text(f"sum {sum(saved.values()):g}")).to_be_visible()
         words = page.locator(".what-if-words")
@@ -44,15 +44,15 @@ class TestWeights:
         changed = re.search(r"^(\d+) message", words.inner_text())
         assert changed is not None
         assert int(changed[1]) > 0
-        assert server.app.settings.get()["settings"]["weights"] == saved
+        assert server.app.settings.get().settings.weights == saved
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        assert server.app.settings.get()["settings"]["weights"]["keywords"] == 100
+        assert server.app.settings.get().settings.weights["keywords"] == 100
         expect(page.get_by_role("button", name="Save")).to_be_hidden()
 
     def test_have_their_faults_beside_them(self, page: Page, server: Server) -> None:
         """Everything is checked at once, each fault stands by its field, and nothing is saved."""
-        saved = server.app.settings.get()["settings"]
+        saved = server.app.settings.get().settings
         page.goto(f"{server.url}/settings")
         weight(page, "role").fill("900")
         page.locator("input[name=fresh_tail]").fill("1.5")
@@ -61,10 +61,10 @@ class TestWeights:
         expect(weight(page, "role")).to_have_attribute("aria-invalid", "true")
         expect(page.locator('[id="fault-weights.role"]')).to_contain_text("900")
         expect(page.locator("#fault-fresh_tail")).to_contain_text("whole number")
-        assert server.app.settings.get()["settings"] == saved
+        assert server.app.settings.get().settings == saved
         page.get_by_role("button", name="Discard").click()
         expect(page.locator(".fault")).to_have_count(0)
-        expect(weight(page, "role")).to_have_value(f"{saved['weights']['role']:g}")
+        expect(weight(page, "role")).to_have_value(f"{saved.weights['role']:g}")
 
     def test_say_that_nothing_is_tried_while_a_field_is_wrong(self, page: Page, server: Server) -> None:
         """The what-if does not ask for a change where there is one; once it is right it shows what it would do."""
@@ -101,14 +101,14 @@ class TestTheRest:
 
     def test_of_the_fields_follow_a_preset(self, page: Page, server: Server) -> None:
         """A preset fills the form, is shown as chosen, and the defaults come back the same way."""
-        default = f"{server.app.settings.get()['defaults']['aim_percent']:g}"
+        default = f"{server.app.settings.get().defaults.aim_percent:g}"
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Blueprint").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value("80")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved")).to_be_visible()
         expect(page.get_by_role("button", name="Blueprint")).to_have_attribute("aria-pressed", "true")
-        assert server.app.settings.get()["preset"] == "Blueprint"
+        assert server.app.settings.get().preset == "Blueprint"
         page.get_by_role("button", name="Reset to defaults").click()
         expect(page.locator("input[name=aim_percent]")).to_have_value(default)
 
@@ -118,7 +118,7 @@ class TestTheRest:
         page.locator("input[name=aim_percent]").fill("55")
         page.locator("input[name=aim_percent]").press("Enter")
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        assert server.app.settings.get()["settings"]["aim_percent"] == 55
+        assert server.app.settings.get().settings.aim_percent == 55
 
     def test_of_the_words_can_be_edited(self, page: Page, server: Server) -> None:  # B4
         """Groups of keywords are added, named, filled and removed."""
@@ -127,14 +127,14 @@ class TestTheRest:
         page.get_by_role("button", name="Add a group").click()
         expect(page.get_by_label("Words of new group")).to_be_visible()
         page.wait_for_timeout(300)  # nothing is saved before somebody asks for it
-        assert "tool use" in {g["name"] for g in server.app.settings.get()["settings"]["keywords"]}
+        assert "tool use" in {g.name for g in server.app.settings.get().settings.keywords}
         page.get_by_label("Name of the group").last.fill("birds")
         page.get_by_label("Words of birds").fill("heron, snipe")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        groups = {g["name"]: g["words"] for g in server.app.settings.get()["settings"]["keywords"]}
+        groups = {g.name: g.words for g in server.app.settings.get().settings.keywords}
         assert "tool use" not in groups
-        assert groups["birds"] == ["heron", "snipe"]
+        assert groups["birds"] == ("heron", "snipe")
 
 
 class TestOpenPages:
@@ -151,7 +151,7 @@ class TestOpenPages:
 
     def test_with_a_draft_keep_it_and_say_so(self, page: Page, server: Server) -> None:
         """Settings saved elsewhere do not overwrite what is being typed."""
-        before = str(server.app.settings.get()["settings"]["fresh_tail"])
+        before = str(server.app.settings.get().settings.fresh_tail)
         page.goto(f"{server.url}/settings")
         page.locator("input[name=fresh_tail]").fill("7")
         server.app.settings.put({"aim_percent": 40})
@@ -216,9 +216,9 @@ class TestTaskTypes:
         page.get_by_label("Words of wishes").fill("heron, snipe")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        own = server.app.settings.get()["settings"]["task_types"]["chat"]
-        assert (own["weights"]["recency"], own["weights"]["length"]) == (0, 100)
-        assert own["keywords"][1]["words"] == ["heron", "snipe"]
+        own = server.app.settings.get().settings.task_types.chat
+        assert (own.weights["recency"], own.weights["length"]) == (0, 100)
+        assert own.keywords[1].words == ("heron", "snipe")
         page.reload()
         of_type(page, "Chat").click()
         expect(page.locator('input[type=number][name="task_types.chat.weights.length"]')).to_have_value("100")

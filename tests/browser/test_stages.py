@@ -45,9 +45,9 @@ class TestStages:
         section.get_by_label("Old outputs").select_option("Shortened")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        saved = server.app.settings.get()["settings"]
-        assert (saved["stage_duplicates"], saved["stage_superseded"]) == (False, True)
-        assert saved["stage_outputs"] == "shorten"
+        saved = server.app.settings.get().settings
+        assert (saved.stage_duplicates, saved.stage_superseded) == (False, True)
+        assert saved.stage_outputs == "shorten"
 
     def test_stand_as_groups_in_the_plan(self, page: Page, server: Server) -> None:  # X7, X3, X1
         """The group opens to the output and why; applied it is cleared, and undone it is back."""

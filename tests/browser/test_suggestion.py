@@ -29,7 +29,7 @@ class TestSuggestedWeights:
     ) -> None:  # X15
         """Before and after are shown; taking them is a draft like any other."""
         monkeypatch.setattr(server.app.suggesting, "suggest", lambda *_: FOUND)
-        saved = server.app.settings.get()["settings"]["weights"]
+        saved = server.app.settings.get().settings.weights
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Suggest from your sessions").click()
         shown = page.locator("weight-suggestion")
@@ -39,7 +39,7 @@ class TestSuggestedWeights:
         relevance = page.locator('input[type=number][name="weights.relevance"]')
         expect(relevance).to_have_value("42")
         expect(shown).to_contain_text("not saved yet")
-        assert server.app.settings.get()["settings"]["weights"] == saved
+        assert server.app.settings.get().settings.weights == saved
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
-        assert server.app.settings.get()["settings"]["weights"]["relevance"] == 42
+        assert server.app.settings.get().settings.weights["relevance"] == 42

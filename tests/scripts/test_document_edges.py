@@ -27,10 +27,10 @@ class TestThePages:
     def test_name_types_in_plain_words(self) -> None:
         """Whole, whatever bounds they have and whether they may be left out."""
         page = api_page()
-        assert "| `idempotency_key` | str or null, optional |" in page
-        assert "| `drop` | list[str] or null, optional |" in page
-        assert "| `window` | int |" in page
-        assert "Optional" not in page
+        assert "| `idempotency_key` | string or null, optional |" in page
+        assert "| `drop` | array of string or null, optional |" in page
+        assert "| `window` | integer |" in page
+        assert "| `settings` | [Settings](#settings) |" in page
 
     def test_name_every_event(self) -> None:
         """And each has its example."""

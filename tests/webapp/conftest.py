@@ -10,6 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.servers import Server, running_server
+from tests.webapp.promises import PromisesClient
 from webapp import create_app
 from webapp.config import Config
 from webapp.wiring import App, build
@@ -33,6 +34,7 @@ def app(config: Config) -> Iterator[App]:
 def flask_app(config: Config, app: App) -> Iterator[Flask]:
     """The WSGI application over the services, Socket.IO included."""
     made = create_app(config, app=app)
+    made.test_client_class = PromisesClient
     yield made
     made.extensions["coppice.live"].close()
 

@@ -13,6 +13,7 @@ import click
 import orjson
 from rich.console import Console
 
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Invalid, NotFound
 from webapp.wiring import build
@@ -38,7 +39,7 @@ def err() -> Console:
 
 
 @contextmanager
-def opened(db: Path | None, *, made: bool = True) -> Iterator[Any]:
+def opened(db: Path | None, *, made: bool = True) -> Iterator[App]:
     """The application over the store, following nothing; closed at the end.
 
     `made` False is for who only looks: a file that somebody names is not made by looking at it.
@@ -68,7 +69,7 @@ def refuse_missing(config: Config) -> None:
         )
 
 
-def find_session(app: Any, name: str) -> dict[str, Any]:
+def find_session(app: App, name: str) -> dict[str, Any]:
     """The session of this id, or the only one whose id begins so; of one and its sub-agents, whose ids begin with its
     own, that one.
 

@@ -39,7 +39,7 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
         target = sys.stdout.buffer if output is None else output.open("wb")
         try:
             for chunk in chunks:
-                target.write(chunk.encode() if isinstance(chunk, str) else chunk)
+                target.write(chunk)
             target.flush()
         finally:
             if output is not None:

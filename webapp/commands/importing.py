@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from scoring.errors import ScoringError
 from webapp.agents.opencode import decoder as opencode
+from webapp.app import App
 from webapp.commands.common import counted, db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
 
@@ -75,7 +76,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
 
 
 def import_one(
-    app: Any, file: Path, file_format: str, model: str | None, progress: Callable[[int, int], None]
+    app: App, file: Path, file_format: str, model: str | None, progress: Callable[[int, int], None]
 ) -> str | None:
     """Imports one file and says what came of it; the reason when nothing of it could be read.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.progress import BarColumn, Progress, TextColumn
@@ -20,6 +19,7 @@ from webapp.commands.common import (
     percent_text,
     write_json,
 )
+from webapp.services.settings.answers import Suggestion
 
 
 @click.command("suggest-weights")
@@ -57,16 +57,16 @@ def progress() -> Progress:
     )
 
 
-def table_of(found: dict[str, Any]) -> Table:
+def table_of(found: Suggestion) -> Table:
     """One row a weight and one for retention, before and after."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("weight")
     table.add_column("now", justify="right")
     table.add_column("suggested", justify="right")
-    suggested = found["weights"] or {}
-    for name, value in found["present"].items():
+    suggested = found.weights or {}
+    for name, value in found.present.items():
         table.add_row(name, f"{value:g}", f"{suggested[name]:g}" if name in suggested else "-")
-    table.add_row("held-out retention", kept(found["before"]), kept(found["after"]), style="bold")
+    table.add_row("held-out retention", kept(found.before), kept(found.after), style="bold")
     return table
 
 
@@ -75,14 +75,16 @@ def kept(value: float | None) -> str:
     return "-" if value is None else percent_text(value)
 
 
-def lines_of(found: dict[str, Any]) -> list[str]:
+def lines_of(found: Suggestion) -> list[str]:
     """What was looked at, the reason, and what happens now."""
-    used = f"Looked at {found['cases']} contexts of {found['sessions']} sessions, {found['held_out']} of them held out."
-    if found["weights"] is None:
-        return [used, f"Nothing to suggest: {found['reason']}."]
+    used = (
+        f"Looked at {found.cases} contexts of {found.sessions} sessions, {found.held_out} of them held out."
+    )
+    if found.weights is None:
+        return [used, f"Nothing to suggest: {found.reason}."]
     return [
         used,
-        f"Suggested because {found['reason']}.",
+        f"Suggested because {found.reason}.",
         "Nothing changes until you save them, on the settings page or with PUT /api/settings.",
     ]
 

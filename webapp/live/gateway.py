@@ -19,6 +19,7 @@ from flask import Flask, request
 from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
+from webapp.app import App
 from webapp.auth import Gate
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Malformed, NotFound, StoreError, status_of, to_json
@@ -55,7 +56,7 @@ class Gateway:
     """Stands between the bus and the browsers."""
 
     def __init__(
-        self, app: Any, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
+        self, app: App, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.app, self.flask_app = app, flask_app
         self.clock = clock
@@ -186,8 +187,8 @@ class Gateway:
 
     def _reading(self, event: str) -> Payload:
         if event == "settings:changed":
-            return dict(self.app.settings.get())
-        return {"models": self.app.models.list()} if event == "models:changed" else {}
+            return vars(self.app.settings.get())
+        return vars(self.app.models.list()) if event == "models:changed" else {}
 
     def _room(self, name: str) -> Room:
         with self._wake:

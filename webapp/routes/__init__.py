@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Flask
 
+from webapp.app import App
 from webapp.auth import Gate
 from webapp.routes import answers, api, assets, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
 
 
-def install(flask_app: Flask, app: Any, gate: Gate) -> None:
+def install(flask_app: Flask, app: App, gate: Gate) -> None:
     """Gives the Flask application every route, the services they call, and the gate it stands behind."""
     flask_app.extensions[EXTENSION] = app
     flask_app.extensions[pages.GATE] = gate

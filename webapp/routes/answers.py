@@ -7,6 +7,7 @@ message that some agent wrote, and what was stored must be readable again, so th
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import orjson
@@ -19,7 +20,11 @@ def dump_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_UTC_Z)
     except TypeError:  # orjson.JSONEncodeError is one
-        return json.dumps(value, separators=(",", ":"), default=str).encode()
+        return json.dumps(value, separators=(",", ":"), default=_json_ready).encode()
+
+
+def _json_ready(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 class OrjsonProvider(JSONProvider):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from flask import Flask, Response, current_app, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -12,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
+from webapp.app import App
 from webapp.events import ContextPruned, Event, MessagesAppended, OperationUndone
 from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
@@ -23,7 +23,7 @@ SESSIONS_SHOWN = 200
 class Metrics:
     """Counts what happens from the start of the server on; a session's fill is read when it is asked for."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: App) -> None:
         self.registry = CollectorRegistry()
         self.requests = Histogram(
             "coppice_http_request_seconds",
@@ -55,7 +55,7 @@ class Metrics:
 class Fills(Collector):
     """How full each session is, read from the service at the moment of asking."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: App) -> None:
         self.app = app
 
     def describe(self) -> list[Metric]:

@@ -32,7 +32,7 @@ class Running:
     """An application that lives: it serves requests, follows files, and tells pages what changes."""
 
     def __init__(self, config: Config) -> None:
-        self.app: Any = build(config)
+        self.app = build(config)
         self.wsgi = create_app(config, app=self.app)
         self._lock = threading.Lock()
         self._state = "open"

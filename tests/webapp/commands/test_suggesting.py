@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from webapp.commands.suggesting import kept, lines_of, table_of
+from webapp.services.settings.answers import Suggestion
 
-FOUND = {
-    "weights": {"recency": 35.0, "relevance": 30.0}, "present": {"recency": 35.0, "relevance": 15.0},
-    "before": 71.25, "after": 78.0, "held_out": 9, "sessions": 18, "cases": 60, "reason": "they keep 6.8 points more",
-}  # fmt: skip
+FOUND = Suggestion(
+    weights={"recency": 35.0, "relevance": 30.0}, present={"recency": 35.0, "relevance": 15.0},
+    before=71.25, after=78.0, held_out=9, sessions=18, cases=60, reason="they keep 6.8 points more",
+)  # fmt: skip
 
 
 class TestSuggestWeights:

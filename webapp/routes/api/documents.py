@@ -9,13 +9,12 @@ from typing import Any
 
 from flask import Flask, Response
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
 
+from webapp.answers import Failure
 from webapp.routes.answers import json_response
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Route
+from webapp.routes.api.schemas import make_schemas, reference
 
-REF = "#/components/schemas/{model}"
 PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>")
 WHY = {
     400: "Malformed: not JSON in UTF-8, nested too deep, or no list, message or file that is known",
@@ -31,10 +30,10 @@ WHY = {
 
 
 def build_document(routes: Iterable[Route]) -> dict[str, Any]:
-    """The whole document, JSON-ready; the same routes give the same document."""
+    """Return the whole document, JSON-ready; the same routes give the same document."""
     routes = list(routes)
-    models = used_models(routes)
-    _, definitions = models_json_schema([(model, "validation") for model in models], ref_template=REF)
+    sent = [route.body for route in routes if route.body]
+    answered = [route.answers for route in routes if route.answers]
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         path = "/api" + PARAMETER.sub(r"{\g<name>}", route.path)
@@ -47,7 +46,7 @@ def build_document(routes: Iterable[Route]) -> dict[str, Any]:
             "description": "Reading changes nothing: no GET has an effect.",
         },
         "paths": paths,
-        "components": {"schemas": definitions.get("$defs", {})},
+        "components": {"schemas": make_schemas(sent, [Failure, *answered])},
     }
 
 
@@ -57,16 +56,6 @@ def installed_version() -> str:
         return metadata.version("coppice")
     except metadata.PackageNotFoundError:
         return "0"
-
-
-def used_models(routes: Iterable[Route]) -> list[type[BaseModel]]:
-    """Every model that a body or an answer is made of, each once, in a stable order."""
-    found: dict[str, type[BaseModel]] = {shapes.Failure.__name__: shapes.Failure}
-    for route in routes:
-        for model in (route.body, route.answers):
-            if model is not None:
-                found[model.__name__] = model
-    return [found[name] for name in sorted(found)]
 
 
 def operation(route: Route) -> dict[str, Any]:
@@ -120,9 +109,7 @@ def without_null(field: dict[str, Any]) -> dict[str, Any]:
 def request_body(route: Route) -> dict[str, Any]:
     """What may be sent to a route."""
     assert route.body is not None  # noqa: S101  # the caller asked
-    content: dict[str, Any] = {
-        "application/json": {"schema": {"$ref": REF.format(model=route.body.__name__)}}
-    }
+    content: dict[str, Any] = {"application/json": {"schema": reference(route.body)}}
     if route.raw:
         file = {"type": "string", "format": "binary"}
         fields = {"file": file, "format": {"type": "string"}, "model": {"type": "string"}}
@@ -142,9 +129,9 @@ def responses(route: Route) -> dict[str, Any]:
     if route.answers is None:
         content: dict[str, Any] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
     else:
-        content = {"application/json": {"schema": {"$ref": REF.format(model=route.answers.__name__)}}}
+        content = {"application/json": {"schema": reference(route.answers)}}
     found: dict[str, Any] = {str(route.status): {"description": "Done", "content": content}}
-    failure = {"application/json": {"schema": {"$ref": REF.format(model="Failure")}}}
+    failure = {"application/json": {"schema": reference(Failure)}}
     for status in sorted(failing(route)):
         found[str(status)] = {"description": WHY[status], "content": failure}
     return found

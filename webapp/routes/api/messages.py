@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webapp.app import App
 from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
@@ -13,8 +14,8 @@ table = Table("messages")
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
 
-@table.post("/sessions/<session_id>/messages", body=Append, answers=shapes.Appended, errors=(404, 409))
-def append_messages(app: Any, session_id: str, body: Append) -> Any:
+@table.post("/sessions/<session_id>/messages", answers=shapes.Appended, errors=(404, 409))
+def append_messages(app: App, session_id: str, body: Append) -> Any:
     """Appends messages in any wire format; answers their ids, the figures, and the prune if one was automatic.
 
     Where the settings ask for it (`status_line`), `line` says in one line how full the context is.
@@ -25,8 +26,8 @@ def append_messages(app: Any, session_id: str, body: Append) -> Any:
     return {**appended, **app.status.line(session_id)}
 
 
-@table.get("/sessions/<session_id>/messages", query=MessagesQuery, answers=shapes.Page, errors=(404,))
-def list_messages(app: Any, session_id: str, query: MessagesQuery) -> Any:
+@table.get("/sessions/<session_id>/messages", answers=shapes.Page, errors=(404,))
+def list_messages(app: App, session_id: str, query: MessagesQuery) -> Any:
     """A page of messages with tokens, score, signals, fate and reason.
 
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
@@ -39,42 +40,42 @@ def list_messages(app: Any, session_id: str, query: MessagesQuery) -> Any:
 
 
 @table.get(ONE, answers=shapes.MessageFull, errors=(404,))
-def get_message(app: Any, session_id: str, message_id: str) -> Any:
+def get_message(app: App, session_id: str, message_id: str) -> Any:
     """One message with all its parts."""
     return app.messages.one(session_id, message_id)
 
 
-@table.post(ONE + "/pin", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def pin_message(app: Any, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/pin", answers=shapes.Applied, errors=(404, 409))
+def pin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Pins a message with its unit: no prune drops it."""
     return app.operations.pin(session_id, message_id)
 
 
-@table.post(ONE + "/unpin", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def unpin_message(app: Any, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/unpin", answers=shapes.Applied, errors=(404, 409))
+def unpin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Takes a pin off."""
     return app.operations.unpin(session_id, message_id)
 
 
-@table.post(ONE + "/restore", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def restore_message(app: Any, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/restore", answers=shapes.Applied, errors=(404, 409))
+def restore_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Puts a message with its unit back into the context, at its place in the log."""
     return app.operations.restore(session_id, message_id)
 
 
-@table.post(ONE + "/drop", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def drop_message(app: Any, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/drop", answers=shapes.Applied, errors=(404, 409))
+def drop_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Takes a message with its unit out of the context now."""
     return app.operations.drop(session_id, message_id)
 
 
-@table.post(ONE + "/drop-first", body=Nothing, answers=shapes.Applied, errors=(404, 409))
-def drop_message_first(app: Any, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/drop-first", answers=shapes.Applied, errors=(404, 409))
+def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Marks a message with its unit as the first to go at the next prune."""
     return app.operations.drop_first(session_id, message_id)
 
 
-@table.get("/sessions/<session_id>/archive", query=ArchiveQuery, answers=shapes.Archive, errors=(404,))
-def search_archive(app: Any, session_id: str, query: ArchiveQuery) -> Any:
+@table.get("/sessions/<session_id>/archive", answers=shapes.Archive, errors=(404,))
+def search_archive(app: App, session_id: str, query: ArchiveQuery) -> Any:
     """What is out of the context, or those of it that say `q`."""
     return {"messages": app.search.archive(session_id, query.q)}

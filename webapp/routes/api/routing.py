@@ -1,22 +1,24 @@
-"""The table of routes. One declaration serves a route, writes its row of the OpenAPI document and its line in the docs.
+"""The table of routes. One declaration serves a route and documents it, in OpenAPI and in `docs/api.md`.
 
-A view gets the application, its path parameters, and what `body` and `query` made of the request, and returns plain
-data. It holds no rule: parse, call one service, shape the answer.
+A view takes the application, its path parameters, `body` and `query`; the types that it names for these and for what
+it returns are those of the document. It holds no rule: parse, call one service, return its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 from flask import Flask, Response, current_app, request
 from pydantic import BaseModel
 
+from webapp.app import App
 from webapp.routes.answers import json_response
 from webapp.routes.reading import BODY_LIMIT_BYTES, read_body, read_query
 
 EXTENSION = "coppice"
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,25 +31,25 @@ class Route:
     tag: str
     body: type[BaseModel] | None = None
     query: type[BaseModel] | None = None
-    answers: type[BaseModel] | None = None
+    answers: Any = None
     status: int = 200
     errors: tuple[int, ...] = ()
     limit_bytes: int = BODY_LIMIT_BYTES
-    # Routes that read the request or write the response themselves: multipart in, a file out.
+    # The view reads the request itself: multipart, or a body that is not kept in memory.
     raw: bool = False
 
     @property
     def name(self) -> str:
-        """The name of the operation, unique in the API."""
+        """Return the operation's name, unique in the API."""
         return self.view.__name__
 
     @property
     def summary(self) -> str:
-        """The first line of what the view says of itself."""
+        """Return the first line of the view's docstring."""
         return (self.view.__doc__ or "").strip().partition("\n")[0].rstrip(".")
 
     def __call__(self, **parameters: Any) -> Response:
-        """Answers one request."""
+        """Answer one request."""
         arguments: dict[str, Any] = dict(parameters)
         if self.query is not None:
             arguments["query"] = read_query(request, self.query)
@@ -55,7 +57,8 @@ class Route:
             arguments["body"] = read_body(request, self.body, self.limit_bytes)
         elif self.raw:
             request.max_content_length = self.limit_bytes
-        result = self.view(current_app.extensions[EXTENSION], **arguments)
+        app: App = current_app.extensions[EXTENSION]
+        result = self.view(app, **arguments)
         return result if isinstance(result, Response) else json_response(result, self.status)
 
 
@@ -69,28 +72,29 @@ class Table:
     def __iter__(self) -> Iterator[Route]:
         return iter(self.routes)
 
-    def route(
-        self, method: str, path: str, **rest: Any
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declares a view; `rest` are the further fields of `Route`."""
+    def route(self, method: str, path: str, **rest: Any) -> Callable[[View], View]:
+        """Declare a view; `rest` are further fields of `Route`. Body, query and answer are read from its signature."""
 
-        def declare(view: Callable[..., Any]) -> Callable[..., Any]:
-            self.routes.append(Route(method, path, view, self.tag, **rest))
+        def declare(view: View) -> View:
+            types = get_type_hints(view)
+            answers = None if types["return"] is Response else types["return"]
+            fields = {"body": types.get("body"), "query": types.get("query"), "answers": answers, **rest}
+            self.routes.append(Route(method, path, view, self.tag, **fields))
             return view
 
         return declare
 
-    def get(self, path: str, **rest: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declares a view that reads; no such view has an effect."""
+    def get(self, path: str, **rest: Any) -> Callable[[View], View]:
+        """Declare a view that reads; no such view has an effect."""
         return self.route("GET", path, **rest)
 
-    def post(self, path: str, **rest: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Declares a view that acts."""
+    def post(self, path: str, **rest: Any) -> Callable[[View], View]:
+        """Declare a view that acts."""
         return self.route("POST", path, **rest)
 
 
 def serve(flask_app: Flask, routes: list[Route]) -> None:
-    """Registers every route with Flask."""
+    """Register every route with Flask."""
     for route in routes:
         flask_app.add_url_rule(
             "/api" + route.path, endpoint=f"api.{route.name}", view_func=route, methods=[route.method]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from webapp.answers import Ok
+from webapp.app import App
 from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery, TimelineQuery
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
@@ -12,8 +14,8 @@ from webapp.routes.problems import RequestFault
 table = Table("sessions")
 
 
-@table.get("/sessions", query=SessionsQuery, answers=shapes.Sessions)
-def list_sessions(app: Any, query: SessionsQuery) -> Any:
+@table.get("/sessions", answers=shapes.Sessions)
+def list_sessions(app: App, query: SessionsQuery) -> Any:
     """All sessions with their figures.
 
     `state` is idle, active or warning; `q` looks in title, model and folder.
@@ -21,26 +23,26 @@ def list_sessions(app: Any, query: SessionsQuery) -> Any:
     return {"sessions": app.sessions.list(state=query.state, source=query.source, q=query.q, sort=query.sort)}
 
 
-@table.post("/sessions", body=NewSession, answers=shapes.Session, status=201, errors=(409,))
-def create_session(app: Any, body: NewSession) -> Any:
+@table.post("/sessions", answers=shapes.Session, status=201, errors=(409,))
+def create_session(app: App, body: NewSession) -> Any:
     """Makes a session that a program feeds; 409 when the id exists."""
     return app.sessions.create(body.given())
 
 
 @table.get("/sessions/<session_id>", answers=shapes.Session, errors=(404,))
-def get_session(app: Any, session_id: str) -> Any:
+def get_session(app: App, session_id: str) -> Any:
     """One session with its figures."""
     return app.sessions.get(session_id)
 
 
-@table.route("PATCH", "/sessions/<session_id>", body=SessionChange, answers=shapes.Session, errors=(404,))
-def change_session(app: Any, session_id: str, body: SessionChange) -> Any:
+@table.route("PATCH", "/sessions/<session_id>", answers=shapes.Session, errors=(404,))
+def change_session(app: App, session_id: str, body: SessionChange) -> Any:
     """Changes title, model, automatic pruning, or the session's own settings."""
     return app.sessions.patch(session_id, body.given())
 
 
-@table.route("DELETE", "/sessions/<session_id>", query=DeleteQuery, answers=shapes.Ok, errors=(400, 404))
-def delete_session(app: Any, session_id: str, query: DeleteQuery) -> Any:
+@table.route("DELETE", "/sessions/<session_id>", answers=Ok, errors=(400, 404))
+def delete_session(app: App, session_id: str, query: DeleteQuery) -> Any:
     """Deletes a session and its log, for good; asks for `?confirm=<id>`."""
     app.sessions.get(session_id)
     if query.confirm != session_id:
@@ -51,12 +53,12 @@ def delete_session(app: Any, session_id: str, query: DeleteQuery) -> Any:
 
 
 @table.get("/sessions/<session_id>/stats", answers=shapes.Stats, errors=(404,))
-def session_stats(app: Any, session_id: str) -> Any:
+def session_stats(app: App, session_id: str) -> Any:
     """How full the context is, by region, with both triggers and the time it was looked at."""
     return {**app.sessions.stats(session_id), **app.status.of(session_id)}
 
 
-@table.get("/sessions/<session_id>/timeline", query=TimelineQuery, answers=shapes.Timeline, errors=(404,))
-def session_timeline(app: Any, session_id: str, query: TimelineQuery) -> Any:
+@table.get("/sessions/<session_id>/timeline", answers=shapes.Timeline, errors=(404,))
+def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Any:
     """Tokens over time, with prunes and compactions marked."""
     return app.sessions.timeline(session_id, points=query.points)

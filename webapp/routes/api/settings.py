@@ -1,54 +1,54 @@
-"""What a user sets: weights and all the rest, and the model table."""
+"""Routes of the settings and the model table."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from webapp.answers import Ok
+from webapp.app import App
 from webapp.bodies import AnySettings, ModelRow, Nothing, Suggest
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
+from webapp.services.settings.answers import Model, Models, SettingsDoc, Suggestion
 
 table = Table("settings")
 
 
-@table.get("/settings", answers=shapes.SettingsDoc)
-def get_settings(app: Any) -> Any:
-    """The settings in force, their defaults, the presets and the limits of each field."""
+@table.get("/settings")
+def get_settings(app: App) -> SettingsDoc:
+    """Return the settings in force, their defaults, the presets and the range of each field."""
     return app.settings.get()
 
 
-@table.route("PUT", "/settings", body=AnySettings, answers=shapes.SettingsDoc)
-def put_settings(app: Any, body: AnySettings) -> Any:
-    """Saves settings, checked as a whole; 422 has one entry a wrong field and nothing is saved."""
+@table.route("PUT", "/settings")
+def put_settings(app: App, body: AnySettings) -> SettingsDoc:
+    """Save settings, checked as a whole; 422 names every invalid field and saves nothing."""
     return app.settings.put(body.given())
 
 
-@table.post("/settings/reset", body=Nothing, answers=shapes.SettingsDoc)
-def reset_settings(app: Any, body: Nothing) -> Any:
-    """Goes back to the defaults."""
+@table.post("/settings/reset")
+def reset_settings(app: App, body: Nothing) -> SettingsDoc:
+    """Go back to the defaults."""
     return app.settings.reset()
 
 
-@table.post("/settings/suggest", body=Suggest, answers=shapes.Suggestion, errors=(404, 409))
-def suggest_settings(app: Any, body: Suggest) -> Any:
-    """Weights that would have kept more of what the sessions needed later; nothing is saved. Takes some seconds."""
+@table.post("/settings/suggest", errors=(404, 409))
+def suggest_settings(app: App, body: Suggest) -> Suggestion:
+    """Suggest weights that would have kept more of what sessions needed later; takes some seconds and saves nothing."""
     return app.suggesting.suggest(body.sessions)
 
 
-@table.get("/models", answers=shapes.Models)
-def list_models(app: Any) -> Any:
-    """The windows of all known models, with source and date, and what overrides them."""
-    return {"models": app.models.list()}
+@table.get("/models")
+def list_models(app: App) -> Models:
+    """List the limits of all known models, with source and date, and the user's overrides."""
+    return app.models.list()
 
 
-@table.route("PUT", "/models/<path:name>", body=ModelRow, answers=shapes.Model)
-def put_model(app: Any, name: str, body: ModelRow) -> Any:
-    """Overrides the limits of a model."""
+@table.route("PUT", "/models/<path:name>")
+def put_model(app: App, name: str, body: ModelRow) -> Model:
+    """Override the limits of a model."""
     return app.models.put(name, body.given())
 
 
-@table.route("DELETE", "/models/<path:name>", answers=shapes.Ok, errors=(404,))
-def delete_model(app: Any, name: str) -> Any:
-    """Takes an override away; the table's row counts again."""
+@table.route("DELETE", "/models/<path:name>", errors=(404,))
+def delete_model(app: App, name: str) -> Ok:
+    """Remove an override; the limits of the table apply again."""
     app.models.delete(name)
-    return {"ok": True}
+    return Ok(ok=True)

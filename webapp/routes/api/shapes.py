@@ -298,50 +298,10 @@ class Timeline(Shape):
     target: int
 
 
-class SettingsDoc(Shape):
-    """The settings in force, their defaults, the presets and the limits of each field."""
-
-    settings: Json
-    defaults: Json
-    presets: dict[str, Json]
-    preset: str
-    limits: dict[str, Any]
-
-
-class Suggestion(Shape):
-    """Weights that would have kept more; null with the reason where there are none.
-
-    `before` and `after` are the percent of what was needed that is kept in the `held_out` sessions, with the weights
-    that are `present` and with the best found; null where it was not measured.
-    """
-
-    weights: dict[str, float] | None
-    present: dict[str, float]
-    before: float | None
-    after: float | None
-    held_out: int
-    sessions: int
-    cases: int
-    reason: str
-
-
 class Archive(Shape):
     """Messages that are out of the context."""
 
     messages: list[Message]
-
-
-class Model(Shape):
-    """The limits of one model, in tokens, with where they come from."""
-
-    name: str
-    window: int
-
-
-class Models(Shape):
-    """The model table; a row says where it comes from and when it was looked up."""
-
-    models: list[Model]
 
 
 class Imported(Shape):
@@ -354,23 +314,3 @@ class Results(Shape):
     """Messages found, each with a snippet."""
 
     results: list[Json]
-
-
-class Ok(Shape):
-    """It is done."""
-
-    ok: bool
-
-
-class Problem(Shape):
-    """What went wrong: a short stable type, a message, and one detail a wrong field."""
-
-    type: str
-    message: str
-    details: list[Json]
-
-
-class Failure(Shape):
-    """The one shape of an error."""
-
-    error: Problem

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import Any, BinaryIO, cast
 from urllib.parse import quote
 
 import orjson
 from flask import Response, request
 
+from webapp.app import App
 from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
@@ -24,8 +25,8 @@ table = Table("files")
 TOLD_SECONDS = 0.25
 
 
-@table.get("/sessions/<session_id>/export", query=FormatQuery, errors=(404, 409))
-def export_session(app: Any, session_id: str, query: FormatQuery) -> Response:
+@table.get("/sessions/<session_id>/export", errors=(404, 409))
+def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
     """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
 
     `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, claude-code or codex; 409 where
@@ -39,7 +40,7 @@ def export_session(app: Any, session_id: str, query: FormatQuery) -> Response:
 @table.post(
     "/import", body=FileSent, answers=shapes.Imported, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True
 )
-def import_file(app: Any) -> Any:
+def import_file(app: App) -> Any:
     """Imports files, as multipart fields named `file` or one in a JSON body; recognised by content.
 
     The same file twice adds nothing; a longer version adds the rest. What cannot be read is told with its place. 409
@@ -56,19 +57,21 @@ def import_file(app: Any) -> Any:
     return import_json(app, FileSent.model_validate(parse_json(request.get_data(cache=False))))
 
 
-def import_uploads(app: Any) -> dict[str, Any]:
+def import_uploads(app: App) -> dict[str, Any]:
     """Imports every file of a multipart form."""
     files = [file for _, file in request.files.items(multi=True)]
     if not files:
         raise RequestFault(400, "malformed", "the form holds no file; send it as a field named `file`")
-    choices = {name: request.form[name] for name in ("format", "model") if request.form.get(name)}
+    file_format, model = request.form.get("format") or "auto", request.form.get("model") or None
     imported: list[Any] = []
     failures: list[Exception] = []
     for file in files:
         name = file.filename or "upload"
         try:
             progress = Telling(app.bus, name)
-            imported += app.importing.import_file(name, file.stream, **choices, progress=progress)["imported"]
+            stream = cast("BinaryIO", file.stream)
+            done = app.importing.import_file(name, stream, format=file_format, model=model, progress=progress)
+            imported += done["imported"]
         except Exception as error:
             if status_of(error) >= 500:  # not the file's fault
                 raise
@@ -99,7 +102,7 @@ def unreadable(name: str, error: Exception) -> dict[str, Any]:
     return {"session_id": None, "title": name, "source": None, **figures, "problems": [str(error)]}
 
 
-def import_json(app: Any, sent: FileSent) -> Any:
+def import_json(app: App, sent: FileSent) -> Any:
     """Imports the one file of a JSON body."""
     data = sent.content.encode() if isinstance(sent.content, str) else orjson.dumps(sent.content)
     return app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)
@@ -111,13 +114,13 @@ def disposition(filename: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
-@table.get("/search", query=SearchQuery, answers=shapes.Results, errors=(404,))
-def search_everywhere(app: Any, query: SearchQuery) -> Any:
+@table.get("/search", answers=shapes.Results, errors=(404,))
+def search_everywhere(app: App, query: SearchQuery) -> Any:
     """Searches everything ever said, pruned or not, with snippets."""
     return app.search.everywhere(query.q, query.session)
 
 
-@table.post("/demo", body=Nothing, answers=shapes.Session, status=201)
-def start_demo(app: Any, body: Nothing) -> Any:
+@table.post("/demo", answers=shapes.Session, status=201)
+def start_demo(app: App, body: Nothing) -> Any:
     """Starts a generated session that grows live."""
     return app.demo.start()

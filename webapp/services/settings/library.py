@@ -1,4 +1,4 @@
-"""What holds for all sessions: settings and the model table, checked as a whole before anything is saved."""
+"""The settings and the model table that all sessions share, checked as a whole before anything is saved."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from scoring.settings import (
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
 from webapp.services.session.environment import SETTINGS, Environment
+from webapp.services.settings.answers import Choices, Model, Models, Range, SettingsDoc
 
 
 class SettingsService:
@@ -27,22 +28,26 @@ class SettingsService:
     def __init__(self, environment: Environment) -> None:
         self._environment, self._store = environment, environment.store
 
-    def get(self) -> dict[str, Any]:
-        """Settings in force, defaults, presets, and what each number may be."""
+    def get(self) -> SettingsDoc:
+        """Return the settings in force, the defaults, the presets, and the range of each field."""
         settings = self._environment.settings()
-        limits: dict[str, Any] = {name: limit.to_dict() for name, limit in LIMITS.items()}
-        limits["strategy"] = {"choices": list(STRATEGY_NAMES)}
-        limits["task_type"] = {"choices": list(TASK_TYPE_CHOICES)}
-        return {
-            "settings": settings.to_dict(),
-            "defaults": PRESETS[DEFAULT_PRESET].to_dict(),
-            "presets": {name: preset.to_dict() for name, preset in PRESETS.items()},
-            "preset": preset_of(settings),
-            "limits": limits,
+        ranges = {
+            name: Range(min=one.minimum, max=one.maximum, step=one.step) for name, one in LIMITS.items()
         }
+        choices = {
+            "strategy": Choices(choices=list(STRATEGY_NAMES)),
+            "task_type": Choices(choices=list(TASK_TYPE_CHOICES)),
+        }
+        return SettingsDoc(
+            settings=settings,
+            defaults=PRESETS[DEFAULT_PRESET],
+            presets=dict(PRESETS),
+            preset=preset_of(settings),
+            limits={**ranges, **choices},
+        )
 
-    def put(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Saves settings, in whole or in part; `{preset: name}` takes a preset, `{settings: {…}}` is unwrapped.
+    def put(self, data: Mapping[str, Any]) -> SettingsDoc:
+        """Save settings, in whole or in part; `{preset: name}` takes a preset, `{settings: {…}}` is unwrapped.
 
         Raises:
             InvalidSettings: one fault a wrong field; nothing is saved.
@@ -54,11 +59,11 @@ class SettingsService:
         fields = inner if isinstance(inner, Mapping) else {k: v for k, v in data.items() if k != "preset"}
         return self._save(Settings.from_dict(fields, base=base).to_dict())
 
-    def reset(self) -> dict[str, Any]:
-        """Goes back to the defaults."""
+    def reset(self) -> SettingsDoc:
+        """Go back to the defaults."""
         return self._save(None)
 
-    def _save(self, settings: dict[str, Any] | None) -> dict[str, Any]:
+    def _save(self, settings: dict[str, Any] | None) -> SettingsDoc:
         with self._store.write():
             self._store.small.put_setting(SETTINGS, settings)
         self._environment.forget()
@@ -72,21 +77,21 @@ def _preset(name: Any) -> Settings:
     return PRESETS[name]
 
 
-class Models:
+class ModelTable:
     """The model table with the user's own rows on top."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._store = environment, environment.store
 
-    def list(self) -> list[dict[str, Any]]:
-        """All rows, the user's own first; `overridden` says that a row of the table does not count."""
+    def list(self) -> Models:
+        """Return all rows, the user's own first, without those of the table that they replace."""
         own = self._environment.overrides()
         names = {row.name for row in own}
-        rows = [_model_json(row, overridden=True) for row in own]
-        return rows + [_model_json(row, overridden=False) for row in known_models() if row.name not in names]
+        others = [_model(row, overridden=False) for row in known_models() if row.name not in names]
+        return Models(models=[*(_model(row, overridden=True) for row in own), *others])
 
-    def put(self, name: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Overrides what is known of a model.
+    def put(self, name: str, data: Mapping[str, Any]) -> Model:
+        """Override the limits of a model.
 
         Raises:
             InvalidSettings: a number is out of range; one fault a field.
@@ -97,10 +102,10 @@ class Models:
             self._store.small.put_model_override(name, dict(data))
         self._environment.forget()
         self._environment.bus.publish(ModelsChanged())
-        return _model_json(row, overridden=True)
+        return _model(row, overridden=True)
 
     def delete(self, name: str) -> None:
-        """Takes an override away.
+        """Remove an override.
 
         Raises:
             NotFound: there is none for this name.
@@ -112,5 +117,5 @@ class Models:
         self._environment.bus.publish(ModelsChanged())
 
 
-def _model_json(row: ModelLimits, overridden: bool) -> dict[str, Any]:
-    return row.to_dict() | {"overridden": overridden}
+def _model(row: ModelLimits, overridden: bool) -> Model:
+    return Model(**row.to_dict(), overridden=overridden)

@@ -1,15 +1,13 @@
-"""Weights suggested from the user's own sessions (SPEC X15): gathers what they turned out to need, and lets `scoring`
-search and judge.
+"""Suggests weights from the user's own sessions (X15): gathers what they needed later; `scoring` searches and judges.
 
-It reads the log as it was said, and which operations people took back, pinned, restored or dropped. It changes
-nothing: saving is the settings' business. One at a time, because it keeps a core busy for some seconds.
+It reads the log, and which operations people undid, pinned, restored or dropped. It changes nothing: the settings
+service saves. One search runs at a time, because it keeps a core busy for some seconds.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from scoring.bulk import no_collection
 from scoring.history import (
@@ -27,6 +25,7 @@ from scoring.settings import Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Environment
 from webapp.services.session.stored_messages import read_features, whole
+from webapp.services.settings.answers import Suggestion
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -48,32 +47,33 @@ class Suggesting:
 
     def suggest(
         self, sessions: Sequence[str] = (), progress: Callable[[int, int], None] | None = None
-    ) -> dict[str, Any]:
-        """Weights that would have kept more, or why there are none; from these sessions, or from the newest.
+    ) -> Suggestion:
+        """Return weights that would have kept more in these sessions (by default the newest), or why there are none.
 
-        `progress` is told (trials done, trials at most). Ten to twenty seconds of work at most, on a small machine.
+        `progress` is called with the trials done and the most there will be. It takes ten to twenty seconds at most
+        on a small machine.
 
         Raises:
             NotFound: there is no such session.
-            Conflict: another suggestion is being worked out.
+            Conflict: another search is running.
         """
         if not self._one.acquire(blocking=False):
-            raise Conflict("weights are being searched for already; ask again when that is done")
+            raise Conflict("a search for weights is running already; try again when it is done")
         try:
             settings = self._environment.settings()
             found = suggest(self._cases(sessions, settings), settings, progress)
         finally:
             self._one.release()
-        return {
-            "weights": found.weights,
-            "present": dict(settings.weights),
-            "before": _rounded(found.before),
-            "after": _rounded(found.after),
-            "held_out": found.held_out_sessions,
-            "sessions": found.sessions,
-            "cases": found.cases,
-            "reason": found.reason,
-        }
+        return Suggestion(
+            weights=found.weights,
+            present=dict(settings.weights),
+            before=_rounded(found.before),
+            after=_rounded(found.after),
+            held_out=found.held_out_sessions,
+            sessions=found.sessions,
+            cases=found.cases,
+            reason=found.reason,
+        )
 
     def _cases(self, named: Sequence[str], settings: Settings) -> list[Case]:
         with self._store.read():
@@ -91,9 +91,9 @@ class Suggesting:
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:
-        """The cases of one session; a sub-agent's count as those of the session that it works for (`root`).
+        """Return the cases of one session; a sub-agent's count as those of the session that it works for (`root`).
 
-        None of a session whose task type has weights of its own: the common ones do not touch it.
+        A session whose task type has its own weights has none: the common weights do not affect it.
         """
         facts = self._environment.facts(row)
         if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
@@ -114,7 +114,7 @@ class Suggesting:
     def _judged(
         self, row: SessionRow, root: str, operations: Sequence[OperationRow], settings: Settings
     ) -> Case | None:
-        """What people said of single messages, the latest word on each, in the context of the last operation."""
+        """Return the case of what people said of single messages, the latest word on each."""
         needed: dict[int, bool] = {}
         last = 0
         for operation in sorted(operations, key=lambda o: (o.undone_at or o.at, o.n)):
@@ -148,7 +148,7 @@ class Suggesting:
         return [i.no for i in self._store.operations.items(row.key, operation.n) if i.change == change]
 
     def _features(self, row: SessionRow, rows: Sequence[MessageRow], settings: Settings) -> list[Features]:
-        """What plans read of these messages; texts are read only where something of it is missing or outdated."""
+        """Return the features of these messages; texts are read only where a feature is missing or outdated."""
         features = list(read_features([one.features for one in rows]))
         lexicon = lexicon_of(settings.keywords)
         rates = settings.strategy == "score"  # only there do the keywords of the settings count
@@ -167,13 +167,13 @@ class Suggesting:
 
 
 def _said(rows: Iterable[MessageRow], rewound: Iterable[int]) -> list[MessageRow]:
-    """The messages in log order, without our notices and what the agent took back."""
+    """Return the messages in log order, without our notices and what the agent took back."""
     gone = frozenset(rewound)
     return sorted(one for one in rows if one.kind != "notice" and one.no not in gone)
 
 
 def _root(session_id: str, parents: dict[str, str | None]) -> str:
-    """The session at the top of those that started each other."""
+    """Return the session at the top of those that started each other."""
     seen = {session_id}
     while (parent := parents.get(session_id)) is not None and parent not in seen:
         seen.add(parent)

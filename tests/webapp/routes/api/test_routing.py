@@ -15,9 +15,9 @@ from webapp.routes.api.routing import EXTENSION, Route, Table, serve
 TABLE = Table("things")
 
 
-@TABLE.post("/things/<name>", body=PlanWish, query=SessionsQuery, status=201)
+@TABLE.post("/things/<name>", status=201)
 def make_thing(app: str, name: str, body: PlanWish, query: SessionsQuery) -> dict[str, object]:
-    """Makes a thing.
+    """Make a thing.
 
     And says so.
     """
@@ -59,7 +59,7 @@ class TestServing:
 
     def test_takes_the_summary_from_the_view(self) -> None:
         """Its first line, without the full stop."""
-        assert next(iter(TABLE)).summary == "Makes a thing"
+        assert next(iter(TABLE)).summary == "Make a thing"
 
 
 class TestOurRoutes:

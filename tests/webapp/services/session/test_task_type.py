@@ -132,7 +132,7 @@ class TestPlans:
 
     def test_have_the_weights_of_the_type(self, app: App) -> None:  # B18
         """Contributions in the list, weights kept with the prune: all are those of the type in force."""
-        own = {**app.settings.get()["settings"]["weights"], "recency": 77.0}
+        own = {**app.settings.get().settings.weights, "recency": 77.0}
         app.settings.put({"task_types": {"coding": {"weights": own}}})
         followed(app, *work(12), said("done"))
         message = next(m for m in app.messages.page("s")["messages"] if m["signals"]["recency"] > 0)

@@ -19,32 +19,32 @@ class TestSettings:
         with pytest.raises(InvalidSettings) as caught:
             app.settings.put({"fresh_tail": 4, "aim_percent": 900, "weights": {"recency": -1}})
         assert {f.field for f in caught.value.faults} >= {"aim_percent", "weights.recency"}
-        assert app.settings.get()["settings"] == app.settings.get()["defaults"]
+        assert app.settings.get().settings == app.settings.get().defaults
 
     def test_reach_who_listens_and_every_session(self, app: App) -> None:
         """At once."""
         session, events = managed(app), heard(app)
         document = app.settings.put({"target_percent": 50})
-        assert document["settings"]["target_percent"] == 50
-        assert document["preset"] == "custom"
+        assert document.settings.target_percent == 50
+        assert document.preset == "custom"
         assert events == [SettingsChanged()]
         assert app.sessions.get(session)["target_percent"] == 50
 
     def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
         """By name; what is sent back whole is the same."""
-        assert app.settings.put({"preset": "Blueprint"})["preset"] == "Blueprint"
-        assert app.settings.put(app.settings.get()["settings"])["preset"] == "Blueprint"
-        assert app.settings.reset()["settings"] == app.settings.get()["defaults"]
+        assert app.settings.put({"preset": "Blueprint"}).preset == "Blueprint"
+        assert app.settings.put(app.settings.get().settings.to_dict()).preset == "Blueprint"
+        assert app.settings.reset().settings == app.settings.get().defaults
         with pytest.raises(InvalidSettings):
             app.settings.put({"preset": "Magic"})
 
     def test_name_the_range_of_every_number(self, app: App) -> None:
         """For the sliders."""
         document = app.settings.get()
-        assert document["limits"]["fresh_tail"]["min"] == 0
-        assert set(document["limits"]["strategy"]["choices"]) >= {"score", "newest_first"}
-        assert document["limits"]["task_type"]["choices"][:3] == ["any", "auto", "coding"]
-        assert "Blueprint" in document["presets"]
+        assert document.limits["fresh_tail"].min == 0
+        assert set(document.limits["strategy"].choices) >= {"score", "newest_first"}
+        assert document.limits["task_type"].choices[:3] == ["any", "auto", "coding"]
+        assert "Blueprint" in document.presets
 
 
 class TestModels:
@@ -55,7 +55,7 @@ class TestModels:
         session, events = managed(app, model="gpt-5"), heard(app)
         before = app.sessions.get(session)["window"]
         row = app.models.put("gpt-5", {"window": 50_000, "input_limit": None})
-        assert (row["window"], row["overridden"]) == (50_000, True)
+        assert (row.window, row.overridden) == (50_000, True)
         assert app.sessions.get(session)["window"] == 50_000
         app.models.delete("gpt-5")
         assert app.sessions.get(session)["window"] == before
@@ -67,7 +67,7 @@ class TestModels:
         app.models.put("nobody-knows-1", {"window": 64_000})
         found = app.sessions.get(session)
         assert (found["model_known"], found["window"], found["notes"]) == (True, 64_000, [])
-        assert app.models.list()[0]["name"] == "nobody-knows-1"
+        assert app.models.list().models[0].name == "nobody-knows-1"
 
     def test_refuse_absurd_numbers(self, app: App) -> None:
         """And keep what was there."""

@@ -51,16 +51,16 @@ class TestSuggesting:
         for n in range(12):
             asking(app, n)
         found = app.suggesting.suggest()
-        assert found["weights"]["relevance"] > found["present"]["relevance"] == 0
-        assert found["after"] > found["before"]
-        assert (found["held_out"], found["sessions"]) == (6, 12)
-        assert app.settings.get()["settings"]["weights"] == found["present"]
+        assert found.weights["relevance"] > found.present["relevance"] == 0
+        assert found.after > found.before
+        assert (found.held_out, found.sessions) == (6, 12)
+        assert app.settings.get().settings.weights == found.present
 
     def test_says_that_there_is_too_little(self, app: App) -> None:  # X15
         """An empty store is no error."""
         found = app.suggesting.suggest()
-        assert (found["weights"], found["before"], found["after"], found["cases"]) == (None, None, None, 0)
-        assert "too few sessions" in found["reason"]
+        assert (found.weights, found.before, found.after, found.cases) == (None, None, None, 0)
+        assert "too few sessions" in found.reason
 
     def test_looks_at_the_sessions_that_are_named(self, app: App) -> None:
         """Those alone; one that does not exist is told."""
@@ -90,7 +90,7 @@ class TestSuggesting:
             asking(app, n)
         app.suggesting.suggest(progress=again)
         assert told
-        assert app.suggesting.suggest()["cases"]
+        assert app.suggesting.suggest().cases
 
     def test_reads_what_earlier_versions_did_not_keep(self, app: App) -> None:
         """Messages stored without their contents are read again from the log."""
@@ -111,9 +111,9 @@ class TestSuggesting:
             with path.open("rb") as file:
                 app.importing.import_file(str(path), file, format="auto", model=None)
         found = app.suggesting.suggest()
-        assert found["cases"]
-        assert found["reason"]
-        assert all(0 <= found[name] <= 100 for name in ("before", "after") if found[name] is not None)
+        assert found.cases
+        assert found.reason
+        assert all(0 <= share <= 100 for share in (found.before, found.after) if share is not None)
 
 
 class TestJudgements:

@@ -1,0 +1,77 @@
+"""The application as the edges know it: the services by name, and what they share. `webapp.wiring` builds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from webapp.bus import Bus
+from webapp.config import Config
+from webapp.providers.client import ModelClient
+from webapp.services.catalog.search import Search
+from webapp.services.catalog.sessions import Sessions
+from webapp.services.catalog.status import Status
+from webapp.services.context.assembling import Context
+from webapp.services.context.memory import Memory
+from webapp.services.ingest.demo import Demo
+from webapp.services.ingest.ingest import Ingest
+from webapp.services.planning.message_pages import Messages
+from webapp.services.pruning.automatic import Automatic
+from webapp.services.pruning.background import Background
+from webapp.services.pruning.operations import Operations
+from webapp.services.pruning.overflow import Overflow
+from webapp.services.pruning.prunes import Prunes
+from webapp.services.session.environment import Environment
+from webapp.services.session.histories import Histories
+from webapp.services.settings.library import ModelTable, SettingsService
+from webapp.services.settings.suggesting import Suggesting
+from webapp.services.summaries.summarising import Summarising
+from webapp.services.transfer.exporting import Exporting
+from webapp.services.transfer.importing import Importing
+from webapp.store import Store
+from webapp.watcher import Watcher
+
+
+@dataclass(slots=True)
+class App:
+    """Everything that runs, by name."""
+
+    config: Config
+    store: Store
+    bus: Bus
+    environment: Environment
+    histories: Histories
+    ingest: Ingest
+    sessions: Sessions
+    messages: Messages
+    prunes: Prunes
+    operations: Operations
+    settings: SettingsService
+    suggesting: Suggesting
+    models: ModelTable
+    search: Search
+    context: Context
+    memory: Memory
+    summarising: Summarising
+    overflow: Overflow
+    automatic: Automatic
+    background: Background
+    status: Status
+    importing: Importing
+    exporting: Exporting
+    demo: Demo
+    following: Watcher
+    model: ModelClient | None = None
+
+    def verify(self) -> Iterator[str]:
+        """Yield every fault in the store, one line each."""
+        return self.store.verify()
+
+    def close(self) -> None:
+        """Stop what runs and close the store."""
+        self.following.stop()
+        self.demo.stop()
+        self.background.close()
+        if self.model is not None:
+            self.model.close()
+        self.store.close()

@@ -1,0 +1,49 @@
+"""JSON schemas of what is sent and answered, made by pydantic from the bodies and answers themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+REF = "#/components/schemas/{model}"
+
+
+class Schemas(GenerateJsonSchema):
+    """Pydantic's schemas without titles of fields. Every field of an answer is required, a table is an object."""
+
+    def field_title_should_be_set(self, _: Any) -> bool:
+        """Leave out titles that only repeat the field's name."""
+        return False
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Require every field of an answer: defaults are filled in before it is sent."""
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave defaults out of answers."""
+        if self.mode == "serialization":
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
+        """Describe a table of settings, a dict of numbers by name."""
+        if issubclass(schema["cls"], dict):
+            return {"type": "object", "additionalProperties": {"type": "number"}}
+        return super().is_instance_schema(schema)
+
+
+def make_schemas(sent: Iterable[Any], answered: Iterable[Any]) -> dict[str, JsonSchemaValue]:
+    """Return the schemas of all these types, and of those they consist of, by name."""
+    named = [("validation", one) for one in sent] + [("serialization", one) for one in answered]
+    inputs: list[Any] = [(one, mode, TypeAdapter(one)) for mode, one in dict.fromkeys(named)]
+    _, document = TypeAdapter.json_schemas(inputs, schema_generator=Schemas, ref_template=REF)
+    found: dict[str, JsonSchemaValue] = document.get("$defs", {})
+    return found
+
+
+def reference(one: Any) -> JsonSchemaValue:
+    """Return the reference to the schema of a type."""
+    return {"$ref": REF.format(model=one.__name__)}

@@ -1,0 +1,95 @@
+"""Answers about settings: the settings in force, the model table, suggested weights."""
+
+from __future__ import annotations
+
+from scoring.settings import Settings
+from webapp.answers import answer
+
+
+@answer
+class Range:
+    """The range of a number in the settings."""
+
+    min: float
+    max: float
+    step: float
+    """The step of a slider."""
+
+
+@answer
+class Choices:
+    """The names that a field of the settings accepts."""
+
+    choices: list[str]
+
+
+@answer
+class SettingsDoc:
+    """The settings in force, the presets, and the range of each field."""
+
+    settings: Settings
+    defaults: Settings
+    presets: dict[str, Settings]
+    preset: str
+    """The name of the preset that equals the settings, or "custom"."""
+    limits: dict[str, Range | Choices]
+    """By the name of the field; a dot leads to a field within one."""
+
+
+@answer
+class Suggestion:
+    """Weights that would have kept more of what earlier sessions needed later."""
+
+    weights: dict[str, float] | None
+    """Null where none are better; `reason` says why."""
+    present: dict[str, float]
+    """The weights in force."""
+    before: float | None
+    """Percent of the needed messages kept in the held-out sessions with the present weights; null if not measured."""
+    after: float | None
+    """The same with the best weights found."""
+    held_out: int
+    """Sessions that judged the result and took no part in the search."""
+    sessions: int
+    cases: int
+    """Points in the sessions at which a prune was tried."""
+    reason: str
+
+
+@answer
+class Model:
+    """The limits and prices of one model. Tokens are whole numbers, prices US dollars per million tokens."""
+
+    name: str
+    window: int
+    """Input and output together."""
+    input_limit: int | None
+    """Null where input and output share the window."""
+    output_limit: int | None
+    encoding: str
+    """The tokenizer that counts for the model."""
+    token_factor: float
+    """Tokens of the model for one of `encoding`, on agent traffic."""
+    input_price: float | None
+    cached_price: float | None
+    cache_write_price: float | None
+    output_price: float | None
+    dearer_above: int | None
+    """Input tokens above which the provider charges more than these prices."""
+    source: str
+    """Where the limits come from."""
+    date: str
+    """The day they were looked up."""
+    known: bool
+    """False for a model that is not in the table and gets the default limits."""
+    own: bool
+    """True for a row that the user made."""
+    overridden: bool
+    """True where the user's row replaces that of the table."""
+
+
+@answer
+class Models:
+    """The model table, the user's own rows first."""
+
+    models: list[Model]
