@@ -8,10 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 from webapp.agents.reading.readers import Position, Reader
-from webapp.agents.records import TranscriptFile
+from webapp.agents.reading.text import Content
+from webapp.agents.records import Origin, Record, TranscriptFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileImport:
+    """How single files of an agent are imported.
+
+    `likeness` says how surely a row of JSON is the agent's: 2 by a sign of its own, 1 by one that others have too, 0
+    not. `is_document` is asked of an object that is a whole file, `begins` of the first bytes of one that is too long
+    to be parsed. `origin` tells whose a file is, from its path, its first bytes and, where it lies at that path on
+    this machine, what lies beside it. `decode` yields what its content says.
+    """
+
+    likeness: Callable[[dict[str, Any]], int]
+    origin: Callable[[PurePath, bytes, bool], Origin]
+    decode: Callable[[Content], Iterator[Record]]
+    is_document: Callable[[dict[str, Any]], bool] | None = None
+    begins: Callable[[bytes], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archives:
+    """How databases and trees of files, which hold many sessions, are imported.
+
+    `find` returns those at or below a path, `sessions` what one of them holds, `read` all that a session says.
+    """
+
+    find: Callable[[Path], list[Path]]
+    sessions: Callable[[Path], Iterator[TranscriptFile]]
+    read: Callable[[TranscriptFile], Iterator[Record]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +54,8 @@ class Agent:
     are told. `roots` are the folders to follow, existing or not; `discover` finds the transcripts below one of them,
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
     `reader` reads one of them from a stored position.
+
+    What not every agent has is None: `files` and `archives` are what of its can be imported.
     """
 
     source: str
@@ -34,6 +67,8 @@ class Agent:
     discover: Callable[[Path], Iterator[TranscriptFile]]
     reader: Callable[[TranscriptFile, Position], Reader]
     belongs: Callable[[Path], list[TranscriptFile]] | None = None
+    files: FileImport | None = None
+    archives: Archives | None = None
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -1,128 +1,76 @@
-"""What an imported file is, by its content; its name only helps.
-
-The answer is the name of a source with a decoder here (`claude-code`, `codex`, `gemini-cli`, `opencode`), `coppice`
-for our own export, `wire` for a list of messages or a request body as providers take them, and None for anything
-else. The first rows decide: a few may be broken or strange.
-"""
+"""Recognition of imported files by their content; the first rows decide, a few of them may be broken or strange."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
-from webapp.agents.claude_code import decoder as claude_code
-from webapp.agents.codex import decoder as codex
-from webapp.agents.gemini_cli import decoder as gemini_cli
-from webapp.agents.reading.rows import list_of, object_of, parse, text_of
+from webapp.agents import AGENTS
+from webapp.agents.agent import FileImport
+from webapp.agents.reading.rows import is_json_document, parse
 
-Source = Literal["claude-code", "codex", "gemini-cli", "coppice", "wire"]
-COPPICE: Literal["coppice"] = "coppice"  # the first row of our own export has this key
+COPPICE = "coppice"  # our own export: its first row has this key
+WIRE = "wire"  # a list of messages or a request body, as providers take them
 
 _LOOKED_AT = 50  # rows
-_CODEX_TYPES = frozenset(
-    {"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"}
-)
-_CODEX_ITEMS = frozenset(
-    {
-        "function_call",
-        "function_call_output",
-        "function_result",
-        "reasoning",
-        "local_shell_call",
-        "custom_tool_call",
-    }
-)
-_GEMINI_TYPES = frozenset({"gemini", "model", "info"})
+IMPORTS: dict[str, FileImport] = {a.source: a.files for a in AGENTS.values() if a.files is not None}
 
 
-def recognise(head: bytes, name: str = "") -> Source | None:
-    """The source of a file whose first bytes (a whole document, for a small one) are `head`; None if unknown."""
+def recognise(head: bytes) -> str | None:
+    """Return the source of a file by its first bytes (a whole document, for a small one): an agent, COPPICE or WIRE.
+
+    None where it is nothing known.
+    """
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    first = head.partition(b"\n")[0]
-    if head[:1] == b"{" and not isinstance(parse(first), str):
-        return _by_rows(head, name)
-    document = _document(head)
+    if head[:1] == b"{" and not is_json_document(head):
+        return _by_rows(head)
+    try:
+        document = orjson.loads(head)
+    except orjson.JSONDecodeError:
+        return _by_rows(head) or _by_first_words(head)
     if isinstance(document, dict):
         return _by_document(document)
-    if isinstance(document, list) and document and isinstance(document[0], dict):
-        return "wire"
-    return _by_rows(head, name) or _by_first_words(head)
+    return WIRE if isinstance(document, list) and document and isinstance(document[0], dict) else None
 
 
-def is_document(head: bytes) -> bool:
-    """Whether the file is one JSON value over several lines, or a list: no rows."""
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return head[:1] == b"[" or (head[:1] == b"{" and isinstance(parse(head.partition(b"\n")[0]), str))
+def _by_document(document: dict[str, Any]) -> str | None:
+    for source, files in IMPORTS.items():
+        if files.is_document is not None and files.is_document(document):
+            return source
+    return WIRE if {"messages", "contents", "input"} & document.keys() else None
 
 
-def _document(head: bytes) -> Any:
-    try:
-        return orjson.loads(head)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _by_document(document: dict[str, Any]) -> Source | None:
-    if "messages" in document or "history" in document:
-        records = list_of(document.get("messages")) or list_of(document.get("history"))
-        typed = any(text_of(object_of(r).get("type")) in _GEMINI_TYPES for r in records)
-        if typed or {"projectHash", "sessionId", "startTime", "start_time"} & document.keys():
-            return "gemini-cli"
-    if {"messages", "contents", "input"} & document.keys():
-        return "wire"
-    return None
-
-
-def _by_rows(head: bytes, name: str) -> Source | None:
-    votes: Counter[Source] = Counter()
+def _by_rows(head: bytes) -> str | None:
+    votes: Counter[str] = Counter()
     for line in head.split(b"\n", _LOOKED_AT)[:_LOOKED_AT]:
         row = parse(line) if line.strip() else ""
         if isinstance(row, dict) and (vote := _vote(row)) is not None:
             votes[vote] += 1
-    if votes["coppice"]:
-        return "coppice"
-    if name.startswith("rollout-") and votes["codex"]:
-        return "codex"
+    if votes[COPPICE]:
+        return COPPICE
     return votes.most_common(1)[0][0] if votes else None
 
 
-def _vote(row: dict[str, Any]) -> Source | None:
+def _vote(row: dict[str, Any]) -> str | None:
     if COPPICE in row:
-        return "coppice"
-    kind = text_of(row.get("type"))
-    if isinstance(row.get("payload"), dict) or kind in _CODEX_TYPES or "record_type" in row:
-        return "codex"
-    if "$set" in row or "$rewindTo" in row or "projectHash" in row or kind == "gemini":
-        return "gemini-cli"
-    if {"uuid", "parentUuid", "sessionId", "leafUuid", "isSidechain", "snapshot"} & row.keys():
-        return "claude-code"
-    if kind in _CODEX_ITEMS or (kind == "message" and "role" in row):
-        return "codex"
-    if {"id", "timestamp", "instructions"} <= row.keys() or {"created_at", "role"} <= row.keys():
-        return "codex"
-    document = _by_document(row)
-    return document or ("wire" if "role" in row else None)
+        return COPPICE
+    likeness = {source: files.likeness(row) for source, files in IMPORTS.items()}
+    source = max(likeness, key=likeness.__getitem__)
+    if likeness[source]:
+        return source
+    return WIRE if {"messages", "contents", "input", "role"} & row.keys() else None
 
 
-def _by_first_words(head: bytes) -> Source | None:
-    """A document too long for its head to be whole JSON."""
+def _by_first_words(head: bytes) -> str | None:
+    """Return the source of a document too long for its head to be whole JSON."""
     start = head[:2048]
     if start[:1] == b"[" and (b'"role"' in start or b'"type"' in start):
-        return "wire"
-    if b'"sessionId"' in start and (b'"projectHash"' in start or b'"startTime"' in start):
-        return "gemini-cli"
+        return WIRE
+    for source, files in IMPORTS.items():
+        if files.begins is not None and files.begins(start):
+            return source
     if start[:1] == b"{" and (b'"messages"' in start or b'"contents"' in start or b'"input"' in start):
-        return "wire"
+        return WIRE
     return None
-
-
-def decoder_of(source: str) -> Any:
-    """A new decoder of lines for a source.
-
-    Raises:
-        KeyError: the source has no lines.
-    """
-    modules = {m.SOURCE: m for m in (claude_code, codex, gemini_cli)}
-    return modules[source].Decoder()

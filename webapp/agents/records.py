@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from scoring.messages import Message
 
@@ -150,6 +150,15 @@ class Unknown:
 
 
 Record = Entry | Compaction | Rewind | UsageReport | Meta | Problem | Unknown
+
+
+class Origin(NamedTuple):
+    """Whose transcript a file is, as far as it can be told; `parent_id` is the session that started it."""
+
+    session_id: str | None = None
+    parent_id: str | None = None
+    title: str | None = None
+    agent_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from scoring.errors import ScoringError
-from webapp.agents.opencode import decoder as opencode
+from webapp.agents import AGENTS
 from webapp.app import App
 from webapp.commands.common import counted, db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
-DATABASE = ".db"
 PROBLEMS_SHOWN = 5
 
 
@@ -40,12 +39,13 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
     with their numbers, and the others are used; so are files. Exits with 1 where a file could not be read, with 2
     where none could.
     """
-    files, homes = list(files_in(paths)), [path for path in paths if holds_sessions(path)]
+    files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     if not files and not homes:
         raise click.UsageError(f"no {' or '.join(SUFFIXES)} file in {', '.join(map(str, paths))}")
     named = {path for path in paths if not path.is_dir()}
     failed: list[Path] = []
     told_of: list[Path] = []
+    labels = " or ".join(agent.label for agent in AGENTS.values() if agent.archives)
     with opened(db) as app, progress() as bar:
         task = bar.add_task("importing", total=sum(size_of(file) for file in files))
         for home in homes:
@@ -55,7 +55,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 told_of.append(file)
             if len(told_of) == before:
                 failed.append(home)
-                click.echo(f"coppice: {home}: no sessions of OpenCode can be read in it", err=True)
+                click.echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
         for file in files:
             bar.update(task, description=file.name[:40])
             start = bar.tasks[task].completed
@@ -122,22 +122,20 @@ def told(one: dict[str, Any]) -> str:
 
 
 def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
-    """The files that are named, and those in the folders that are, sorted."""
+    """Yield the files that are named, and those in the folders that are, sorted; none that is part of an archive."""
     for path in paths:
+        archives = archives_at(path)
         if path.is_dir():
-            trees = opencode.trees_below(path)
             found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             wanted = (file for file in found if not file.name.endswith(COMPANION))
-            yield from sorted(file for file in wanted if not any(map(file.is_relative_to, trees)))
-        elif path.suffix != DATABASE:
+            yield from sorted(file for file in wanted if not any(map(file.is_relative_to, archives)))
+        elif not archives:
             yield path
 
 
-def holds_sessions(path: Path) -> bool:
-    """Whether a path is OpenCode's database or a folder with its sessions, which are imported together."""
-    if not path.is_dir():
-        return path.suffix == DATABASE
-    return bool(opencode.trees_below(path)) or any(path.rglob("opencode*.db"))
+def archives_at(path: Path) -> list[Path]:
+    """Return the databases and trees of files at or below a path, whose sessions are imported together."""
+    return [place for agent in AGENTS.values() if agent.archives for place in agent.archives.find(path)]
 
 
 def size_of(file: Path) -> int:

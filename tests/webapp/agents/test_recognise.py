@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.shared import shared_files
 from tests.webapp.agents.samples import SAMPLES
-from webapp.agents.recognise import decoder_of, is_document, recognise
+from webapp.agents import AGENTS
+from webapp.agents.recognise import COPPICE, WIRE, recognise
 
 FOLDERS = {
     "claude-code": "claude-code", "claude": "claude-code", "codex": "codex", "gemini": "gemini-cli",
@@ -61,19 +62,4 @@ def test_the_first_rows_decide(head: bytes, source: str | None) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_are_recognised_or_not(head: bytes) -> None:
     """Nothing raises."""
-    assert recognise(head, "a.jsonl") in (None, "claude-code", "codex", "gemini-cli", "coppice", "wire")
-
-
-def test_documents_are_told_from_rows() -> None:
-    """One value over several lines, or a list, is a document."""
-    assert is_document(b'{\n "a": 1}')
-    assert is_document(b"[1]")
-    assert not is_document(b'{"a":1}\n{"b":2}\n')
-
-
-def test_sources_with_lines_have_decoders() -> None:
-    """Each of them decodes a row; others have none."""
-    for source in ("claude-code", "codex", "gemini-cli"):
-        assert list(decoder_of(source).feed(1, b"5"))
-    with pytest.raises(KeyError):
-        decoder_of("wire")
+    assert recognise(head) in (None, COPPICE, WIRE, *AGENTS)

@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent
-from webapp.agents.claude_code import files
+from webapp.agents.agent import Agent, FileImport
+from webapp.agents.claude_code import files, rows
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
+from webapp.agents.reading.tail import decode
 
 AGENT = Agent(
     source=files.SOURCE,
@@ -16,4 +17,7 @@ AGENT = Agent(
     roots=files.roots,
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
+    files=FileImport(
+        likeness=rows.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+    ),
 )

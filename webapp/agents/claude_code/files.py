@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
-from webapp.agents.reading.finding import UUID, home_of, list_files, read_head, read_json_file
+from webapp.agents.reading.finding import UUID, home_of, list_files, read_head, read_json_file, session_in
 from webapp.agents.reading.rows import object_of, optional, parse, short_title
-from webapp.agents.records import TranscriptFile
+from webapp.agents.records import Origin, TranscriptFile
 
 SOURCE = "claude-code"
 
@@ -34,34 +34,44 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """The transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
+    """Yield the transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
     for found in list_files(root, ".jsonl"):
-        if (described := describe(found.path)) is not None:
-            session, parent, title, kind = described
+        session, parent, title, kind = describe(found.path)
+        if session is not None:
             yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 
 
-def describe(path: Path) -> tuple[str, str | None, str | None, str | None] | None:
-    """(session id, parent's id, title, agent type) of a file by its place; None if it is no session's."""
+def describe(path: Path) -> Origin:
+    """Return whose a file is by its place; nobody's where it is no session's."""
     found = named(path)
-    if found is None or not path.stem.startswith("agent-"):
+    if not path.stem.startswith("agent-") or found.session_id is None:
         return found
-    parent = found[1] or _parent_in(path)
+    parent = found.parent_id or _parent_in(path)
     about = object_of(read_json_file(path.with_suffix(".meta.json")))
     title, kind = optional(about.get("description")), optional(about.get("agentType"))
     session = f"{parent}.{path.stem}" if parent else path.stem
-    return (session, parent, short_title(title or "") or None, kind)
+    return Origin(session, parent, short_title(title or ""), kind)
 
 
-def named(path: PurePath) -> tuple[str, str | None, str | None, str | None] | None:
-    """The same by the path alone: nothing is opened."""
+def named(path: PurePath) -> Origin:
+    """Return whose a file is by its path alone: nothing is opened."""
     name = path.stem
     if not name.startswith("agent-"):
-        return (name, None, None, None) if UUID.fullmatch(name) else None
+        return Origin(name if UUID.fullmatch(name) else None)
     if _OWN_QUESTIONS.match(name):
-        return None
+        return Origin()
     parent = next((p.name for p in path.parents if UUID.fullmatch(p.name)), None)
-    return (f"{parent}.{name}" if parent else name, parent, None, None)
+    return Origin(f"{parent}.{name}" if parent else name, parent)
+
+
+def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
+    """Return whose an imported file is: by its path, else by its first rows."""
+    told, inside = describe(Path(path)) if on_disk else named(path), session_in(head)
+    if told.session_id is None:
+        return Origin(inside)
+    if path.stem.startswith("agent-") and told.parent_id is None and inside is not None:
+        return told._replace(session_id=f"{inside}.{path.stem}", parent_id=inside)
+    return told
 
 
 def _parent_in(path: Path) -> str | None:

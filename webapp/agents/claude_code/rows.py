@@ -18,6 +18,15 @@ OWN_ROWS = frozenset({
 })  # fmt: skip
 
 
+# Keys of its rows. Another agent's sessions have ids too.
+_OWN_KEYS = frozenset({"uuid", "parentUuid", "leafUuid", "isSidechain", "snapshot"})
+
+
+def likeness(row: dict[str, Any]) -> int:
+    """Return how surely a row is this agent's: 2 by a sign of its own, 1 by one that others have too, else 0."""
+    return 2 if _OWN_KEYS & row.keys() else int("sessionId" in row)
+
+
 def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str]) -> str | None:
     """Why an assistant's row is no message; None if it is one. `calls` are those that had a message before."""
     if row.get("isApiErrorMessage") is True:

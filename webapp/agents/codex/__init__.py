@@ -2,10 +2,11 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent
-from webapp.agents.codex import files
+from webapp.agents.agent import Agent, FileImport
+from webapp.agents.codex import files, items
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
+from webapp.agents.reading.tail import decode
 
 AGENT = Agent(
     source=files.SOURCE,
@@ -16,4 +17,7 @@ AGENT = Agent(
     roots=files.roots,
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
+    files=FileImport(
+        likeness=items.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+    ),
 )

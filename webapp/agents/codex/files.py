@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
-from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading.finding import UUID, home_of, list_files, read_head
 from webapp.agents.reading.rows import object_of, optional, text_of
-from webapp.agents.records import TranscriptFile
+from webapp.agents.records import Origin, TranscriptFile
 
 SOURCE = "codex"
 
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
 _PARENT = re.compile(rb'"(forked_from_id|parent_thread_id)":\s*"([^"\\]+)"')
 _NICKNAME = re.compile(rb'"agent_nickname":\s*"([^"\\]+)"')
 _ROLE = re.compile(rb'"agent_role":\s*"([^"\\]+)"')
@@ -28,27 +28,28 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """The rollouts below `root`, newest first. Reads the first bytes of each, where a sub-agent names its parent."""
+    """Yield the rollouts below `root`, newest first. Reads the first bytes of each: a sub-agent's name its parent."""
     for found in list_files(root, ".jsonl"):
-        ids = _ID.findall(found.path.name)
-        if not ids or not found.path.name.startswith("rollout-"):
+        if not found.path.name.startswith("rollout-") or not UUID.search(found.path.name):
             continue
-        parent, title, kind = origin(read_head(found.path, _HEAD))
-        parent = None if parent == ids[-1] else parent
-        yield TranscriptFile(found.path, ids[-1], parent, SOURCE, title, kind, found.modified, found.size)
+        session, parent, title, kind = origin(found.path, read_head(found.path, _HEAD))
+        if session is not None:
+            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 
 
-def origin(head: bytes) -> tuple[str | None, str | None, str | None]:
-    """(parent's id, title, agent type) as the first row tells; a fork's type is "fork"."""
-    first = head.partition(b"\n")[0]
-    if b'"session_meta"' not in first:
-        return None, None, None
-    found = {key: value.decode("utf-8", "replace") for key, value in _PARENT.findall(first)}
-    if parent := found.get(b"parent_thread_id"):
+def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
+    """Return whose a rollout is: by its name, else by its first row, which tells the rest. A fork's type is "fork"."""
+    first, ids = head.partition(b"\n")[0], UUID.findall(path.name)
+    named = b'"session_meta"' in first
+    own = _ID.search(first) if named else None
+    session = ids[-1] if ids else own[1].decode() if own else None
+    found = {key: value.decode("utf-8", "replace") for key, value in _PARENT.findall(first)} if named else {}
+    parent, title, kind = found.get(b"forked_from_id"), None, "fork" if b"forked_from_id" in found else None
+    if spawned := found.get(b"parent_thread_id"):
         nickname, role = _NICKNAME.search(first), _ROLE.search(first)
         title = nickname[1].decode("utf-8", "replace") if nickname else None
-        return parent, title, role[1].decode("utf-8", "replace") if role else "sub-agent"
-    return found.get(b"forked_from_id"), None, "fork" if b"forked_from_id" in found else None
+        parent, kind = spawned, role[1].decode("utf-8", "replace") if role else "sub-agent"
+    return Origin(session, None if parent == session else parent, title, kind)
 
 
 def origin_of(meta: dict[str, Any]) -> tuple[str | None, str | None, str | None]:

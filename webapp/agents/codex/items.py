@@ -48,6 +48,25 @@ _ROLES: dict[str, Role] = {
 }  # fmt: skip
 
 
+_ENVELOPES = frozenset(
+    {"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"}
+)
+_BARE = frozenset({
+    "function_call", "function_call_output", "function_result", "reasoning", "local_shell_call", "custom_tool_call",
+})  # fmt: skip
+
+
+def likeness(row: dict[str, Any]) -> int:
+    """Return how surely a row is this agent's: 2 by its envelope, 1 as an item without one, else 0."""
+    kind = text_of(row.get("type"))
+    if isinstance(row.get("payload"), dict) or kind in _ENVELOPES or "record_type" in row:
+        return 2
+    item = kind in _BARE or (kind == "message" and "role" in row)
+    return int(
+        item or {"id", "timestamp", "instructions"} <= row.keys() or {"created_at", "role"} <= row.keys()
+    )
+
+
 class Items:
     """Decodes items in order; remembers calls without an id, to tie their results by name and order."""
 

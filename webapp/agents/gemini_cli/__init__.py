@@ -1,7 +1,7 @@
 """Gemini CLI."""
 
-from webapp.agents.agent import Agent
-from webapp.agents.gemini_cli import decoder
+from webapp.agents.agent import Agent, FileImport
+from webapp.agents.gemini_cli import decoder, items
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -12,4 +12,11 @@ AGENT = Agent(
     roots=decoder.roots,
     discover=decoder.discover,
     reader=decoder.reader,
+    files=FileImport(
+        likeness=items.likeness,
+        origin=decoder.origin,
+        decode=decoder.decode,
+        is_document=items.is_document,
+        begins=items.begins_document,
+    ),
 )

@@ -7,24 +7,33 @@ which gives what changed since its `state` was made.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_words
-from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading import json_elements
+from webapp.agents.reading.finding import home_of, list_files, read_head, session_in
 from webapp.agents.reading.readers import LineReader, Position, Reader, WholeReader
-from webapp.agents.reading.rows import list_of, object_of, optional, parse, short_title, text_of, when
+from webapp.agents.reading.rows import (
+    is_json_document,
+    list_of,
+    object_of,
+    optional,
+    parse,
+    short_title,
+    text_of,
+    when,
+)
+from webapp.agents.reading.tail import decode as decode_lines
 from webapp.agents.reading.tail import guarded
+from webapp.agents.reading.text import Content
 from webapp.agents.reading.updates import History
-from webapp.agents.records import Entry, Meta, Problem, Record, TranscriptFile, Unknown
+from webapp.agents.records import Entry, Meta, Origin, Problem, Record, TranscriptFile, Unknown
 
 SOURCE = "gemini-cli"
 MAX_DOCUMENT = 64 << 20
-
-_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]+)"')
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
@@ -42,11 +51,15 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         if "chats" not in folders[:2] or (path.suffix == ".json" and not path.name.startswith("session-")):
             continue
         parent = folders[0] if folders[0] != "chats" else None
-        named = _SESSION.search(read_head(path, 4096))
-        own = named[1].decode("utf-8", "replace") if named else path.stem
+        own = session_in(read_head(path, 4096)) or path.stem
         session = f"{parent}.agent-{path.stem}" if parent else own
         kind = "sub-agent" if parent else None
         yield TranscriptFile(path, session, parent, SOURCE, None, kind, found.modified, found.size)
+
+
+def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
+    """Return whose an imported file is: its first bytes say."""
+    return Origin(session_in(head))
 
 
 def reader(file: TranscriptFile, position: Position) -> Reader:
@@ -194,16 +207,29 @@ def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
 
 
 def read_document(data: bytes, state: dict[str, Any]) -> Iterator[Record]:
-    """The same for the bytes of a document."""
+    """Yield what changed in a document, given as bytes."""
     document = parse(data.removeprefix(b"\xef\xbb\xbf"))
     if isinstance(document, str):
         yield Problem(1, document)
         return
-    yield from read_value(document, state)
+    yield from _read_value(document, state)
 
 
-def read_value(document: dict[str, Any], state: dict[str, Any]) -> Iterator[Record]:
-    """The same for a document that was parsed."""
+def decode(content: Content) -> Iterator[Record]:
+    """Yield the records of an imported file: lines, or a document, of which a bad message costs only itself."""
+    if not is_json_document(content.head()):
+        yield from decode_lines(content, Decoder())
+        return
+    document = json_elements.read_document(content.whole())
+    if document is None or not isinstance(document.value, dict):
+        yield Problem(1, "no list of messages in the document")
+        return
+    for number, reason in document.faults:
+        yield Problem(None, reason if number is None else f"message {number}: {reason}")
+    yield from _read_value(document.value, {})
+
+
+def _read_value(document: dict[str, Any], state: dict[str, Any]) -> Iterator[Record]:
     messages = next((document[k] for k in ("messages", "history") if isinstance(document.get(k), list)), None)
     if messages is None:
         yield Problem(1, "no list of messages in the document")

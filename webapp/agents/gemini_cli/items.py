@@ -26,6 +26,26 @@ _MODEL = frozenset({"gemini", "model", "assistant"})
 _FIRST_WORDS = ("<session_context>", "This is the Gemini CLI. We are setting up the context")
 
 
+def likeness(row: dict[str, Any]) -> int:
+    """Return how surely a row is this agent's: 2 by a sign of its own or as one of its documents, else 0."""
+    own = "$set" in row or "$rewindTo" in row or "projectHash" in row or row.get("type") == "gemini"
+    return 2 if own or is_document(row) else 0
+
+
+def is_document(value: dict[str, Any]) -> bool:
+    """Return whether an object is a session in the older layout."""
+    if not {"messages", "history"} & value.keys():
+        return False
+    records = list_of(value.get("messages")) or list_of(value.get("history"))
+    typed = any(text_of(object_of(r).get("type")) in ("gemini", "model", "info") for r in records)
+    return typed or bool({"projectHash", "sessionId", "startTime", "start_time"} & value.keys())
+
+
+def begins_document(start: bytes) -> bool:
+    """Return whether these are the first bytes of a document in the older layout, too long to be parsed."""
+    return b'"sessionId"' in start and (b'"projectHash"' in start or b'"startTime"' in start)
+
+
 def kind_of(record: dict[str, Any]) -> str:
     """What a record is: user, model, notice, or its type as it stands if nobody knows it."""
     kind = text_of(record.get("type")) or text_of(record.get("role"))

@@ -1,6 +1,6 @@
 """OpenCode."""
 
-from webapp.agents.agent import Agent
+from webapp.agents.agent import Agent, Archives
 from webapp.agents.opencode import decoder
 
 AGENT = Agent(
@@ -13,4 +13,7 @@ AGENT = Agent(
     discover=decoder.discover,
     reader=decoder.reader,
     belongs=decoder.worked_on,
+    archives=Archives(
+        find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
+    ),
 )

@@ -61,30 +61,27 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
         for file in in_database(database):
             known.add(file.session_id)
             yield file
-    for found in list_files(root / "storage" / "session", ".json"):
+    yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
+
+
+def archives_at(path: Path) -> list[Path]:
+    """Return the databases and trees at or below a path: `session` and `message` side by side, whatever its name."""
+    if not path.is_dir():
+        return [path] if path.suffix == ".db" else []
+    trees = {place.parent for place in [path / "session", *path.rglob("session")] if place.is_dir()}
+    return [*sorted(path.rglob("opencode*.db")), *sorted(t for t in trees if (t / "message").is_dir())]
+
+
+def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions of a database or a tree, newest first."""
+    return _in_tree(archive) if archive.is_dir() else in_database(archive)
+
+
+def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
+    for found in list_files(tree / "session", ".json"):
         info = read_json_file(found.path)
-        described = _described(found.path, info) if isinstance(info, dict) else None
-        if described is not None and described.session_id not in known:
+        if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
             yield described
-
-
-def find_below(folder: Path) -> Iterator[TranscriptFile]:
-    """The sessions of every database and every tree, whatever its name, at or below a folder that is imported."""
-    for database in sorted({*folder.glob("opencode*.db"), *folder.rglob("opencode*.db")}):
-        yield from in_database(database)
-    for tree in trees_below(folder):
-        for found in list_files(tree / "session", ".json"):
-            info = read_json_file(found.path)
-            if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
-                yield described
-
-
-def trees_below(folder: Path) -> list[Path]:
-    """The folders at or below one that hold a tree: `session` and `message` side by side."""
-    inside = (place.parent for place in folder.rglob("session") if (place.parent / "message").is_dir())
-    return sorted(
-        {*inside, *([folder] if (folder / "session").is_dir() and (folder / "message").is_dir() else [])}
-    )
 
 
 def sessions_of(path: Path) -> Iterator[TranscriptFile]:

@@ -19,6 +19,7 @@ _MAX_DEPTH = 12
 # What agents name sessions and their files by.
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _MAX_JSON_BYTES = 4 << 20
+_SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,12 @@ def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:
             return file.read(size)
     except OSError:
         return b""
+
+
+def session_in(head: bytes) -> str | None:
+    """Return the session id that the first bytes of a file name."""
+    named = _SESSION.search(head)
+    return named[1].decode("utf-8", "replace") if named else None
 
 
 def read_json_file(path: Path) -> Any:

@@ -45,6 +45,12 @@ def parse(line: bytes) -> dict[str, Any] | str:
     return row
 
 
+def is_json_document(head: bytes) -> bool:
+    """Return whether a file is one JSON value over several lines, or a list, instead of rows."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return head[:1] == b"[" or (head[:1] == b"{" and isinstance(parse(head.partition(b"\n")[0]), str))
+
+
 def parse_value(text: bytes) -> tuple[Any, str | None]:
     """(the JSON value or a `Fault`, what was mended in it). Half surrogate pairs and stray NUL bytes are mended."""
     try:

@@ -8,23 +8,17 @@ told with its place; the rest of the file is used.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from scoring.formats import FORMATS
-from webapp.agents.claude_code import files as claude_files
-from webapp.agents.codex import files as codex_files
-from webapp.agents.gemini_cli import decoder as gemini_cli
-from webapp.agents.opencode import decoder as opencode
-from webapp.agents.reading.finding import UUID
-from webapp.agents.reading.json_elements import read_document
-from webapp.agents.reading.tail import decode, no_text
+from webapp.agents import AGENTS
+from webapp.agents.reading.tail import no_text
 from webapp.agents.reading.text import Content
-from webapp.agents.recognise import COPPICE, decoder_of, is_document, recognise
-from webapp.agents.records import Entry, Problem, Record, TranscriptFile
+from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
+from webapp.agents.records import Entry, Record, TranscriptFile
 from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.ingest import Added, Ingest
@@ -35,14 +29,12 @@ from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.store.sessions import SessionRow
 
-LINES = ("claude-code", "codex", "gemini-cli")
-NAMES = ("auto", *LINES, COPPICE, "jsonl", "wire", *FORMATS)
+NAMES = ("auto", *IMPORTS, COPPICE, "jsonl", WIRE, *FORMATS)
+*_OTHERS, _LAST = (AGENTS[source].label for source in IMPORTS)
 EXPECTED = (
-    "expected a transcript of Claude Code, Codex or Gemini CLI, a message list in a provider's format, or an "
-    "export of ours"
+    f"expected a transcript of {', '.join(_OTHERS)} or {_LAST}, a message list in a provider's format, or an export "
+    "of ours"
 )
-_SESSION = re.compile(rb'"(?:sessionId|session_id)"\s*:\s*"([^"\\]{1,200})"')
-_CODEX_ID = re.compile(rb'"id"\s*:\s*"([0-9a-fA-F-]{36})"')
 
 
 class Importing:
@@ -80,27 +72,27 @@ class Importing:
             raise Malformed(f"{base} is empty; there is nothing to import")
         source = {"jsonl": COPPICE}.get(format, format)
         if source == "auto":
-            found = recognise(content.head(), base)
+            found = recognise(content.head())
             if found is None:
                 raise Malformed(f"{base}: not recognised{_looks(content)}; {EXPECTED}")
             source = found
         if source == COPPICE:
             return {"imported": self._own.load(base, content.whole())}
-        if source in LINES:
+        if source in IMPORTS:
             return {"imported": [self._transcript(base, place, content, source, model)]}
-        return {"imported": [self._list(base, content, None if source == "wire" else source, model)]}
+        return {"imported": [self._list(base, content, None if source == WIRE else source, model)]}
 
-    def import_sessions(self, folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Imports OpenCode's sessions in the databases and trees at or below a folder, or in a database by its path."""
-        files = opencode.find_below(folder) if folder.is_dir() else opencode.in_database(folder)
-        for file in files:
-            try:
-                yield file.path, self._session(file)
-            except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
-                yield file.path, _refused(file, error)
+    def import_sessions(self, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Import the sessions of the databases and trees at or below a path, and yield one entry for each."""
+        for archives in filter(None, (agent.archives for agent in AGENTS.values())):
+            for file in (file for place in archives.find(path) for file in archives.sessions(place)):
+                try:
+                    yield file.path, self._session(file, archives.read(file))
+                except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
+                    yield file.path, _refused(file, error)
 
-    def _session(self, file: TranscriptFile) -> dict[str, Any]:
-        records = self._asked(file.session_id, opencode.read(file, {}))
+    def _session(self, file: TranscriptFile, said: Iterator[Record]) -> dict[str, Any]:
+        records = self._asked(file.session_id, said)
         self._ingest.ensure(
             file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
             title=file.title, agent_type=file.agent_type,
@@ -113,8 +105,11 @@ class Importing:
     def _transcript(
         self, base: str, place: Path | None, content: Content, source: str, model: str | None
     ) -> dict[str, Any]:
-        session_id, parent, title, agent_type = describe(base, content.head(), source, place)
-        records = self._asked(session_id, _records(content, source))
+        head, files = content.head(), IMPORTS[source]
+        named, parent, title, agent_type = files.origin(place or PurePath(base), head, place is not None)
+        first = head.partition(b"\n")[0]
+        session_id = named or f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
+        records = self._asked(session_id, files.decode(content))
         self._ingest.ensure(
             session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
         )
@@ -197,53 +192,6 @@ def name_in(name: str) -> str:
     last = PurePath(name.replace("\\", "/")).name
     shown = "".join(filter(str.isprintable, last))
     return shown if shown.strip(".") else "upload"
-
-
-def describe(
-    base: str, head: bytes, source: str, place: Path | None = None
-) -> tuple[str, str | None, str | None, str | None]:
-    """(session id, parent's id, title, agent type) of a transcript, from its name and its first rows.
-
-    Where its `place` on this machine is given, also from where it lies and what lies beside it.
-    """
-    path: PurePath = place or PurePath(base)
-    named = _SESSION.search(head)
-    inside = named[1].decode("utf-8", "replace") if named else None
-    first = head.partition(b"\n")[0]
-    fallback = f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
-    if source == "claude-code":
-        told = claude_files.describe(place) if place is not None else claude_files.named(path)
-        if told is None:
-            return inside or fallback, None, None, None
-        session, parent, title, kind = told
-        if path.stem.startswith("agent-") and parent is None and inside is not None:
-            session, parent = f"{inside}.{path.stem}", inside
-        return session, parent, title, kind
-    if source == "codex":
-        ids = UUID.findall(path.name)
-        own = _CODEX_ID.search(first) if b"session_meta" in first else None
-        session = ids[-1] if ids else own[1].decode() if own else fallback
-        parent, title, kind = codex_files.origin(head)
-        return session, None if parent == session else parent, title, kind
-    return inside or fallback, None, None, None
-
-
-def _records(content: Content, source: str) -> Iterator[Record]:
-    """What a transcript says; its lines, or the whole document in Gemini CLI's older layout."""
-    if source == "gemini-cli" and is_document(content.head()):
-        yield from _document_records(content)
-        return
-    yield from decode(content, decoder_of(source))
-
-
-def _document_records(content: Content) -> Iterator[Record]:
-    document = read_document(content.whole())
-    if document is None or not isinstance(document.value, dict):
-        yield Problem(1, "no list of messages in the document")
-        return
-    for number, reason in document.faults:
-        yield Problem(None, reason if number is None else f"message {number}: {reason}")
-    yield from gemini_cli.read_value(document.value, {})
 
 
 def _looks(content: Content) -> str:

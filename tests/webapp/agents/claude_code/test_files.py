@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES
 from webapp.agents.claude_code.files import describe, discover, named, roots
+from webapp.agents.records import Origin
 
 MAIN = "11111111-1111-4111-8111-111111111111"
 
@@ -68,5 +69,4 @@ class TestNames:
         assert named(path) == (f"{MAIN}.agent-z", MAIN, None, None)
         assert describe(path) == (f"{MAIN}.agent-z", MAIN, "Beds", "Explore")
         assert named(PurePath("agent-z.jsonl")) == ("agent-z", None, None, None)
-        assert named(PurePath("agent-acompact-00.jsonl")) is None
-        assert named(PurePath("notes.jsonl")) is None
+        assert named(PurePath("agent-acompact-00.jsonl")) == named(PurePath("notes.jsonl")) == Origin()

@@ -297,11 +297,13 @@ class TestFinding:
         """Whatever the tree is called."""
         root = copied(tmp_path)
         (root / "storage").rename(root / "saved")
-        assert opencode.trees_below(tmp_path) == opencode.trees_below(root / "saved") == [root / "saved"]
-        there = {file.session_id for file in opencode.find_below(tmp_path)}
+        assert opencode.archives_at(tmp_path) == opencode.archives_at(root / "saved") == [root / "saved"]
+        there = {file.session_id for file in opencode.sessions_in(root / "saved")}
         assert there
-        as_database(root)
-        assert there == {file.session_id for file in opencode.find_below(tmp_path)}
+        database = as_database(root)
+        assert opencode.archives_at(tmp_path) == [database, root / "saved"]
+        assert opencode.archives_at(database) == [database]
+        assert there == {file.session_id for file in opencode.sessions_in(database)}
 
     def test_every_file_of_a_tree_belongs_to_one_session(self, tmp_path: Path) -> None:
         """A part and a message name it, a session is it."""

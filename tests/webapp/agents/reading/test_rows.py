@@ -16,6 +16,7 @@ from webapp.agents.reading.rows import (
     count_of,
     dumps,
     image_size,
+    is_json_document,
     media_from_base64,
     media_from_url,
     parse,
@@ -129,3 +130,10 @@ def test_any_depth_is_written() -> None:
     for _ in range(5_000):
         value = [value]
     assert dumps(value) == "[" * 5_000 + "1" + "]" * 5_000
+
+
+def test_documents_are_told_from_rows() -> None:
+    """One value over several lines, or a list, is a document."""
+    assert is_json_document(b'{\n "a": 1}')
+    assert is_json_document(b"[1]")
+    assert not is_json_document(b'{"a":1}\n{"b":2}\n')
