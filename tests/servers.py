@@ -14,6 +14,7 @@ from typing import Any
 
 from flask import Flask
 
+from tests.waiting import PATIENCE
 from webapp.config import Config
 from webapp.serving.server import Running, WerkzeugServer, listen, url_of
 from webapp.wiring import App
@@ -58,4 +59,4 @@ def running_server(
         yield Server(url, running.app, running.wsgi)
     finally:
         server.stop()
-        thread.join(timeout=5)
+        thread.join(PATIENCE)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,8 @@ import pytest
 from playwright.sync_api import ConsoleMessage, Page
 
 from tests.shared import ROOT
+from tests.waiting import PATIENCE, until
 
-DEADLINE_SECONDS = 60
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
 
 
@@ -44,10 +43,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def served(installed: Path, tmp_path: Path) -> Iterator[str]:
     """The address of the installed dashboard, started from elsewhere with its own store."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
     environment = {**os.environ, "PYTHONPATH": str(installed), "PATH": str(tmp_path), "HOME": str(tmp_path)}
-    command = [sys.executable, str(installed / "bin" / "coppice"), "serve", "--port", str(port), "--no-watch"]
+    command = [sys.executable, str(installed / "bin" / "coppice"), "serve", "--port", "0", "--no-watch"]
     output = (tmp_path / "output.txt").open("w+")
     with subprocess.Popen(
         [*command, "--db", str(tmp_path / "coppice.db")],
@@ -57,23 +54,29 @@ def served(installed: Path, tmp_path: Path) -> Iterator[str]:
         stderr=output,
     ) as process:
         try:
-            yield wait_for(f"http://127.0.0.1:{port}", process, output.name)
+            yield address_of(process, Path(output.name))
         finally:
             process.terminate()
-            process.wait(DEADLINE_SECONDS)
+            process.wait(PATIENCE)
 
 
-def wait_for(address: str, process: subprocess.Popen[bytes], output: str) -> str:
-    """The address, once it answers. Fails with the server's output when it does not."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while process.poll() is None and time.monotonic() < deadline:
+def address_of(process: subprocess.Popen[bytes], output: Path) -> str:
+    """Return the address that the server prints, once it answers. Fails with its output when it ends instead."""
+    found: list[str] = []
+
+    def answers() -> bool:
+        if process.poll() is not None:
+            pytest.fail(f"the server ended:\n{output.read_text()}")
+        found[:] = re.findall(r"http://[\d.]+:\d+", output.read_text())
         try:
-            httpx.get(f"{address}/healthz", timeout=5, trust_env=False).raise_for_status()
+            return (
+                bool(found) and httpx.get(f"{found[0]}/healthz", timeout=PATIENCE, trust_env=False).is_success
+            )
         except httpx.HTTPError:
-            time.sleep(0.1)
-        else:
-            return address
-    pytest.fail(f"{address} does not answer:\n{Path(output).read_text()}")
+            return False
+
+    until(answers)
+    return found[0]
 
 
 class TestTheWheel:

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_overview import DROP
 from tests.browser.writing import managed
 from tests.servers import Server
+from tests.waiting import PATIENCE
 
 
 def open_overview(page: Page, server: Server) -> None:
@@ -85,7 +86,7 @@ def open_import(page: Page, server: Server) -> None:
     go_on = threading.Event()
 
     def slow(*_: Any, **__: Any) -> Any:
-        go_on.wait(10)
+        go_on.wait(PATIENCE)
         return {"imported": []}
 
     server.app.importing.import_file = slow

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server, running_server
+from tests.waiting import PATIENCE
 from webapp.events import ImportProgressed
 
 DROP = """([name, text]) => {
@@ -221,7 +222,7 @@ class TestImporting:
 
         def slow(name: str, data: Any, **given: Any) -> Any:
             server.app.bus.publish(ImportProgressed(name, 24_000_000, 60_000_000))
-            go_on.wait(20)
+            go_on.wait(PATIENCE)
             return read(name, data, **given)
 
         server.app.importing.import_file = slow  # type: ignore[assignment]

@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from tests.servers import Server
+from tests.waiting import PATIENCE
 from webapp.client import Coppice
 
 OPENAI_ANSWER = {
@@ -108,7 +109,7 @@ def provider() -> Iterator[Provider]:
     yield server
     server.shutdown()
     server.server_close()
-    thread.join(timeout=5)
+    thread.join(PATIENCE)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE
 from tests.webapp.services.ingest.test_following import NAME, Place, row
 from webapp.agents.reading.readers import PORTION_RECORDS
 from webapp.events import MessagesAppended, ProblemReported
@@ -50,12 +51,12 @@ class TestWatcher:
         assert place.texts() == ["hello 0"]
         came = when(place.app, MessagesAppended)
         place.write(row(1))
-        assert came.wait(20)
+        assert came.wait(PATIENCE)
         assert place.texts() == ["hello 0", "hello 1"]
         came = when(place.app, MessagesAppended)
         other = NAME.replace("1", "9")
         place.file.with_name(f"{other}.jsonl").write_bytes(row(0, "other"))
-        assert came.wait(20)
+        assert came.wait(PATIENCE)
         assert place.app.sessions.get(other)["messages"] == 1
 
     def test_goes_on_when_a_file_fails(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,16 +97,16 @@ class TestWatcher:
         def hold(event: Any) -> None:
             if isinstance(event, MessagesAppended):
                 came.set()
-                go_on.wait(20)
+                go_on.wait(PATIENCE)
 
         place.app.bus.subscribe(hold)
         watcher: Watcher = place.app.following
         watcher.start()
-        assert came.wait(20)
+        assert came.wait(PATIENCE)
         threads = list(watcher._threads)
         stopping = Thread(target=watcher.stop)
         stopping.start()
-        assert watcher._stop.wait(20)
+        assert watcher._stop.wait(PATIENCE)
         go_on.set()
         stopping.join()
         assert not [thread.name for thread in threads if thread.is_alive()]
@@ -124,5 +125,5 @@ class TestWatcher:
         came = when(place.app, MessagesAppended)
         place.file.parent.mkdir(parents=True)
         place.write(row(0))
-        assert came.wait(40)
+        assert came.wait(PATIENCE)
         place.app.close()

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 Act = Callable[[BaseHTTPRequestHandler], None]
 
 
@@ -54,7 +56,7 @@ def answering(*acts: Act) -> Iterator[Endpoints]:
         script.released.set()
         server.shutdown()
         server.server_close()
-        thread.join(5)
+        thread.join(PATIENCE)
 
 
 def sending(body: str | bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Act:
@@ -82,7 +84,7 @@ def streaming(events: list[Any], hold: threading.Event | None = None) -> Act:
         handler.end_headers()
         for n, event in enumerate(events):
             if n and hold is not None:
-                hold.wait(10)
+                hold.wait(PATIENCE)
             text = event if isinstance(event, str) else json.dumps(event)
             try:
                 handler.wfile.write(f"data: {text}\n\n".encode())

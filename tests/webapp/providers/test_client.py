@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.waiting import PATIENCE, until
 from tests.webapp.providers.endpoints import Act, Endpoints, answering, chat, messages, sending, streaming
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Api, Endpoint
@@ -21,7 +22,7 @@ KEY = "sk-secret-key"
 
 @contextmanager
 def asking(
-    *acts: Act, api: Api = "openai", timeout: float = 5.0, attempts: int = 3
+    *acts: Act, api: Api = "openai", timeout: float = PATIENCE, attempts: int = 3
 ) -> Iterator[tuple[ModelClient, Endpoints]]:
     """A client and the server it asks."""
     with answering(*acts) as server:
@@ -33,7 +34,7 @@ def asking(
             client.close()
 
 
-def reply_to(*acts: Act, api: Api = "openai", timeout: float = 5.0, attempts: int = 3) -> Reply:
+def reply_to(*acts: Act, api: Api = "openai", timeout: float = PATIENCE, attempts: int = 3) -> Reply:
     """What one question comes to."""
     with asking(*acts, api=api, timeout=timeout, attempts=attempts) as (client, _):
         return client.ask(ASKED)
@@ -95,7 +96,7 @@ class TestAnswers:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join(10)
+                thread.join(PATIENCE)
             assert len(server.seen) == 8
         assert [r.text for r in replies] == ["Hello"] * 8
 
@@ -195,10 +196,9 @@ class TestGivingUp:
             found: list[Reply] = []
             thread = threading.Thread(target=lambda: found.append(client.ask(ASKED, cancelled)))
             thread.start()
-            while not server.seen:
-                thread.join(0.01)
+            until(lambda: server.seen)
             cancelled.set()
-            thread.join(5)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
             assert found[0].failure is not None
             assert found[0].failure.kind == "cancelled"
@@ -221,10 +221,9 @@ class TestGivingUp:
             found: list[Reply] = []
             thread = threading.Thread(target=lambda: found.append(client.ask(ASKED)))
             thread.start()
-            while not server.seen:
-                thread.join(0.01)
+            until(lambda: server.seen)
             client.close()
-            thread.join(5)
+            thread.join(PATIENCE)
             assert found[0].failure is not None
             later = client.ask(ASKED)
             hold.set()

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.servers import Server
+from tests.waiting import PATIENCE
 from webapp.errors import Invalid
 from webapp.serving.server import has_gunicorn, is_loopback, listen, url_of
 
@@ -54,7 +55,7 @@ class TestWerkzeug:
 
     def test_keeps_a_connection(self, live_server: Server) -> None:
         """Request after request on one."""
-        with httpx.Client(base_url=live_server.url) as client:
+        with httpx.Client(base_url=live_server.url, timeout=PATIENCE) as client:
             assert [client.get("/healthz").status_code for _ in range(3)] == [200] * 3
             assert client.get("/healthz").http_version == "HTTP/1.1"
 

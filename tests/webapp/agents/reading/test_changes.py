@@ -9,10 +9,9 @@ from queue import Queue
 
 import pytest
 
+from tests.waiting import PATIENCE
 from webapp.agents.reading import changes as watch
 from webapp.agents.reading.changes import Snapshot, changes
-
-PATIENCE = 20.0  # seconds until a test gives up
 
 
 class Watching:

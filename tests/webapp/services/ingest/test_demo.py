@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.waiting import PATIENCE
 from tests.webapp.building import heard
 from webapp.events import MessagesAppended
 from webapp.services.ingest.demo import Demo
@@ -36,7 +37,7 @@ class TestDemo:
         grew = Event()
         session = demo.start()["id"]
         app.bus.subscribe(lambda e: grew.set() if isinstance(e, MessagesAppended) else None)
-        assert grew.wait(10)
+        assert grew.wait(PATIENCE)
         demo.stop()
         assert not demo.running
         count = app.sessions.get(session)["messages"]

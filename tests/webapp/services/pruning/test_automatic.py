@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.waiting import PATIENCE, until
 from tests.webapp.building import context_numbers, heard, managed, wire
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
@@ -52,12 +52,6 @@ def estimate(app: App, session: str) -> tuple[int, int]:
 def emergencies(events: list[Any]) -> list[ContextPruned]:
     """The events of emergencies among these."""
     return [e for e in events if isinstance(e, ContextPruned) and e.reason == "emergency"]
-
-
-def eventually(true: Callable[[], bool]) -> bool:
-    """Whether something comes to be within some seconds."""
-    pause = threading.Event()
-    return any(true() or pause.wait(0.02) for _ in range(400))
 
 
 class TestSummarising:
@@ -114,7 +108,7 @@ class TestSummarising:
 
         def write(system: str, text: str, cancelled: threading.Event | None) -> Written:
             asked.set()
-            go.wait(5)
+            go.wait(PATIENCE)
             return Written("", "no answer")
 
         background = by_a_model(app, write)
@@ -124,11 +118,11 @@ class TestSummarising:
             events = heard(app)
             answer = app.ingest.append_messages(session, [words(n, 1_000) for n in range(18)])
             assert answer["prune"] is None
-            assert asked.wait(5)
+            assert asked.wait(PATIENCE)
             app.ingest.append_messages(session, [words(18, 50)])
             go.set()
-            assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
-            assert eventually(lambda: not background.running(session))
+            until(lambda: any(isinstance(e, ContextSummarized) for e in events))
+            until(lambda: not background.running(session))
             assert app.operations.list(session)[0]["actor"] == "automatic"
             assert context_numbers(app, session)[-1] == 19
             one = app.sessions.get(session)

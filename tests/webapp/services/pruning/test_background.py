@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.waiting import PATIENCE, until
 from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
@@ -45,12 +45,6 @@ def slow(app: App) -> Any:
     background.close()
 
 
-def eventually(true: Callable[[], bool]) -> bool:
-    """Whether something comes to be within some seconds."""
-    pause = threading.Event()
-    return any(true() or pause.wait(0.02) for _ in range(400))
-
-
 class TestOnWish:
     """Asked for by somebody."""
 
@@ -64,11 +58,11 @@ class TestOnWish:
         model, background = slow
         events = heard(app)
         assert background.summarise("s")["started"]
-        assert model.asked.wait(5)
+        assert model.asked.wait(PATIENCE)
         assert background.running("s")
         model.go.set()
-        assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
-        assert eventually(lambda: not background.running("s"))
+        until(lambda: any(isinstance(e, ContextSummarized) for e in events))
+        until(lambda: not background.running("s"))
         told = next(e for e in events if isinstance(e, ProblemReported))
         assert told.message == "the model's summary did not do, the built-in one stands in: no answer"
 
@@ -76,7 +70,7 @@ class TestOnWish:
         """A second wish finds the first at work."""
         model, background = slow
         background.summarise("s")
-        assert model.asked.wait(5)
+        assert model.asked.wait(PATIENCE)
         assert not background.summarise("s")["started"]
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
@@ -85,9 +79,9 @@ class TestOnWish:
         """Nothing of it is left."""
         model, background = slow
         background.summarise("s")
-        assert model.asked.wait(5)
+        assert model.asked.wait(PATIENCE)
         assert background.cancel("s")
-        assert eventually(lambda: not background.running("s"))
+        until(lambda: not background.running("s"))
         assert app.summarising.list("s") == {"summaries": []}
         assert not background.cancel("s")
 
@@ -95,7 +89,7 @@ class TestOnWish:
         """And starts nothing more."""
         model, background = slow
         background.summarise("s")
-        assert model.asked.wait(5)
+        assert model.asked.wait(PATIENCE)
         background.close()
         assert not background.running("s")
         assert not background.summarise("s")["started"]
@@ -116,7 +110,7 @@ class TestByItself:
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
         assert not app.background.due(app.store.sessions.get(session))
         app.ingest.append_messages(session, [wire("user", "one more")])
-        assert eventually(lambda: any(isinstance(e, ContextSummarized) for e in events))
+        until(lambda: any(isinstance(e, ContextSummarized) for e in events))
         assert app.operations.list(session, "summary")[0]["actor"] == "automatic"
         assert not app.background.due(app.store.sessions.get(session))
 
@@ -134,9 +128,7 @@ class TestByItself:
         app.sessions.patch(session, {"automatic": True})
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", "word " * 9_000)])
-        assert eventually(
-            lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events)
-        )
+        until(lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events))
         assert app.context.get(session)["over_budget"] is None
 
     def test_reports_what_goes_wrong_and_lets_the_append_be(
@@ -151,7 +143,7 @@ class TestByItself:
         session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", f"word {n}") for n in range(20)])
-        assert eventually(lambda: any(isinstance(e, ProblemReported) for e in events))
+        until(lambda: any(isinstance(e, ProblemReported) for e in events))
 
 
 class TestFill:
