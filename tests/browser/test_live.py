@@ -91,10 +91,10 @@ class TestALostConnection:
             expect(page.locator(".live")).to_have_text("live")
             cable.cut()
             expect(page.locator(".live")).to_have_text("reconnecting")
-            strip, heading = page.locator(".live").bounding_box(), page.locator("h1").bounding_box()
-            assert strip is not None
-            assert heading is not None
-            assert strip["y"] + strip["height"] <= heading["y"]
+            page.wait_for_function(
+                """() => document.querySelector(".live").getBoundingClientRect().bottom
+                    <= document.querySelector("h1").getBoundingClientRect().top"""
+            )
 
     @pytest.mark.parametrize(
         ("address", "tab", "asked", "what"),

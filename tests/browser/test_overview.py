@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,7 @@ class TestTheTable:
         expect(rows).to_have_count(2)
         page.get_by_label("Filter sessions").fill("full")
         page.get_by_role("button", name="Above target").click()
+        expect(page).to_have_url(re.compile(r"\?.*full"))
         page.reload()
         expect(rows).to_have_count(1)
         expect(page.get_by_label("Filter sessions")).to_have_value("full")
@@ -154,10 +156,10 @@ class TestTheTable:
         page.goto(server.url)
         expect(page.locator("tr.session-row .c-tokens")).to_be_visible()
         expect(page.get_by_role("link", name="Prune A very long title")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
         for name in ("Sessions", "Search", "Memory", "Settings"):
             link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name)
-            assert link.evaluate("link => link.getBoundingClientRect().right <= innerWidth")
+            expect(link).to_be_in_viewport(ratio=1)
 
 
 class TestTheEmptyState:

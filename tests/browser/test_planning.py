@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session, row, tokens_shown
+from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, Transcript, feed, managed
 from tests.servers import Server
 
@@ -33,18 +34,16 @@ def open_followed(page: Page, server: Server, transcript: Transcript) -> None:
     open_session(page, server, transcript.session)
 
 
-def is_in_view(page: Page, selector: str) -> bool:
-    """Whether an element lies within the window and nothing lies over it."""
-    return bool(
-        page.evaluate(
-            """selector => {
-                const one = document.querySelector(selector);
-                const at = one.getBoundingClientRect();
-                const top = document.elementFromPoint(at.left + 4, at.top + at.height / 2);
-                return at.top >= 0 && at.bottom <= innerHeight && (one === top || one.contains(top));
-            }""",
-            selector,
-        )
+def expect_in_view(page: Page, selector: str) -> None:
+    """Wait until an element lies within the window and nothing lies over it."""
+    page.wait_for_function(
+        """selector => {
+            const one = document.querySelector(selector);
+            const at = one.getBoundingClientRect();
+            const top = document.elementFromPoint(at.left + 4, at.top + at.height / 2);
+            return at.top >= 0 && at.bottom <= innerHeight && (one === top || one.contains(top));
+        }""",
+        arg=selector,
     )
 
 
@@ -62,8 +61,8 @@ class TestOpening:
         heading = page.get_by_role("heading", name="Prune to 60")
         expect(heading).to_be_focused()
         expect(page.get_by_role("button", name=APPLY)).to_be_visible()
-        assert is_in_view(page, ".plan-title")
-        assert is_in_view(page, ".panel-foot button")
+        expect_in_view(page, ".plan-title")
+        expect_in_view(page, ".panel-foot button")
 
     def test_gives_the_focus_back_where_it_was_a_sheet(self, page: Page, server: Server) -> None:
         """Escape leads back to the button that opened it."""
@@ -111,11 +110,11 @@ class TestChoosing:
         page.get_by_role("button", name="Reset").click()
         page.get_by_role("button", name="Prune 1 message ").click()
         toast = page.get_by_role("status").filter(has_text="1 message pruned")
-        expect(toast).to_be_visible()
-        assert tokens_shown(page) < before
+        toast.hover()  # it stays while the pointer is on it
+        until(page, lambda: tokens_shown(page) < before)
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text="1 message back")).to_be_visible()
-        assert tokens_shown(page) == before
+        until(page, lambda: tokens_shown(page) == before)
 
     def test_shortens_the_outputs_of_a_tool(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -214,8 +213,7 @@ class TestGrowing:
         fate = row(page, 20).get_attribute("data-fate")
         for start in range(60, 68):
             feed(server, session, 1, tokens=5, start=start)
-            page.wait_for_timeout(250)
-        expect(row(page, 68)).to_be_visible()
+            expect(row(page, start + 1)).to_be_visible()
         with page.expect_response("**/plan") as planned:
             feed(server, session, 1, tokens=5, start=68)
         assert planned.value.json()["version"] >= server.app.sessions.get(session)["version"] - 1

@@ -8,6 +8,7 @@ from collections import Counter
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_session import open_session
+from tests.browser.waiting import drawn
 from tests.browser.writing import managed
 from tests.servers import Server
 
@@ -35,7 +36,7 @@ class TestAPageAfterAPrune:
         page.on("request", lambda r: read.update([r.url.rsplit("/", 1)[1].split("?")[0]]))
         button.click()
         expect(page.get_by_role("status").filter(has_text="messages pruned")).to_be_visible()
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(1_500)  # longer than the page puts any reading off
         assert (read["timeline"], read["operations"], read["stats"]) == (1, 1, 0)
 
     def test_ignores_what_is_older_than_what_it_shows(self, page: Page, server: Server) -> None:
@@ -43,5 +44,5 @@ class TestAPageAfterAPrune:
         session = managed(server, 3, tokens=50)
         open_session(page, server, session)
         page.evaluate(OLDER, session)
-        page.wait_for_timeout(200)
+        drawn(page)
         expect(page.locator("h1")).to_contain_text("A managed session")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_session import open_session, row
+from tests.browser.waiting import drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -84,17 +85,12 @@ class TestAnOpenRow:
         """A row that was closed while its parts were read is not opened by the failure."""
         session = managed(server, 4, tokens=50)
         open_session(page, server, session)
-        held: list[Route] = []
-
-        def keep(route: Route) -> None:
-            held.append(route)
-
-        page.route(f"**/messages/{identity(server, session, 2)}", keep)
-        with page.expect_request("**/messages/*"):
-            row(page, 2).get_by_role("button").click()
+        reading = f"**/messages/{identity(server, session, 2)}"
+        held = hold(page, reading, row(page, 2).get_by_role("button").click)
         expect(page.locator(".msg-detail")).to_be_visible()
         row(page, 2).get_by_role("button").click()
         expect(page.locator(".msg-detail")).to_have_count(0)
-        held[0].abort()
-        page.wait_for_timeout(300)
+        with page.expect_event("requestfailed"):
+            held.abort()
+        drawn(page)
         expect(page.locator(".msg-detail")).to_have_count(0)

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, Route, expect
 
 from scoring.settings import STRATEGY_NAMES
+from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
 
@@ -51,13 +52,14 @@ class TestPruning:
         button.click()
         toast = page.get_by_role("status").filter(has_text=f"{going} messages pruned")
         expect(toast).to_contain_text("tokens freed")
+        toast.hover()  # it stays while the pointer is on it
         expect(page.locator(".banner")).to_have_count(0)
-        assert tokens_shown(page) <= 60_000
+        until(page, lambda: tokens_shown(page) <= 60_000)
         expect(page.get_by_role("button", name=f"Out {going}")).to_be_visible()
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text=f"{going} messages back")).to_be_visible()
         expect(page.locator(".banner")).to_be_visible()
-        assert tokens_shown(page) == before
+        until(page, lambda: tokens_shown(page) == before)
 
     def test_spares_what_the_reader_spares(self, page: Page, server: Server) -> None:  # X1, X4
         """A spared message is out of the plan, and in it again when it is not spared any longer."""
@@ -141,6 +143,7 @@ class TestPruning:
         open_session(page, server, session)
         page.get_by_label("More", exact=True).click()
         own = page.get_by_label("Strategy", exact=True)
+        expect(own).to_be_visible()
         values = own.locator("option").evaluate_all("options => options.map(one => one.value)")
         assert values == ["", *STRATEGY_NAMES]
         own.select_option("summarise")
@@ -169,8 +172,8 @@ class TestMessages:
         session = managed(server, 6, tokens=300)
         open_session(page, server, session)
         row(page, 4).get_by_role("button").click()
-        points = page.locator(".signals tr:not(.total) td:nth-child(3)").all_inner_texts()
         total = float(page.locator(".signals .total td:nth-child(3)").inner_text())
+        points = page.locator(".signals tr:not(.total) td:nth-child(3)").all_inner_texts()
         assert len(points) >= 4
         assert abs(sum(map(float, points)) - total) < 0.3
 
@@ -230,13 +233,11 @@ class TestMessages:
         """The first page is a hundred rows; the oldest come when the reader gets there."""
         session = managed(server, 260, tokens=5)
         open_session(page, server, session)
-        expect(page.locator(".msg")).to_have_count(100)
-        for _ in range(4):
-            page.mouse.move(300, 800)
+        page.mouse.move(300, 800)
+        for shown in (100, 200, 260):
+            expect(page.locator(".msg")).to_have_count(shown)
             page.mouse.wheel(0, 20_000)
-            page.wait_for_timeout(300)
-        expect(row(page, 1)).to_be_visible()
-        expect(page.locator(".msg")).to_have_count(260)
+        expect(row(page, 1)).to_be_in_viewport()
 
     def test_ties_a_call_to_its_result(self, page: Page, server: Server, folder: ClaudeFolder) -> None:  # P4
         """A call and its result stand in one bracket, each told by tool and target."""
@@ -341,7 +342,7 @@ class TestFollowedSessions:
         transcript.assistant("Found it.")
         expect(page.locator(".msg")).to_have_count(5)
         expect(page.locator(".meta")).to_contain_text("5 messages")
-        assert tokens_shown(page) > before + 1_000
+        until(page, lambda: tokens_shown(page) > before + 1_000)
 
 
 class TestNarrowScreens:
@@ -351,7 +352,7 @@ class TestNarrowScreens:
         """Nothing sticks out; the plan comes from below, closes with Escape, and prunes."""
         page.set_viewport_size({"width": 390, "height": 844})
         open_session(page, server, managed(server, 60))
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
         expect(page.locator(".side")).to_be_hidden()
         page.get_by_role("button", name="See the plan").click()
         expect(page.locator(".side")).to_be_visible()

@@ -40,10 +40,7 @@ class TestWeights:
         expect(weight(page, "keywords")).to_have_value("100")
         changed_sum = sum(saved.values()) - saved["keywords"] - saved["recency"] + 100
         expect(page.get_by_text(f"sum {changed_sum:g}")).to_be_visible()
-        expect(words).to_contain_text("would change fate")
-        changed = re.search(r"^(\d+) message", words.inner_text())
-        assert changed is not None
-        assert int(changed[1]) > 0
+        expect(words).to_contain_text(re.compile(r"^\s*[1-9]\d* messages? would change fate"))
         assert server.app.settings.get().settings.weights == saved
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
@@ -89,11 +86,10 @@ class TestWeights:
         page.get_by_role("button", name="Save").click()
         notice = page.locator(".toast")
         expect(notice).to_contain_text("Could not save the settings")
-        page.wait_for_timeout(300)
-        above, bar = notice.bounding_box(), page.locator(".save-bar").bounding_box()
-        assert above is not None
-        assert bar is not None
-        assert above["y"] + above["height"] <= bar["y"]
+        page.wait_for_function(
+            """() => document.querySelector(".toast").getBoundingClientRect().bottom
+                <= document.querySelector(".save-bar").getBoundingClientRect().top"""
+        )
 
 
 class TestTheRest:
@@ -121,13 +117,13 @@ class TestTheRest:
         assert server.app.settings.get().settings.aim_percent == 55
 
     def test_of_the_words_can_be_edited(self, page: Page, server: Server) -> None:  # B4
-        """Groups of keywords are added, named, filled and removed."""
+        """Groups of keywords are added, named, filled and removed; nothing is saved before somebody asks for it."""
+        saved: list[str] = []
+        page.on("request", lambda r: saved.append(r.url) if r.method == "PUT" else None)
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Remove tool use").click()
         page.get_by_role("button", name="Add a group").click()
         expect(page.get_by_label("Words of new group")).to_be_visible()
-        page.wait_for_timeout(300)  # nothing is saved before somebody asks for it
-        assert "tool use" in {g.name for g in server.app.settings.get().settings.keywords}
         page.get_by_label("Name of the group").last.fill("birds")
         page.get_by_label("Words of birds").fill("heron, snipe")
         page.get_by_role("button", name="Save").click()
@@ -135,6 +131,7 @@ class TestTheRest:
         groups = {g.name: g.words for g in server.app.settings.get().settings.keywords}
         assert "tool use" not in groups
         assert groups["birds"] == ("heron", "snipe")
+        assert len(saved) == 1
 
 
 class TestOpenPages:
@@ -146,6 +143,7 @@ class TestOpenPages:
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg").first).to_be_visible()
         expect(page.locator(".banner")).to_have_count(0)
+        expect(page.locator(".live")).to_have_text("live")
         server.app.settings.put({"target_percent": 50, "aim_percent": 40})
         expect(page.locator(".banner")).to_contain_text("above its target of 50")
 
@@ -154,6 +152,7 @@ class TestOpenPages:
         before = str(server.app.settings.get().settings.fresh_tail)
         page.goto(f"{server.url}/settings")
         page.locator("input[name=fresh_tail]").fill("7")
+        expect(page.locator(".live")).to_have_text("live")
         server.app.settings.put({"aim_percent": 40})
         expect(page.get_by_text("changed elsewhere while you were editing")).to_be_visible()
         expect(page.locator("input[name=fresh_tail]")).to_have_value("7")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
 
-from playwright.sync_api import Error, Page, Route, expect
+from playwright.sync_api import Error, Page, Request, expect
 
+from tests.browser.waiting import drawn, hold, until
 from tests.browser.writing import feed, managed
 from tests.servers import Server
 
@@ -32,23 +32,6 @@ BURST = """async session => {
     live.dispatchEvent(new CustomEvent("messages:appended", { detail: { session_id: session } }));
 }"""
 STATUS = "document.querySelector('context-manager-widget').getStatus()"
-
-
-def hold(page: Page, pattern: str, act: Callable[[], object]) -> list[Route]:
-    """The requests that `act` makes; they wait until the test lets them go on."""
-    held: list[Route] = []
-
-    def keep(route: Route) -> None:
-        held.append(route)
-
-    page.route(pattern, keep)
-    with page.expect_request(pattern):
-        act()
-    for _ in range(200):  # a request is told of before it is handed to its route
-        if held:
-            break
-        page.wait_for_timeout(25)
-    return held
 
 
 class TestTheWidget:
@@ -96,7 +79,7 @@ class TestTheWidget:
         session = managed(server, 2, tokens=50)
         page.goto(f"{server.url}/search")
         page.evaluate(COUNT)
-        [held] = hold(page, "**/stats", lambda: page.evaluate(PUT, session))
+        held = hold(page, "**/stats", lambda: page.evaluate(PUT, session))
         page.evaluate(BURST, session)
         assert page.evaluate("window.asked") == 1
         held.continue_()
@@ -109,13 +92,17 @@ class TestTheWidget:
         before, after = managed(server, 2, tokens=50), managed(server, 5, tokens=50)
         page.goto(f"{server.url}/search")
         page.evaluate("window.setInterval = () => 0")
-        [late] = hold(page, f"**/{before}/stats", lambda: page.evaluate(PUT, before))
+        ended: list[Request] = []
+        for end in ("requestfinished", "requestfailed"):
+            page.on(end, lambda request: ended.append(request) if before in request.url else None)
+        late = hold(page, f"**/{before}/stats", lambda: page.evaluate(PUT, before))
         page.evaluate(TURN, after)
         count = page.locator("context-manager-widget dd").first
         expect(count).to_have_text("5")
         with contextlib.suppress(Error):  # the page may have given it up
             late.continue_()
-        page.wait_for_timeout(300)
+        until(page, lambda: ended)
+        drawn(page)
         expect(count).to_have_text("5")
         feed(server, after, 1, tokens=50, start=5)
         expect(count).to_have_text("6")
