@@ -14,6 +14,7 @@ from typing import Any
 from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
+from webapp.agents.view import View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,14 @@ class Archives:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Transcripts:
+    """How new transcripts are written. `write` returns a file name and lines; `resume` is the agent's command."""
+
+    write: Callable[[View], tuple[str, Iterator[bytes]]]
+    resume: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent program whose sessions are read from its files.
 
@@ -55,7 +64,8 @@ class Agent:
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
     `reader` reads one of them from a stored position.
 
-    What not every agent has is None: `files` and `archives` are what of its can be imported.
+    What not every agent has is None: `files` and `archives` say how what it wrote is imported, `transcripts` how a
+    pruned view is written for it.
     """
 
     source: str
@@ -69,6 +79,7 @@ class Agent:
     belongs: Callable[[Path], list[TranscriptFile]] | None = None
     files: FileImport | None = None
     archives: Archives | None = None
+    transcripts: Transcripts | None = None
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, FileImport
-from webapp.agents.claude_code import files, rows
+from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -20,4 +20,5 @@ AGENT = Agent(
     files=FileImport(
         likeness=rows.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
     ),
+    transcripts=Transcripts(write=transcript.write, resume="claude --resume"),
 )

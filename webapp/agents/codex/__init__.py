@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, FileImport
-from webapp.agents.codex import files, items
+from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.codex import files, items, transcript
 from webapp.agents.codex.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -20,4 +20,5 @@ AGENT = Agent(
     files=FileImport(
         likeness=items.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
     ),
+    transcripts=Transcripts(write=transcript.write, resume="codex resume"),
 )

@@ -13,15 +13,15 @@ from typing import Any
 import orjson
 
 from scoring.formats import FORMATS
+from webapp.agents import AGENTS
 from webapp.errors import Conflict, Invalid
 from webapp.services.context.assembling import Context
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
 from webapp.services.transfer.own_format import OwnFormat
-from webapp.services.transfer.transcripts_out import claude_rows, codex_rows
+from webapp.services.transfer.transcripts_out import view_of
 
-TRANSCRIPTS = {"claude-code": claude_rows, "codex": codex_rows}
-AGENTS = {"claude-code": "Claude Code", "codex": "Codex"}
+TRANSCRIPTS = {a.source: a.transcripts for a in AGENTS.values() if a.transcripts is not None}
 NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 
 
@@ -45,11 +45,12 @@ class Exporting:
             return f"{stem}.coppice.jsonl", "application/x-ndjson", self._own.lines(row)
         if format in TRANSCRIPTS:
             if row.source != format:
+                label = AGENTS[format].label
                 raise Conflict(
-                    f"a transcript for {AGENTS[format]} can only be made of a session of {AGENTS[format]}; "
-                    f"this one came from {row.source}. Export it as a message list (openai, anthropic, gemini)"
+                    f"a transcript for {label} can only be made of a session of {label}; this one came from "
+                    f"{row.source}. Export it as a message list ({', '.join(FORMATS)})"
                 )
-            name, lines = TRANSCRIPTS[format](self._store, row, self._desk.clock())
+            name, lines = TRANSCRIPTS[format].write(view_of(self._store, row, self._desk.clock()))
             return name, "application/x-ndjson", lines
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")

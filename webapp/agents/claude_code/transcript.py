@@ -1,0 +1,105 @@
+"""New transcripts for Claude Code.
+
+The rows are those that arrived, with the new session's id, chained again by uuid and parentUuid. Thinking of earlier
+turns is left out where something was taken away: the newest models refuse it otherwise. A summary is written as the
+agent writes that of its own compaction.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from webapp.agents.view import View, ViewMessage, ViewSummary
+
+
+def write(view: View) -> tuple[str, Iterator[bytes]]:
+    """Return the name and the lines of a transcript."""
+    session = str(uuid.uuid4())
+
+    def lines() -> Iterator[bytes]:
+        parent: str | None = None
+        for place in view.places:
+            if isinstance(place, ViewSummary):
+                rows = _summary_rows(view, place, first=parent is None)
+            else:
+                rows = _message_rows(place, first=parent is None)
+            for data in rows:
+                own = str(uuid.uuid5(uuid.UUID(session), data["uuid"]))
+                data |= {"uuid": own, "parentUuid": parent, "sessionId": session}
+                parent = own
+                yield orjson.dumps(data) + b"\n"
+
+    return f"{session}.jsonl", lines()
+
+
+def _message_rows(message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one message, each with a name for its `uuid`."""
+    replaced = message.replacement is not None
+    for row in message.rows[:1] if replaced else message.rows:
+        data = row.value
+        if data is None or "uuid" not in data:
+            continue
+        content = data.get("message", {}).get("content")
+        if replaced:
+            content = [block for item in message.replaced("anthropic") for block in _blocks(item["content"])]
+        elif isinstance(content, list):
+            blocks = (b for b in content if not (message.is_earlier and _thinks(b)))
+            content = [_block(block, message.results) for block in blocks]
+        if content is not None:
+            if not content:
+                continue
+            data["message"] = {**data["message"], "content": content}
+        if message.results or replaced:
+            data.pop("toolUseResult", None)
+        if data.get("isCompactSummary") is True and not first:
+            _as_reminder(data)
+        data.pop("logicalParentUuid", None)
+        if data.get("isSidechain") is True:
+            data["isSidechain"] = False
+        yield data | {"uuid": row.id}
+
+
+def _summary_rows(view: View, summary: ViewSummary, first: bool) -> Iterator[dict[str, Any]]:
+    """Yield a summary as the agent writes its own: behind a boundary, where the list begins with it."""
+    name = f"summary {summary.number}"
+    facts = {
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": view.cwd,
+        "timestamp": summary.at or view.now,
+    }
+    if first:
+        about = {"trigger": "manual", "preTokens": summary.replaced_tokens}
+        boundary = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted"}
+        yield {**facts, **boundary, "isMeta": False, "compactMetadata": about, "uuid": f"{name} boundary"}
+    said = {"type": "user", "message": {"role": "user", "content": summary.text}, "uuid": name}
+    data = {**facts, **said, "isCompactSummary": True, "isVisibleInTranscriptOnly": True}
+    if not first:
+        _as_reminder(data)
+    yield data
+
+
+def _as_reminder(data: dict[str, Any]) -> None:
+    """Turn a summary behind other rows into a reminder: as a summary it would take those before it away."""
+    data.pop("isCompactSummary", None)
+    data.pop("isVisibleInTranscriptOnly", None)
+    data["isMeta"] = True
+
+
+def _blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _thinks(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") in ("thinking", "redacted_thinking")
+
+
+def _block(block: Any, results: Mapping[str, str]) -> Any:
+    """Return the block, with the text that replaces its output."""
+    if isinstance(block, dict) and block.get("type") == "tool_result" and block.get("tool_use_id") in results:
+        return {**block, "content": results[block["tool_use_id"]]}
+    return block

@@ -1,0 +1,69 @@
+"""The pruned view of a session as an agent writes it into a new transcript, to resume from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from scoring.formats import FORMATS
+from scoring.formats.base import gathered_sources, turns_of
+from scoring.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRow:
+    """An entry of the log as it arrived: its id in the transcript, what it says, its bytes, its time in ISO 8601."""
+
+    id: str
+    message: Message
+    raw: bytes | None
+    at: str | None
+
+    @property
+    def value(self) -> dict[str, Any] | None:
+        """The JSON object that arrived; None where there is none."""
+        try:
+            value = orjson.loads(self.raw) if self.raw else None
+        except orjson.JSONDecodeError:
+            return None
+        return value if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewMessage:
+    """A message of the view. `results` replace outputs, by call id; `replacement` replaces all that it says.
+
+    `is_earlier` says that it is of an earlier turn than the last, in a session from which something was taken.
+    """
+
+    rows: list[ViewRow]
+    results: Mapping[str, str] = field(default_factory=dict)
+    replacement: Message | None = None
+    is_earlier: bool = False
+
+    def replaced(self, wire_format: str) -> list[Any]:
+        """Return what replaces the whole message, as objects of a wire format."""
+        messages = [self.replacement] if self.replacement is not None else []
+        return FORMATS[wire_format].write(turns_of(messages), gathered_sources(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSummary:
+    """A summary of the view, with the tokens that it replaced."""
+
+    number: int
+    text: str
+    replaced_tokens: int
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What stands in a pruned view, in order, and the facts a transcript begins with. `now` is in ISO 8601."""
+
+    cwd: str
+    now: str
+    places: Iterable[ViewMessage | ViewSummary]
