@@ -38,7 +38,7 @@ LEAST_TIMES, MOST_TIMES = 0.3, 3.2
 # Of the mean error of growth: a twentieth of a percent.
 LEAST_GAIN, MOST_MOVES = 0.0005, 8
 Choice = tuple[tuple[str, float], ...]  # (constant, times its value) of those that were moved
-KINDS: Mapping[str, Callable[[Said], str]] = {
+FLAG_VALUES: Mapping[str, Callable[[Said], str]] = {
     "session": lambda call: call.session,
     "project": lambda call: call.project,
     "agent": lambda call: call.agent,
@@ -184,7 +184,7 @@ class Trial:
 
     def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
         """What is said of each group's calls with the constants chosen on the others, and these choices."""
-        group_of = KINDS[kind]
+        group_of = FLAG_VALUES[kind]
         said, choices = list[Said](), list[Choice]()
         for group in dict.fromkeys(map(group_of, self.shipped)):
             choice = self.best(lambda call, group=group: group_of(call) != group)  # type: ignore[misc]
@@ -208,7 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         fit = trial.best(lambda _: True)
         columns = {"as shipped": trial.shipped, "fitted to all": trial.under(fit)}
         choices = list[Choice]()
-        for kind in KINDS:
+        for kind in FLAG_VALUES:
             columns[f"{kind} held out"], chosen = trial.held_out(kind)
             choices += chosen if kind == "session" else []
     table = Table("figure", *columns, box=None)

@@ -101,7 +101,7 @@ def made_up(count: int) -> History:
 def with_contents(history: History) -> History:
     """The same history with contents as messages of real sessions have them, and a question at its end.
 
-    Some twenty marks a message, a third of them named before; nine rows an output, two or three marks each.
+    Some twenty mentions a message, a third of them named before; nine rows an output, two or three mentions each.
     """
     rng = random.Random(3)
     recent: list[str] = ["src/app.py"]
@@ -122,10 +122,10 @@ def _content(rng: random.Random, recent: list[str], is_output: bool) -> Content:
     del recent[2_000:]
     lines = array("Q", (rng.getrandbits(64) for _ in range(rng.randint(2, 24))))
     terms = array("I", {int(20_000 * rng.random() ** 3) for _ in range(50)})
-    marks = len(names) + len(lines)
+    mentions = len(names) + len(lines)
     ends, held = array("I"), array("I")
     for _ in range(rng.randint(4, 40) if is_output else 0):
-        held.extend(sorted({rng.randrange(marks) for _ in range(rng.choice((1, 2, 2, 4)))}))
+        held.extend(sorted({rng.randrange(mentions) for _ in range(rng.choice((1, 2, 2, 4)))}))
         ends.append(len(held))
     count = len(ends)
     chars = array("I", (rng.randint(20, 160) for _ in range(count)))

@@ -25,10 +25,10 @@ from rich.table import Table
 
 from benchmarks.retention import Chat, Counter, Kept, pruned
 from scoring.planning import protection
-from scoring.planning.signals import length, recency, relevance, role
 from scoring.planning.strategies import foresight
 from scoring.planning.strategies.foresight import greedy, offers, worth
 from scoring.settings import FORESIGHT
+from scoring.signals import length, recency, relevance, role
 
 TIMES = (0.7, 1 / 0.7)
 LEAST_GAIN = 0.05  # points of the mean over kinds
@@ -116,13 +116,13 @@ def moved(choice: Choice) -> Iterator[Callable[[list[Chat], int, Counter], Kept]
             continue
         before.append((constant, getattr(constant.home, constant.name)))
         setattr(constant.home, constant.name, _times(before[-1][1], times, constant.most))
-    worth._ROLES = role.of_marks()  # noqa: SLF001 - made at import from what may just have been moved
+    worth._ROLES = role.mention_ratings()  # noqa: SLF001 - made at import from what may just have been moved
     try:
         yield lambda messages, budget, count: pruned(messages, budget, count, settings)
     finally:
         for constant, value in before:
             setattr(constant.home, constant.name, value)
-        worth._ROLES = role.of_marks()  # noqa: SLF001
+        worth._ROLES = role.mention_ratings()  # noqa: SLF001
 
 
 def _with(settings: Any, constant: Constant, times: float) -> Any:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.settings import LIMITS, PRESETS, STRATEGY_NAMES, Settings
+from scoring.signals import SIGNALS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "settings.md"
@@ -105,6 +106,12 @@ def _introduction() -> Iterator[str]:
     yield "and for one session over `PATCH /api/sessions/<id>`."
     yield "A change is checked as a whole: either all of it holds, or each wrong field is named.\n"
     yield f"Presets are complete sets: {', '.join(f'*{name}*' for name in PRESETS)}.\n"
+    yield "| signal | of a message | of a name or line, in *Foresight* |"
+    yield "|---|---|---|"
+    for signal in SIGNALS.values():
+        said = signal.to_dict()
+        yield f"| {said['label']} | {said['meaning']} | {said['in_foresight']} |"
+    yield ""
     yield "Strategy `foresight` reads the weights, those of the task type first; it rates names and lines instead of"
     yield "messages. `roles`, `keywords` and `length_steps` are read by strategy `score` only; where a strategy"
     yield "does not score, the list shows the score that they make."

@@ -1,7 +1,7 @@
 """History: everything known about the messages of a session, computed once per message."""
 
 from scoring.history.content import EMPTY, Content, Rows, content_of
-from scoring.history.content.rows import MARK_CHARS, Row, shorten
+from scoring.history.content.rows import HEADER_CHARS, Row, shorten
 from scoring.history.features import (
     Features,
     analyse,
@@ -14,28 +14,21 @@ from scoring.history.features import (
     with_content,
 )
 from scoring.history.history import History, counter_of, reads_content, reads_keywords, reads_traces
-from scoring.history.mentions import AGENT, ALIKE, HAS_DIGIT, IS_LINE, KINDS, TASK, USER, Marks
+from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, recognise, settings_for, task_type_of
 from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines, read_output, touches_of
 
 __all__ = [
-    "AGENT",
-    "ALIKE",
     "EMPTY",
     "FAILED",
-    "HAS_DIGIT",
-    "IS_LINE",
-    "KINDS",
-    "MARK_CHARS",
+    "HEADER_CHARS",
     "READ",
-    "TASK",
-    "USER",
     "WRITE",
     "Content",
     "Facts",
     "Features",
     "History",
-    "Marks",
+    "Mentions",
     "Row",
     "Rows",
     "Touch",

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scoring.history.features import Features, analyse, needs_rating, rated_again
-from scoring.history.mentions import Marks
+from scoring.history.mentions import Mentions
 from scoring.history.task_recognition import Facts, settings_for
 from scoring.messages import Message
 from scoring.settings import AUTO, FORESIGHT, Settings, lexicon_of
+from scoring.signals import SIGNALS
 from scoring.tokens import FOUR_CHARACTERS, TokenCounter, estimate_message_tokens
 from scoring.units import Units
 
@@ -21,7 +22,8 @@ from scoring.units import Units
 def reads_content(settings: Settings) -> bool:
     """Whether a plan with these settings looks at the contents of messages."""
     known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
-    return settings.strategy == "foresight" or settings.weights["relevance"] > 0 or not known
+    weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
+    return settings.strategy == "foresight" or weighed or not known
 
 
 def reads_traces(settings: Settings) -> bool:
@@ -55,7 +57,7 @@ class History:
         "facts",
         "features",
         "keywords",
-        "marks",
+        "mentions",
         "numbers",
         "own_words",
         "pinned",
@@ -79,7 +81,7 @@ class History:
         self.pinned: set[int] = set()
         self.drop_first: set[int] = set()
         self.units = Units()
-        self.marks = Marks()
+        self.mentions = Mentions()
         self.facts = Facts()
         self.unit_tokens: list[int] = []
         self.summarised = 0
@@ -135,7 +137,7 @@ class History:
         self.unit_tokens += [one.tokens for one in features]
         self.systems += [n for n, one in enumerate(features, first) if one.role == "system"]
         self.own_words += [n for n, one in enumerate(features, first) if one.own_words]
-        join, note, count = self.units.append, self.marks.append, self.facts.add
+        join, note, count = self.units.append, self.mentions.append, self.facts.add
         for one in features:
             note(one.content, one.role)
             count(one)

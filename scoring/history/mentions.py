@@ -1,52 +1,51 @@
-"""Which marks (names and text lines) stand where in a history: what *Foresight* weighs.
+"""The mentions of a history: its names and text lines, which *Foresight* weighs, and the messages that have them.
 
-Marks are numbered as messages come in, so that a plan works on small whole numbers and flat columns. An append takes
-time for its own marks alone.
+Mentions are numbered as messages come in, so that a plan works on small whole numbers and flat columns. An append takes
+time for its own mentions alone.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from copy import copy
 
 from scoring.history.content import Content
 from scoring.history.content.names import has_digit
+from scoring.signals import AGENT, ALIKE, FLAG_VALUES, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
 
-# Who named a mark, and what kind it is: the bits of `Marks.said`.
-AGENT, USER, TOOL, TASK, IS_LINE, HAS_DIGIT = 1, 2, 4, 8, 16, 32
-ALIKE = 64  # it stands in nothing but lines that are alike but for their codes (`Content.alike`)
-KINDS = 128  # how many values those make together
-_ALL = KINDS - 1
+_ALL = FLAG_VALUES - 1
 _NOT_ALIKE = _ALL - ALIKE
 _SPEAKERS = {"assistant": AGENT, "tool": TOOL}
 
 
-class Marks:
-    """Columns over the marks of a history, by number.
+class Mentions:
+    """Columns over the mentions of a history, by number.
 
-    `spelled` is a name as it stands, or the hash of a line; `last` the latest message that has the mark, `count` how
-    many have it, `said` who named it and what it is. `held[i]` are the marks of message i. Read only but for `append`.
+    `spelled` is a name as it is spelled, or the hash of a line; `last` the latest message that has the mention, `count`
+    how many have it, `flags` who named it and what it is (the bits of `scoring.signals`). `held[i]` are the mentions of
+    message i. Only `append` changes them.
     """
 
-    __slots__ = ("_numbers", "_task_seen", "count", "held", "last", "said", "spelled")
+    __slots__ = ("_numbers", "_task_seen", "count", "flags", "held", "last", "spelled")
 
     def __init__(self) -> None:
         self._numbers: dict[str | int, int] = {}
-        self._task_seen = False  # the first message of a user says what it is all about
+        self._task_seen = False  # the first message of a user is the task
         self.spelled: list[str | int] = []
         self.last = array("I")
         self.count = array("I")
-        self.said = bytearray()
+        self.flags = bytearray()
         self.held: list[array[int]] = []
 
     def append(self, content: Content | None, role: str) -> None:
-        """Take the marks of the next message, said by `role`."""
+        """Take the mentions of the next message, said by `role`."""
         who = _SPEAKERS.get(role, USER)
         if role == "user" and not self._task_seen:
             self._task_seen, who = True, USER | TASK
         held = array("I")
         if content is not None:
-            known, alike = len(self.said), content.alike if who == TOOL else None
+            known, alike = len(self.flags), content.alike if who == TOOL else None
             keep = _ALL if alike else _NOT_ALIKE
             if content.names:
                 self._add(content.names.split("\n"), who, held, keep)
@@ -55,33 +54,39 @@ class Marks:
                 self._tell_apart(held, frozenset(alike), known)
         self.held.append(held)
 
+    def snapshot(self) -> Mentions:
+        """Return a copy whose columns over mentions stay as they are while messages are appended."""
+        out = copy(self)
+        out.last, out.count, out.flags = self.last[:], self.count[:], self.flags[:]
+        return out
+
     def _tell_apart(self, held: array[int], alike: frozenset[int], known: int) -> None:
-        """Note which marks of a message with alike lines stand in those alone; the first `known` stood before."""
+        """Flag the mentions that only alike lines of a message have; the first `known` were there before it."""
         for place, number in enumerate(held):
             if place not in alike:
-                self.said[number] &= _NOT_ALIKE
+                self.flags[number] &= _NOT_ALIKE
             elif number >= known:
-                self.said[number] |= ALIKE
+                self.flags[number] |= ALIKE
 
-    def _add(self, marks: Iterable[str | int], who: int, held: array[int], keep: int) -> None:
+    def _add(self, mentions: Iterable[str | int], who: int, held: array[int], keep: int) -> None:
         position, numbers = len(self.held), self._numbers
-        last, count, said = self.last, self.count, self.said
-        for mark in marks:
-            number = numbers.get(mark)
+        last, count, flags = self.last, self.count, self.flags
+        for mention in mentions:
+            number = numbers.get(mention)
             if number is None:
-                number = numbers[mark] = len(said)
-                self.spelled.append(mark)
+                number = numbers[mention] = len(flags)
+                self.spelled.append(mention)
                 last.append(position)
                 count.append(1)
-                said.append(who | _kind(mark))
+                flags.append(who | _kind(mention))
             else:
                 last[number] = position
                 count[number] += 1
-                said[number] = said[number] & keep | who
+                flags[number] = flags[number] & keep | who
             held.append(number)
 
 
-def _kind(mark: str | int) -> int:
-    if isinstance(mark, int):
+def _kind(mention: str | int) -> int:
+    if isinstance(mention, int):
         return IS_LINE
-    return HAS_DIGIT if has_digit(mark) else 0
+    return HAS_DIGIT if has_digit(mention) else 0

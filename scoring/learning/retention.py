@@ -91,6 +91,6 @@ def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
     start = 0
     for line, piece, end in zip(held.lines, held.pieces, held.ends, strict=True):
         if (line, piece) in rows:
-            left.update(names[mark] for mark in held.marks[start:end] if mark < len(names))
+            left.update(names[mention] for mention in held.mentions[start:end] if mention < len(names))
         start = end
     return left

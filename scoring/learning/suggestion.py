@@ -17,12 +17,15 @@ from statistics import fmean, stdev
 from scoring.learning.labels import Case
 from scoring.learning.retention import BUDGETS, mean, retention
 from scoring.settings import LIMITS, Settings, Table
+from scoring.signals import SIGNALS
 
 LEAST_SESSIONS = 3  # on either side: fewer say nothing of chance
 LEAST_GAIN = 0.5  # points of retention
 PRICE = 0.2  # points of retention that doubling or halving one slider has to bring
 FACTORS = (2.0, 1.4)  # one round each
-TRIALS = 21  # sets of weights looked at, at most: two ways a slider and round, and the present ones
+TRIALS = 1 + 2 * len(FACTORS) * len(
+    SIGNALS
+)  # sets of weights tried: two ways a slider and round, and the present
 # Messages planned over in all trials, and then to judge: ten to twenty seconds on a small machine.
 SEARCHING, JUDGING = 150_000, 50_000
 FROM_ZERO = 8.0  # where a slider at 0 is tried
@@ -64,7 +67,7 @@ def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None
         return Suggestion(None, None, None, *counts, why)
     found = search(training, settings, progress)
     now = retention(settings, held_out)
-    if found == dict(settings.weights):
+    if all(settings.weights.get(name) == weight for name, weight in found.items()):
         why = f"no weights near the present ones keep more in the {seen[0]} sessions that were searched"
         return Suggestion(None, mean(now), None, *counts, why)
     then = retention(replace(settings, weights=Table(**found)), held_out)
@@ -105,7 +108,7 @@ def within(cases: Sequence[Case], messages: int) -> list[Case]:
 
 def search(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> dict[str, float]:
     """The weights that keep most in these cases, less the price of moving there; the present ones if none do."""
-    start = dict(settings.weights)
+    start = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
     known: dict[tuple[float, ...], float] = {}
 
     def worth(weights: Mapping[str, float]) -> float:

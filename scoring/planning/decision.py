@@ -7,15 +7,14 @@ strategy choose among them too. All marks are made at heads of units and spread 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from scoring.history import History
 from scoring.planning.protection import Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import are_wanted, run
 from scoring.planning.stages.contract import GONE, LESS, WHOLE
-from scoring.planning.strategies import Choice, Shortening, Strategy, Task, Why
-from scoring.planning.strategies.contract import Cover
+from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
 from scoring.settings import Settings
 
 
@@ -186,7 +185,7 @@ def decide(
     history: History,
     settings: Settings,
     max_tokens: int,
-    strategy: Strategy,
+    choose: Callable[[Task], Choice],
     protection: Protection,
     drop: Collection[int],
 ) -> Decision:
@@ -200,20 +199,20 @@ def decide(
     room = max(0, max_tokens - protection.tokens)
     standing = decision.stage(settings, free, room)
 
-    def choose(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
+    def among(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
         costs = standing.unit_tokens
         total = sum([costs[h] for h in candidates])
         if total <= room:
             decision.mark(candidates)
             return None, room - total
-        choice = strategy(Task(standing, settings, candidates, room, staying))
+        choice = choose(Task(standing, settings, candidates, room, staying))
         return choice, room - choice.tokens
 
-    choice, left = choose(free, room, causes)
+    choice, left = among(free, room, causes)
     if choice is not None:
         decision.take(choice, marked=False)
     elif marked:
-        choice, left = choose(sorted(marked), left, causes.keys() | free)
+        choice, left = among(sorted(marked), left, causes.keys() | free)
         if choice is not None:
             decision.take(choice, marked=True)
     if decision.shortenings:

@@ -19,7 +19,7 @@ from scoring.planning.decision import Decision, decide
 from scoring.planning.protection import REASONS, protect
 from scoring.planning.role_order import mend
 from scoring.planning.score import Scores, score
-from scoring.planning.strategies import RATES, STRATEGIES, Shortening, Why
+from scoring.planning.strategies import STRATEGIES, Shortening, Why
 from scoring.settings import Settings, shown
 
 KEPT, PROTECTED, GOES, SHORTENED = "kept", "protected", "goes", "shortened"
@@ -168,12 +168,12 @@ def plan_prune(
         history = History.of(history, settings=settings)
     _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
     settings = settings_for(settings, history.facts)
-    protection = protect(history, settings, max_tokens, spare, drop)
-    decision = decide(history, settings, max_tokens, STRATEGIES[name], protection, drop)
+    chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
+    decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)
     if decision.changes:  # a plan answers for what it lets go, not for what came in
         mend(decision, wire_format)
     if (scores := decision.scores) is None:
-        rate = RATES.get(name)
+        rate = chosen.rate
         scores = rate(history, settings, protection.causes) if rate else score(history, settings)
     return _plan(decision, scores, name)
 

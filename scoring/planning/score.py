@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scoring.history import History
-from scoring.planning.signals import SIGNALS
 from scoring.settings import Settings
+from scoring.signals import SIGNALS
 
 HIGHEST = 100.0
 
@@ -26,7 +26,7 @@ class Scores:
 
 def score(history: History, settings: Settings) -> Scores:
     """Score every message of a history."""
-    parts = {name: signal(history, settings) for name, signal in SIGNALS.items()}
+    parts = {name: signal.rate(history, settings) for name, signal in SIGNALS.items()}
     return Scores(weighted_sum(parts, settings.weights, len(history)), parts)
 
 

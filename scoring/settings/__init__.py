@@ -1,5 +1,6 @@
 """Settings: every threshold and weight a person may change, their validation, presets and task types."""
 
+from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
 from scoring.settings.context import ContextSettings
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import Lexicon, lexicon_of
@@ -9,23 +10,24 @@ from scoring.settings.settings import (
     DEFAULT_PRESET,
     FORESIGHT,
     PRESETS,
-    STRATEGY_NAMES,
     Settings,
     preset_of,
 )
-from scoring.settings.task_types import ANY, AUTO, TASK_TYPE_CHOICES
+from scoring.settings.task_types import ANY, AUTO
 from scoring.settings.validation import number, shown
 
 __all__ = [
     "ANY",
     "AUTO",
     "BLUEPRINT",
+    "CHOICES",
     "DEFAULT_PRESET",
     "FORESIGHT",
     "LIMITS",
     "PRESETS",
     "STRATEGY_NAMES",
     "TASK_TYPE_CHOICES",
+    "Choice",
     "ContextSettings",
     "Lexicon",
     "Limit",

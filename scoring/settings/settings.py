@@ -10,7 +10,7 @@ messages are whole numbers. `0` switches a cap or a tail off; `None` for a cap m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
@@ -20,24 +20,8 @@ from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.task_types import ANY, AUTO, DEFAULT_TASK_TYPES, TaskTypes
 from scoring.settings.validation import check_settings
+from scoring.signals import SIGNALS, weights_of
 
-Windows = Literal["current", "blueprint"]
-Counting = Literal["tokenizer", "four_characters"]
-StageOutputs = Literal["off", "shorten", "clear"]
-
-# The names of the selection strategies; `scoring.planning.strategies` holds one file for each.
-STRATEGY_NAMES: tuple[str, ...] = (
-    "foresight",
-    "score",
-    "newest_first",
-    "half_of_turns",
-    "tool_outputs_first",
-    "summarise",
-)
-
-# The signals of the score add up to 100 points.
-SIGNAL_WEIGHTS = Table(recency=35.0, role=25.0, keywords=20.0, length=5.0, relevance=15.0)
-BLUEPRINT_WEIGHTS = Table(recency=40.0, role=30.0, keywords=25.0, length=5.0, relevance=0.0)
 ROLE_RATINGS = Table(system=1.0, user=2 / 3, assistant=1 / 3, tool=1 / 3)
 # Shares are parts of the 25 points that keywords are worth by default.
 KEYWORDS: tuple[KeywordGroup, ...] = (
@@ -77,7 +61,7 @@ class Settings(ContextSettings):
     tokens are counted. Those of the assembled context come from `ContextSettings`.
     """
 
-    weights: Table = SIGNAL_WEIGHTS
+    weights: Table = field(default_factory=lambda: Table(weights_of("Foresight")))
     roles: Table = ROLE_RATINGS
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
     length_steps: tuple[tuple[int, float], ...] = LENGTH_STEPS
@@ -95,11 +79,11 @@ class Settings(ContextSettings):
     minimum_gain_percent: float = 5.0
     stage_duplicates: bool = True
     stage_superseded: bool = True
-    stage_outputs: StageOutputs = "off"
+    stage_outputs: Literal["off", "shorten", "clear"] = "off"
     compaction_buffer_tokens: int = 20_000
     compaction_buffer_percent: float = 10.0
-    windows: Windows = "current"
-    counting: Counting = "tokenizer"
+    windows: Literal["current", "blueprint"] = "current"
+    counting: Literal["tokenizer", "four_characters"] = "tokenizer"
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
@@ -112,9 +96,7 @@ class Settings(ContextSettings):
             InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.
         """
         base = base or cls()
-        values, faults = check_settings(
-            data, {f.name: getattr(base, f.name) for f in fields(base)}, STRATEGY_NAMES
-        )
+        values, faults = check_settings(data, {f.name: getattr(base, f.name) for f in fields(base)})
         if faults:
             raise InvalidSettings(faults)
         return replace(base, **values)
@@ -122,7 +104,7 @@ class Settings(ContextSettings):
     def to_dict(self) -> dict[str, Any]:
         """These settings as JSON-ready data, complete; `from_dict` reads it back to an equal value."""
         out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        out["weights"] = dict(self.weights)
+        out["weights"] = {name: self.weights.get(name, 0.0) for name in SIGNALS}
         out["roles"] = dict(self.roles)
         out["task_types"] = self.task_types.to_dict()
         out["keywords"] = [group.to_dict() for group in self.keywords]
@@ -133,7 +115,7 @@ class Settings(ContextSettings):
 
 FORESIGHT = Settings()
 BLUEPRINT = Settings(
-    weights=BLUEPRINT_WEIGHTS,
+    weights=Table(weights_of("Blueprint")),
     task_type=ANY,
     strategy="score",
     aim_percent=80.0,

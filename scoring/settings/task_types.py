@@ -15,6 +15,7 @@ from typing import Any
 
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
+from scoring.signals import weights_of
 
 # All sessions alike, by the common settings; and each session by what it looks like.
 ANY, AUTO = "any", "auto"
@@ -104,7 +105,7 @@ CHAT = (
 
 
 # A long message counts for more here, and what comes again for less: an order's details are said once, and at length.
-SUPPORT_WEIGHTS = Table(recency=35.0, role=25.0, keywords=10.0, length=1.0, relevance=15.0)
+SUPPORT_WEIGHTS = Table({**weights_of("Foresight"), "keywords": 10.0, "length": 1.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,5 +139,4 @@ TASK_TYPES: Mapping[str, str] = MappingProxyType(
         "chat": "talks, and uses hardly any tool",
     }
 )
-TASK_TYPE_CHOICES: tuple[str, ...] = (ANY, AUTO, *TASK_TYPES)
 DEFAULT_TASK_TYPES = TaskTypes()

@@ -5,47 +5,40 @@ A number is an int or a float that is finite; a bool or a numeral in a string is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 from scoring.errors import Fault
+from scoring.settings.choices import CHOICES
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.ranges import LIMITS, Limit
-from scoring.settings.task_types import TASK_TYPE_CHOICES, Own, TaskTypes
+from scoring.settings.task_types import Own, TaskTypes
+from scoring.signals import SIGNALS
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "windows": ("current", "blueprint"),
-    "counting": ("tokenizer", "four_characters"),
-    "stage_outputs": ("off", "shorten", "clear"),
-    "task_type": TASK_TYPE_CHOICES,
-}
 # More than this is a mistake or an attack, not a list that somebody edits.
 _MOST_GROUPS, _MOST_WORDS, _LONGEST_WORD, _MOST_STEPS = 50, 1_000, 100, 20
 
 
-def check_settings(
-    data: object, base: Mapping[str, Any], strategies: Sequence[str] = ()
-) -> tuple[dict[str, Any], list[Fault]]:
-    """The fields to replace in `base` (all fields by name), and what is wrong with `data`.
+def check_settings(data: object, base: Mapping[str, Any]) -> tuple[dict[str, Any], list[Fault]]:
+    """Return the fields to replace in `base` (all fields by name), and the faults of `data`.
 
-    With faults the fields are worth nothing. `strategies` are the names that `strategy` may take.
+    Where there are faults the fields are not to be used.
     """
     if not isinstance(data, Mapping):
         return {}, [Fault("settings", f"expected an object, got {shown(data)}")]
     faults: list[Fault] = []
     values: dict[str, Any] = {}
-    choices = {**_CHOICES, "strategy": tuple(strategies)}
     for name, value in data.items():
         if name not in base:
             faults.append(Fault(str(name), f"unknown setting; expected one of {', '.join(base)}"))
         elif name == "task_types":
             continue  # at the end, because what a type does not say of its weights the common ones say
-        elif name in choices:
-            values[name] = _choice(name, value, choices[name], faults)
+        elif name in CHOICES:
+            values[name] = _choice(name, value, tuple(CHOICES[name]), faults)
         else:
             values[name] = _check_field(name, value, base[name], faults)
     if "task_types" in data:
@@ -118,13 +111,14 @@ def _table(name: str, value: object, base: Table, faults: list[Fault]) -> Table:
     if not isinstance(value, Mapping):
         faults.append(Fault(name, f"expected an object of numbers, got {shown(value)}"))
         return base
+    kind = name.rpartition(".")[2]
+    known = SIGNALS if kind == "weights" else base
     out = dict(base)
     for key, one in value.items():
-        if key not in base:
-            faults.append(Fault(f"{name}.{key}", f"unknown; expected one of {', '.join(base)}"))
-            continue
-        checked = number(f"{name}.{key}", one, LIMITS[name.rpartition(".")[2]], faults)
-        out[key] = out[key] if checked is None else checked
+        if key not in known:
+            faults.append(Fault(f"{name}.{key}", f"unknown; expected one of {', '.join(known)}"))
+        elif (checked := number(f"{name}.{key}", one, LIMITS[kind], faults)) is not None:
+            out[key] = checked
     return Table(out)
 
 

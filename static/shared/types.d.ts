@@ -305,6 +305,8 @@ export interface SettingsDoc {
   presets: Record<string, Settings>;
   preset: string;
   limits: Record<string, { min?: number; max?: number; step?: number; choices?: string[] }>;
+  signals: { name: string; label: string; meaning: string; in_foresight: string }[];
+  choices: Record<string, { name: string; label: string; meaning: string }[]>;
 }
 
 export interface Suggestion {

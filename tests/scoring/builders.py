@@ -11,12 +11,11 @@ from scoring.history import History
 from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.planning import PrunePlan
 from scoring.settings import ANY, BLUEPRINT, FORESIGHT, Settings
-from scoring.settings.settings import BLUEPRINT_WEIGHTS
 
 SHORT = "plain words"
 # The four signals as a sum, and a fresh tail: of the settings those that are easily foreseen.
 BALANCED = replace(
-    FORESIGHT, weights=BLUEPRINT_WEIGHTS, task_type=ANY, strategy="score", fresh_tail=16,
+    FORESIGHT, weights=BLUEPRINT.weights, task_type=ANY, strategy="score", fresh_tail=16,
     user_words_messages_percent=100.0,
 )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """What one message says, found once and stored: the static half of *Foresight*.
 
-Nothing here looks at another message. A content holds the message's marks (names and text lines), its stems for
-relevance and, for tool outputs, which of their rows carry which marks, so that a plan can shorten an output
+Nothing here looks at another message. A content holds the message's mentions (names and text lines), its stems for
+relevance and, for tool outputs, which of their rows carry which mentions, so that a plan can shorten an output
 without reading it again. Names are kept as they are spelled, so that reasons can name them; lines as 64-bit hashes.
 
 `VERSION` grows when the same text would give another content: what was stored under another version is read as
@@ -36,27 +36,29 @@ class Stems(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The rows of its outputs: row r is piece `pieces[r]` of line `lines[r]`, `chars[r]` characters, with the marks at
-    the positions `marks[ends[r-1]:ends[r]]`.
+    """The rows of a message's outputs.
+
+    Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
+    `mentions[ends[r-1]:ends[r]]`.
     """
 
     lines: array[int]
     pieces: bytes
     chars: array[int]
     ends: array[int]
-    marks: array[int]
+    mentions: array[int]
 
 
 NO_STEMS, NO_ROWS = Stems(array("I"), b""), Rows(array("I"), b"", array("I"), array("I"), array("I"))
 
 
 class Content:
-    """Marks, stems and rows of one message; read only.
+    """Mentions, stems and rows of one message; read only.
 
-    `names` are its names in order, one a line, `lines` the hashes of its text lines; the marks at the positions
+    `names` are its names in order, one a line, `lines` the hashes of its text lines; the mentions at the positions
     0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
-    words. `alike` are the marks that stand in nothing but lines of an output that are alike but for their codes.
-    What was stored is unpacked when it is asked for: of most messages nobody looks at more than the marks.
+    words. `alike` are the mentions that stand in nothing but lines of an output that are alike but for their codes.
+    What was stored is unpacked when it is asked for: of most messages nobody looks at more than the mentions.
     """
 
     __slots__ = ("_alike", "_lines", "_packed", "_rows", "_stems", "asks", "names", "words")
@@ -99,14 +101,14 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, marks = _columns(self._packed, 4, "IBIII")
+                lines, pieces, chars, lengths, mentions = _columns(self._packed, 4, "IBIII")
                 ends = array("I", accumulate(lengths))
-                self._rows = Rows(lines, pieces.tobytes(), chars, ends, marks) if ends else NO_ROWS
+                self._rows = Rows(lines, pieces.tobytes(), chars, ends, mentions) if ends else NO_ROWS
         return self._rows
 
     @property
     def alike(self) -> array[int]:
-        """The positions of the marks that stand in nothing but alike lines, rising."""
+        """The positions of the mentions that stand in nothing but alike lines, rising."""
         if self._alike is None:
             return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
         return self._alike
@@ -139,7 +141,7 @@ class Content:
         lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
         for column in (
             *(self.lines, self.alike, *self.stems),
-            *(rows.lines, rows.pieces, rows.chars, lengths, rows.marks),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions),
         ):
             _write(out, column)
         return bytes(out)
@@ -195,9 +197,9 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
 def _rows(
     outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
 ) -> tuple[Rows, array[int]]:
-    """The rows that carry a mark, as columns: line, piece, characters, end of its marks, and the marks.
+    """The rows that carry a mention, as columns: line, piece, characters, end of its mentions, and the mentions.
 
-    And the marks that only alike lines carry.
+    And the mentions that only alike lines carry.
     """
     lines, pieces, chars = array("I"), bytearray(), array("I")
     ends, held = array("I"), array("I")

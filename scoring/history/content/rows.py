@@ -18,7 +18,7 @@ LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
 GAP = "[…]"
 LEAST_CHARS = 20  # a shorter line says nothing that others do not
 ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS = 8, 2, 80
-MARK_CHARS = 36  # about what the first line of a shortened output takes
+HEADER_CHARS = 36  # about what the first line of a shortened output takes
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")

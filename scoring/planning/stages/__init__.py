@@ -21,13 +21,13 @@ from scoring.planning.strategies.contract import Shortening, Why
 from scoring.settings import Settings
 
 STAGES: Mapping[str, Stage] = {
-    "duplicates": Stage(duplicates.wanted, duplicates.find, duplicates.why, duplicates.told),
-    "superseded": Stage(superseded.wanted, superseded.find, superseded.why, superseded.told),
-    "outputs": Stage(outputs.wanted, outputs.find, outputs.why, outputs.told, sparing=True),
+    "duplicates": duplicates.STAGE,
+    "superseded": superseded.STAGE,
+    "outputs": outputs.STAGE,
 }
 
 # The causes of their reasons, to group by.
-CAUSES = frozenset({duplicates.CAUSE, superseded.CAUSE, outputs.SHORTENED_CAUSE, outputs.CLEARED_CAUSE})
+CAUSES = frozenset(cause for stage in STAGES.values() for cause in stage.causes)
 
 # What has become of a message: whole, with less of it left, or gone.
 State = Callable[[int], str]

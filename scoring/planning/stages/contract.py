@@ -67,11 +67,13 @@ class Ground:
 class Stage:
     """One way to make room before anything is dropped.
 
-    `wanted` says whether the settings ask for it, `find` what it would replace, older messages first; with `sparing`
-    no more than has to be. `why` words the reason for one output, given what has become of the other message and its
-    number; `told` is what the line in its place tells the model.
+    `causes` are those of its reasons. `wanted` tells whether the settings ask for it; `find` yields what it would
+    replace, older messages first, and with `sparing` no more is replaced than has to be. `why` words the reason for one
+    output, given what has become of the other message and its number; `told` is what the line in its place tells the
+    model.
     """
 
+    causes: tuple[str, ...]
     wanted: Callable[[Settings], bool]
     find: Callable[[Ground], Iterator[Cut]]
     why: Callable[[Cut, str, int], Why]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
+from scoring.planning.stages.contract import GONE, LESS, Cut, Ground, Stage
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -44,3 +44,6 @@ def why(cut: Cut, state: str, number: int) -> Why:
 def told(_: Cut) -> str:
     """What the line in its place says."""
     return "the same came again later"
+
+
+STAGE = Stage((CAUSE,), wanted, find, why, told)

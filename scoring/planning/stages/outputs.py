@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.planning.old_outputs import old_outputs
-from scoring.planning.stages.contract import Cut, Ground
+from scoring.planning.stages.contract import Cut, Ground, Stage
 from scoring.planning.strategies.contract import Why
 from scoring.settings import ContextSettings, Settings
 
@@ -41,3 +41,6 @@ def why(cut: Cut, _state: str, _number: int) -> Why:
 def told(_: Cut) -> str:
     """What the line in its place says besides that it was cleared."""
     return ""
+
+
+STAGE = Stage((SHORTENED_CAUSE, CLEARED_CAUSE), wanted, find, why, told, sparing=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from math import ceil
 
-from scoring.history import History, Marks
+from scoring.history import History
 from scoring.messages import Message, ToolResult
 from scoring.planning.stages.contract import Cut
 from scoring.planning.strategies.contract import Shortening
@@ -63,26 +64,16 @@ def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied:
 
     What stands in place of an output is not cut any further, so it has no content.
     """
-    out = History()
-    for name in History.__slots__:
-        setattr(out, name, getattr(history, name))
+    out = copy(history)
     out.tokens, out.unit_tokens, out.features = history.tokens[:], history.unit_tokens[:], history.features[:]
     for position, short in shortened.items():
         out.unit_tokens[history.units.head[position]] -= out.tokens[position] - short.tokens
         out.tokens[position] = short.tokens
         out.features[position] = history.features[position]._replace(tokens=short.tokens, content=None)
-    out.marks = _without(history.marks, emptied)
-    return out
-
-
-def _without(marks: Marks, emptied: Sequence[int]) -> Marks:
-    """The same marks, held by other messages alone."""
-    out = Marks()
-    for name in Marks.__slots__:
-        setattr(out, name, getattr(marks, name))
-    out.held = marks.held[:]
+    out.mentions = copy(history.mentions)
+    out.mentions.held = history.mentions.held[:]
     for position in emptied:
-        out.held[position] = array("I")
+        out.mentions.held[position] = array("I")
     return out
 
 

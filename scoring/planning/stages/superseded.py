@@ -21,7 +21,7 @@ from scoring.history import (
     read_output,
     touches_of,
 )
-from scoring.planning.stages.contract import GONE, LESS, Cut, Ground
+from scoring.planning.stages.contract import GONE, LESS, Cut, Ground, Stage
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -119,3 +119,6 @@ def _answered(
             yield Seen(touch, caller, result, 0)
         elif line:
             yield Seen(touch, position, result, read_output(line).chars)
+
+
+STAGE = Stage((CAUSE,), wanted, find, why, told)

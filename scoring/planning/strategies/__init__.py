@@ -1,33 +1,43 @@
-"""How a plan chooses among what may go: one file a strategy, one line in the table.
+"""The strategies, by which a plan chooses among what may go: one file and one row each.
 
-A strategy gets a `Task` and answers a `Choice`; the law of both is in `task.py`. What is protected, what goes
-first and what the list must hold to be valid is the plan's business, not a strategy's.
+A strategy gets a `Task` and returns a `Choice` (`contract.py`). The plan itself sees to what is protected, what goes
+first and what makes the list valid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 from scoring.history import History
 from scoring.planning.score import Scores
-from scoring.planning.strategies import by_score as score
-from scoring.planning.strategies import foresight, half_turns, newest_first, summarise, tool_outputs_first
+from scoring.planning.strategies import (
+    by_score,
+    foresight,
+    half_turns,
+    newest_first,
+    summarise,
+    tool_outputs_first,
+)
 from scoring.planning.strategies.contract import Choice, Cover, Shortening, Task, Why
 from scoring.settings import Settings
 
-Strategy = Callable[[Task], Choice]
-Rate = Callable[[History, Settings, Collection[int]], Scores]
 
+class Strategy(NamedTuple):
+    """One way to choose. `rate` scores messages where nothing has to go; without it the sum of the signals does."""
+
+    choose: Callable[[Task], Choice]
+    rate: Callable[[History, Settings, Collection[int]], Scores] | None = None
+
+
+# The words for each, by the same name, are in `scoring.settings.choices`.
 STRATEGIES: Mapping[str, Strategy] = {
-    "foresight": foresight.choose,
-    "score": score.choose,
-    "newest_first": newest_first.choose,
-    "half_of_turns": half_turns.choose,
-    "tool_outputs_first": tool_outputs_first.choose,
-    "summarise": summarise.choose,
+    "foresight": Strategy(foresight.choose, foresight.rate),
+    "score": Strategy(by_score.choose),
+    "newest_first": Strategy(newest_first.choose),
+    "half_of_turns": Strategy(half_turns.choose),
+    "tool_outputs_first": Strategy(tool_outputs_first.choose),
+    "summarise": Strategy(summarise.choose),
 }
 
-# How messages are scored where nothing has to go; by the sum of the signals where a strategy is not named here.
-RATES: Mapping[str, Rate] = {"foresight": foresight.rate}
-
-__all__ = ["RATES", "STRATEGIES", "Choice", "Cover", "Rate", "Shortening", "Strategy", "Task", "Why"]
+__all__ = ["STRATEGIES", "Choice", "Cover", "Shortening", "Strategy", "Task", "Why"]

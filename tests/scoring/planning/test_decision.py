@@ -16,7 +16,7 @@ class TestDeciding:
         """The reason is that it fits, not a score."""
         history = history_of([user(), model(), user()])
         protection = protect(history, BLUEPRINT, 100)
-        decision = decide(history, BLUEPRINT, 100, STRATEGIES["score"], protection, ())
+        decision = decide(history, BLUEPRINT, 100, STRATEGIES["score"].choose, protection, ())
         assert bytes(decision.stays) == b"\1\1\1"
         assert decision.why(1) == ("fits", "kept: everything fits")
 
@@ -24,5 +24,5 @@ class TestDeciding:
         """Marks are made at heads and reach every member."""
         history = history_of([calls("1", "2"), user("x" * 400), results("2"), results("1"), user()])
         protection = protect(history, BLUEPRINT, 40)
-        decision = decide(history, BLUEPRINT, 40, STRATEGIES["score"], protection, ())
+        decision = decide(history, BLUEPRINT, 40, STRATEGIES["score"].choose, protection, ())
         assert bytes(decision.stays) == b"\1\0\1\1\1"

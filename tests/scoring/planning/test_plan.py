@@ -223,7 +223,7 @@ positions = st.frozensets(st.integers(0, 24), max_size=4)
 
 @st.composite
 def any_plans(draw: st.DrawFn) -> tuple[list[Message], dict[str, frozenset[int]], PrunePlan]:
-    """A plan over any list, with pins, marks, spared and dropped messages, by any strategy."""
+    """A plan over any list, with pins, mentions, spared and dropped messages, by any strategy."""
     messages = draw(any_messages)
     settings = draw(presets)
     hand = {

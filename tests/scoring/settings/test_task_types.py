@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from scoring.errors import InvalidSettings
-from scoring.settings.settings import BLUEPRINT, FORESIGHT, PRESETS, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, PRESETS, TASK_TYPE_CHOICES, Settings
 from scoring.settings.task_types import (
     DEFAULT_TASK_TYPES,
     NOTHING,
-    TASK_TYPE_CHOICES,
     TASK_TYPES,
     Own,
     TaskTypes,

@@ -24,8 +24,29 @@ class Choices:
 
 
 @answer
+class SignalText:
+    """A signal of the score in words."""
+
+    name: str
+    """Its key in `weights`."""
+    label: str
+    meaning: str
+    in_foresight: str
+    """Its meaning where the strategy *Foresight* is chosen."""
+
+
+@answer
+class ChoiceText:
+    """A value that a field of the settings accepts, in words."""
+
+    name: str
+    label: str
+    meaning: str
+
+
+@answer
 class SettingsDoc:
-    """The settings in force, the presets, and the range of each field."""
+    """The settings in force, the presets, the range of each field, and the words for signals and choices."""
 
     settings: Settings
     defaults: Settings
@@ -34,6 +55,9 @@ class SettingsDoc:
     """The name of the preset that equals the settings, or "custom"."""
     limits: dict[str, Range | Choices]
     """By the name of the field; a dot leads to a field within one."""
+    signals: list[SignalText]
+    choices: dict[str, list[ChoiceText]]
+    """By the name of the field."""
 
 
 @answer

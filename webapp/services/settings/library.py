@@ -8,6 +8,7 @@ from typing import Any
 from scoring.errors import Fault, InvalidSettings
 from scoring.models import ModelLimits, known_models
 from scoring.settings import (
+    CHOICES,
     DEFAULT_PRESET,
     LIMITS,
     PRESETS,
@@ -16,10 +17,19 @@ from scoring.settings import (
     Settings,
     preset_of,
 )
+from scoring.signals import SIGNALS
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
 from webapp.services.session.environment import SETTINGS, Environment
-from webapp.services.settings.answers import Choices, Model, Models, Range, SettingsDoc
+from webapp.services.settings.answers import (
+    Choices,
+    ChoiceText,
+    Model,
+    Models,
+    Range,
+    SettingsDoc,
+    SignalText,
+)
 
 
 class SettingsService:
@@ -29,7 +39,7 @@ class SettingsService:
         self._environment, self._store = environment, environment.store
 
     def get(self) -> SettingsDoc:
-        """Return the settings in force, the defaults, the presets, and the range of each field."""
+        """Return the settings in force, the presets, the range of each field, and the words for signals and choices."""
         settings = self._environment.settings()
         ranges = {
             name: Range(min=one.minimum, max=one.maximum, step=one.step) for name, one in LIMITS.items()
@@ -44,6 +54,11 @@ class SettingsService:
             presets=dict(PRESETS),
             preset=preset_of(settings),
             limits={**ranges, **choices},
+            signals=[SignalText(**signal.to_dict()) for signal in SIGNALS.values()],
+            choices={
+                name: [ChoiceText(**one._asdict()) for one in table.values()]
+                for name, table in CHOICES.items()
+            },
         )
 
     def put(self, data: Mapping[str, Any]) -> SettingsDoc:

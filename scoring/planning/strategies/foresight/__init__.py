@@ -14,8 +14,6 @@ from functools import partial
 from scoring.bulk import no_collection
 from scoring.history import History
 from scoring.planning.score import Scores
-from scoring.planning.signals import length
-from scoring.planning.signals.relevance import relevance
 from scoring.planning.strategies.contract import Choice, Shortening, Task, cut
 from scoring.planning.strategies.foresight.greedy import take_best
 from scoring.planning.strategies.foresight.offers import Offers
@@ -23,6 +21,7 @@ from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
 from scoring.planning.strategies.foresight.worth import Ledger
 from scoring.settings import Settings
+from scoring.signals import length, relevance
 
 # What one unit of raw relevance adds to a rate, by point of its weight.
 RELEVANCE_WORTH = 0.0006 / 15
@@ -42,7 +41,7 @@ def _choose(task: Task) -> Choice:
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
     points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
     whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
-    reasons = Reasons(history.marks, ledger, offers, points, taken, whole)
+    reasons = Reasons(history.mentions, ledger, offers, points, taken, whole)
     explain = reasons.shortened
     shortened = {
         position: Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
@@ -64,11 +63,13 @@ def rate(history: History, settings: Settings, protected: Collection[int]) -> Sc
 
 
 def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
-    weights = settings.weights
-    found = relevance(history) if weights["relevance"] else None
-    relevant = [RELEVANCE_WORTH * weights["relevance"] * one for one in found] if found else None
-    ledger = Ledger(history, weights)
-    return ledger, Offers(history, ledger, relevant, length.power(weights["length"]))
+    weight = settings.weights.get(relevance.SIGNAL.name, 0.0)
+    found = relevance.relevance(history) if weight else None
+    relevant = [RELEVANCE_WORTH * weight * one for one in found] if found else None
+    ledger = Ledger(history, settings)
+    return ledger, Offers(
+        history, ledger, relevant, length.power(settings.weights.get(length.SIGNAL.name, 0.0))
+    )
 
 
 def _cover(ledger: Ledger, offers: Offers, history: History, heads: Collection[int]) -> dict[int, float]:

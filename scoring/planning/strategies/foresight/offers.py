@@ -30,7 +30,7 @@ Cut = tuple[int, int]  # a message and the number of one of its rows
 
 @dataclass(slots=True)
 class Offer:
-    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its marks, and the rows that its outputs are
+    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its mentions, and the rows that its outputs are
     cut to (None: it stays whole). A stale one may have a better form by now.
     """
 
@@ -56,7 +56,7 @@ class Offers:
         self._tokens, self._costs = history.tokens, history.unit_tokens
         self._members = history.units.members
         self._rough = len(history) > 2 * EXACT_UNITS
-        self._marks: dict[int, Iterable[int]] = {}
+        self._mentions: dict[int, Iterable[int]] = {}
         self._outputs: dict[int, Output] = {}
         self._plain: set[int] = set()  # messages that are looked at and have no output to shorten
         self._bonus = self._bonuses(relevant)
@@ -82,14 +82,14 @@ class Offers:
         return head in self._members
 
     def held(self, head: int) -> Iterable[int]:
-        """The marks of a unit, each once."""
+        """The mentions of a unit, each once."""
         members = self._members.get(head)
         if members is None:
             return self._ledger.held[head]
-        known = self._marks.get(head)
+        known = self._mentions.get(head)
         if known is None:
             held = self._ledger.held
-            known = self._marks[head] = array("I", set().union(*[held[p] for p in members]))
+            known = self._mentions[head] = array("I", set().union(*[held[p] for p in members]))
         return known
 
     def whole(self, head: int) -> Offer:
@@ -159,7 +159,7 @@ class Offers:
         chosen: list[Cut] = []
         for _, position, row in rows:
             output = known[position]
-            new = {n for n in output.marks_of(row) if n not in seen}
+            new = {n for n in output.mentions_of(row) if n not in seen}
             add = sum([left[number] for number in new])
             price = output.prices[row]
             if add <= 0.0 or cost + price + outputs > room:
@@ -178,7 +178,7 @@ class Offers:
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
-            if any(left[number] for number in output.marks_of(row)):
+            if any(left[number] for number in output.mentions_of(row)):
                 rows.append((position, row))
             else:
                 saved += output.prices[row]
@@ -197,11 +197,11 @@ class Offers:
             tokens, kept = shortened[position]
             if cost > room.left or tokens + cost >= self._tokens[position]:
                 continue
-            marks = output.marks_of(row)
-            if self._ledger.gain(marks) > NOTHING:
+            mentions = output.mentions_of(row)
+            if self._ledger.gain(mentions) > NOTHING:
                 shortened[position] = tokens + cost, (*kept, output.row(row))
                 room.left -= cost
-                self._ledger.cover(marks, position)
+                self._ledger.cover(mentions, position)
 
     def grow(self, position: int) -> None:
         """Note that a shortened message stays whole after all."""
@@ -224,7 +224,7 @@ class Offers:
                 self._ledger.cover(self._ledger.held[position], position)
                 continue
             for row in rows:
-                self._ledger.cover(output.marks_of(row), position)
+                self._ledger.cover(output.mentions_of(row), position)
             short[position] = cost, tuple([output.row(row) for row in rows])
         return short
 

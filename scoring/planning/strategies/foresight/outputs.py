@@ -1,4 +1,4 @@
-"""One tool output as a plan sees it: its rows, what they cost and which marks they carry.
+"""One tool output as a plan sees it: its rows, what they cost and which mentions they carry.
 
 Made once a plan for an output that is looked at, because the same rows are weighed again whenever others were taken.
 """
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import itemgetter, sub, truediv
 
-from scoring.history import MARK_CHARS, Row, Rows
+from scoring.history import HEADER_CHARS, Row, Rows
 
 # What is reckoned in tokens for the frame of an output, and in characters for each row's break and gap.
-MARK_TOKENS, ROW_CHARS = 5, 5
+HEADER_TOKENS, ROW_CHARS = 5, 5
 NOTHING = 1e-12  # sums of worth differ by less than this from rounding alone
 
 Adding = tuple[float, int, int]  # minus the worth of a row by token, its message, its number
@@ -22,25 +22,25 @@ Adding = tuple[float, int, int]  # minus the worth of a row by token, its messag
 class Output:
     """The rows of one output. `frame` is what it costs without any row, `prices` what each row adds to that."""
 
-    __slots__ = ("_at", "_bounds", "_lines", "_marks", "_pieces", "frame", "prices")
+    __slots__ = ("_at", "_bounds", "_lines", "_mentions", "_pieces", "frame", "prices")
 
     def __init__(self, rows: Rows, held: array[int], per_char: float) -> None:
         self._lines, self._pieces = rows.lines, rows.pieces
         self._bounds = [0, *rows.ends]
         self._at = itemgetter(*self._bounds)
-        self._marks = array("I", map(held.__getitem__, rows.marks))
-        self.frame = MARK_TOKENS + MARK_CHARS * per_char
+        self._mentions = array("I", map(held.__getitem__, rows.mentions))
+        self.frame = HEADER_TOKENS + HEADER_CHARS * per_char
         self.prices = array("d", [(chars + ROW_CHARS) * per_char for chars in rows.chars])
 
     def adding(self, position: int, left: Sequence[float]) -> list[Adding]:
-        """The rows that add something, by what is left of their marks."""
-        upto = self._at([0.0, *accumulate(map(left.__getitem__, self._marks))])
+        """The rows that add something, by what is left of their mentions."""
+        upto = self._at([0.0, *accumulate(map(left.__getitem__, self._mentions))])
         rates = map(truediv, map(sub, upto[1:], upto), self.prices)
         return [(-rate, position, row) for row, rate in enumerate(rates) if rate > NOTHING]
 
-    def marks_of(self, row: int) -> array[int]:
-        """The marks of a row, by number."""
-        return self._marks[self._bounds[row] : self._bounds[row + 1]]
+    def mentions_of(self, row: int) -> array[int]:
+        """The mentions of a row, by number."""
+        return self._mentions[self._bounds[row] : self._bounds[row + 1]]
 
     def row(self, row: int) -> Row:
         """Where a row stands in the text."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
-from scoring.history import AGENT, IS_LINE, TASK, USER, Marks
+from scoring.history import Mentions
 from scoring.planning.strategies.contract import Why
 from scoring.planning.strategies.foresight.greedy import Taken
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.worth import Ledger
+from scoring.signals import AGENT, IS_LINE, TASK, USER
 
 NAMES_SHOWN, NAME_CHARS = 3, 60
 
@@ -34,9 +35,9 @@ class Reasons:
     )
 
     def __init__(
-        self, marks: Marks, ledger: Ledger, offers: Offers, points: Points, taken: Taken, whole: list[int],
+        self, mentions: Mentions, ledger: Ledger, offers: Offers, points: Points, taken: Taken, whole: list[int],
     ) -> None:  # fmt: skip
-        self._spelled, self._ledger, self._offers, self._points = marks.spelled, ledger, offers, points
+        self._spelled, self._ledger, self._offers, self._points = mentions.spelled, ledger, offers, points
         self._taken, self._whole = taken, whole
         self._kept: frozenset[int] | None = None
         self._copies: array[int] | None = None
@@ -65,8 +66,8 @@ class Reasons:
         if not own:
             return Why("room", "kept: it adds nothing that others lack, but there is room for it")
         best = max(own, key=lambda n: (self._ledger.worth[n], -n))
-        if not self._ledger.said[best] & IS_LINE:
-            named = _listed(self._names([best])) + self._by_whom(self._ledger.said[best])
+        if not self._ledger.flags[best] & IS_LINE:
+            named = _listed(self._names([best])) + self._by_whom(self._ledger.flags[best])
             return Why("names", f"kept: {self._alone(best)}names {named}")
         names = self._names(own)
         if names:
@@ -75,7 +76,7 @@ class Reasons:
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
     def _alone(self, number: int) -> str:
-        """How alone the kept message is with a mark: what stands before "names"."""
+        """How alone the kept message is with a mention: what stands before "names"."""
         if self._ledger.count[number] == 1:
             return "the only message that "
         return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
@@ -107,7 +108,7 @@ class Reasons:
         return self._offers.bonus(head) * 2 > self._taken.rates[head] > 0
 
     def _copies_that_stay(self, number: int) -> int:
-        """In how many messages that stay whole a mark stands; all are counted at the first question."""
+        """In how many messages that stay whole a mention stands; all are counted at the first question."""
         if self._copies is None:
             self._copies = array("I", bytes(4 * len(self._ledger.worth)))
             for position in self._whole:
@@ -116,19 +117,19 @@ class Reasons:
         return self._copies[number]
 
     def _names(self, numbers: Iterable[int]) -> list[str]:
-        """The names among marks, those of most worth first, as reasons show them."""
+        """The names among mentions, those of most worth first, as reasons show them."""
         ledger = self._ledger
         found = sorted(
-            (n for n in numbers if not ledger.said[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)
+            (n for n in numbers if not ledger.flags[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)
         )
         return [_clipped(str(self._spelled[n])) for n in found[:NAMES_SHOWN]]
 
-    def _by_whom(self, said: int) -> str:
-        if said & TASK:
+    def _by_whom(self, flags: int) -> str:
+        if flags & TASK:
             return ", which the task mentions"
-        if said & AGENT:
+        if flags & AGENT:
             return ", which the agent itself named"
-        return ", which the user named" if said & USER else ""
+        return ", which the user named" if flags & USER else ""
 
 
 def _clipped(name: str) -> str:

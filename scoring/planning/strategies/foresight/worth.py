@@ -1,80 +1,82 @@
-"""What every mark of a history is worth, and what is left of it while units are taken.
+"""The worth of every mention of a history, and what is left of it while units are taken.
 
-A mark weighs the weighted mean of its three ratings (recency, role, keywords), sharpened, so that few marks that
-matter outweigh many that hardly do; a text line is worth part of that beside a name, and what stands only in lines
-that are alike but for their codes, as those of a log are, part of that again. Worth is what a mark adds while
-nothing that stays has it; taking one takes that away.
+A mention weighs the weighted mean of its ratings by the signals that rate mentions, sharpened, so that few mentions
+that matter outweigh many that hardly do. A text line is worth part of that beside a name, and a mention that occurs
+only in lines that differ in nothing but codes, as those of a log do, part of that again. Worth is what a mention adds
+while nothing that stays has it; taking one takes that away.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from itertools import repeat
+from operator import add, mul
 
-from scoring.history import ALIKE, IS_LINE, KINDS, History
-from scoring.planning.signals import keywords, recency, role
+from scoring.history import History
+from scoring.settings import Settings
+from scoring.signals import ALIKE, FLAG_VALUES, IS_LINE, SIGNALS, Ratings
 
 SHARPNESS = 2.5
 LINE_WORTH = 0.4
-ALIKE_WORTH = 0.3  # beside a mark of a line that is like no other
+ALIKE_WORTH = 0.3  # beside a mention of a line that is like no other
 
 
 class Ledger:
-    """The marks of one plan, by number.
+    """The mentions of one plan, by number.
 
     `worth` is what each is worth, `left` what is left of that, `holder` the message that stays with it (-1: none).
-    `last`, `count` and `said` are as they were when the plan was made; a history may grow afterwards.
+    `weight` is that of the signals that rate mentions together. `last`, `count` and `flags` stay as they were when the
+    plan was made; a history may grow afterwards.
     """
 
-    __slots__ = ("count", "held", "holder", "last", "left", "said", "size", "worth")
+    __slots__ = ("_ratings", "count", "flags", "held", "holder", "last", "left", "size", "weight", "worth")
 
-    def __init__(self, history: History, weights: Mapping[str, float]) -> None:
-        marks = history.marks
+    def __init__(self, history: History, settings: Settings) -> None:
+        mentions = history.mentions.snapshot()
         self.size = len(history)
-        self.last, self.count, self.said = marks.last[:], marks.count[:], bytes(marks.said)
-        self.held = marks.held
+        self.last, self.count, self.flags = mentions.last, mentions.count, mentions.flags
+        self.held = mentions.held
+        self._ratings: dict[str, Ratings] = {
+            name: signal.ratings(history, mentions, settings)
+            for name, signal in SIGNALS.items()
+            if signal.weighs_mentions and settings.weights.get(name)
+        }
+        weights = [settings.weights[name] for name in self._ratings]
+        self.weight = sum(weights)
         self.worth = self._weigh(weights)
         self.left = self.worth[:]
         self.holder = array("i", b"\xff\xff\xff\xff") * len(self.worth)
 
-    def ratings(self, number: int) -> tuple[float, float, float]:
-        """A mark's ratings (0...1) by recency, role and keywords."""
-        count = min(self.count[number], keywords.MOST_COUNTED)
-        ago = self.size - self.last[number]
-        return ago**-recency.AGE_POWER, _ROLES[self.said[number]], _KEYWORDS[count]
+    def ratings(self, number: int) -> dict[str, float]:
+        """Return a mention's ratings (0...1) by the signals that rate mentions and have a weight."""
+        return {name: table[column[number]] for name, (column, table) in self._ratings.items()}
 
     def gain(self, held: Iterable[int]) -> float:
-        """What marks add to what stays."""
+        """Return what mentions add to what stays."""
         return sum(map(self.left.__getitem__, held))
 
     def cover(self, held: Iterable[int], by: int) -> None:
-        """Note that message `by` stays and has these marks."""
+        """Note that message `by` stays and has these mentions."""
         left, holder = self.left, self.holder
         for number in held:
             if holder[number] < 0:
                 holder[number] = by
                 left[number] = 0.0
 
-    def _weigh(self, weights: Mapping[str, float]) -> array[float]:
-        total = (weights["recency"] + weights["role"] + weights["keywords"]) or 1.0
-        a, b, c = (weights[name] / total for name in ("recency", "role", "keywords"))
-        recent = [a * rating for rating in recency.of_marks(self.size)]
-        spoken = [b * rating for rating in _ROLES]
-        named = [c * rating for rating in _KEYWORDS]
-        kind = [_of_kind(said) for said in range(KINDS)]
-        most = keywords.MOST_COUNTED
-        return array(
-            "d",
-            [
-                kind[said] * (recent[last] + spoken[said] + named[min(most, count)]) ** SHARPNESS
-                for last, count, said in zip(self.last, self.count, self.said, strict=True)
-            ],
-        )
+    def _weigh(self, weights: Sequence[float]) -> array[float]:
+        """Return the worth of every mention; in columns, because a long history has millions of them."""
+        if not weights:
+            return array("d", bytes(8 * len(self.flags)))
+        weighed = [
+            map([weight / self.weight * rating for rating in table].__getitem__, column)
+            for weight, (column, table) in zip(weights, self._ratings.values(), strict=True)
+        ]
+        kinds = map([_of_kind(flags) for flags in range(FLAG_VALUES)].__getitem__, self.flags)
+        return array("d", map(mul, kinds, map(pow, reduce(partial(map, add), weighed), repeat(SHARPNESS))))
 
 
-def _of_kind(said: int) -> float:
-    """What a mark is worth beside a name that stands by itself."""
-    return (LINE_WORTH if said & IS_LINE else 1.0) * (ALIKE_WORTH if said & ALIKE else 1.0)
-
-
-_ROLES, _KEYWORDS = role.of_marks(), keywords.of_marks()
+def _of_kind(flags: int) -> float:
+    """Return what a mention is worth beside a name that stands by itself."""
+    return (LINE_WORTH if flags & IS_LINE else 1.0) * (ALIKE_WORTH if flags & ALIKE else 1.0)

@@ -17,7 +17,7 @@ OUTPUT = "nothing\nFAILED tests/test_parser.py with an error\n\nand the last lin
 
 
 class TestContent:
-    """Marks, stems and rows."""
+    """Mentions, stems and rows."""
 
     def test_has_names_then_lines(self) -> None:
         """Names are spelled, in order; lines are hashes."""
@@ -26,11 +26,11 @@ class TestContent:
         assert list(content.lines) == [line_hash("then read the whole of the text")]
 
     def test_knows_which_rows_carry_what(self) -> None:
-        """Rows without a mark are no rows; positions count names first."""
+        """Rows without a mention are no rows; positions count names first."""
         content = content_of(OUTPUT, [OUTPUT])
         assert list(content.rows.lines) == [1, 3]
         names = content.names.split("\n")
-        first = content.rows.marks[: content.rows.ends[0]]
+        first = content.rows.mentions[: content.rows.ends[0]]
         assert {names[m] for m in first if m < len(names)} == {
             "FAILED",
             "tests/test_parser.py",
@@ -43,7 +43,7 @@ class TestContent:
         text = "\n".join([*log, "and req-0007 was slow"])
         content = content_of(text, [text])
         names = content.names.split("\n")
-        alike = {names[mark] for mark in content.alike if mark < len(names)}
+        alike = {names[mention] for mention in content.alike if mention < len(names)}
         assert alike == {f"req-{n:04d}" for n in range(9)} - {"req-0007"} | {str(n + 4000) for n in range(9)}
         assert len(content.alike) == len(alike) + len(content.lines) - 1
 

@@ -98,7 +98,7 @@ class TestShortening:
     """What is left of an output."""
 
     def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
-        """A mark at the top, and one for each gap."""
+        """A mention at the top, and one for each gap."""
         [short] = shorten([OUTPUT], [Row(2, WHOLE), Row(3, WHOLE), Row(7, WHOLE)])
         assert short.split("\n") == [
             *("[shortened: 3 of 10 lines]", GAP, "line 2 of the output", "line 3 of the output"),
@@ -117,7 +117,7 @@ class TestShortening:
 
     @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))
     def test_is_less_of_the_same(self, lines: list[str], kept: set[int]) -> None:
-        """All that stays stood in the output, in its order, but for marks in brackets."""
+        """All that stays stood in the output, in its order, but for mentions in brackets."""
         output = "\n".join(line.replace("\n", " ") for line in lines)
         count = output.count("\n") + 1
         rows = [

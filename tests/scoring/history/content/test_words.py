@@ -82,7 +82,7 @@ class TestAsking:
         ],
     )
     def test_is_seen(self, text: str) -> None:
-        """A question mark, or a word that asks, in a sentence of words."""
+        """A question mention, or a word that asks, in a sentence of words."""
         assert words_of(text).asks
 
     @pytest.mark.parametrize(

@@ -87,19 +87,19 @@ class TestTheHistory:
     def test_has_the_new_costs_and_is_another(self) -> None:  # X7
         """Of the message and its unit; the history that it was made of stays as it was."""
         history = History.of([*read("1", "a.py"), user()], settings=FORESIGHT)
-        before = (history.tokens[:], history.unit_tokens[:], history.features[:], history.marks.held[:])
+        before = (history.tokens[:], history.unit_tokens[:], history.features[:], history.mentions.held[:])
         after = as_it_stands(history, {1: Shortening(20, lambda m: m)}, [1])
         assert after.tokens[1] == after.features[1].tokens == 20
         assert after.unit_tokens[0] == history.tokens[0] + 20
-        assert (history.tokens, history.unit_tokens, history.features, history.marks.held) == before
+        assert (history.tokens, history.unit_tokens, history.features, history.mentions.held) == before
 
     def test_says_nothing_where_an_output_was_emptied(self) -> None:  # X7, X3
-        """It holds no mark and is not cut further; what is only shortened keeps its marks."""
+        """It holds no mention and is not cut further; what is only shortened keeps its mentions."""
         history = History.of([*read("1", "a.py"), *read("2", "b.py"), user()], settings=FORESIGHT)
         short = {p: Shortening(20, lambda m: m) for p in (1, 3)}
         after = as_it_stands(history, short, [1])
-        assert list(after.marks.held[1]) == []
-        assert list(after.marks.held[3]) == list(history.marks.held[3])
+        assert list(after.mentions.held[1]) == []
+        assert list(after.mentions.held[3]) == list(history.mentions.held[3])
         assert after.features[1].content is None
 
     @given(st.integers(0, 3))
@@ -111,5 +111,5 @@ class TestTheHistory:
             "tokens",
             "unit_tokens",
             "features",
-            "marks",
+            "mentions",
         }

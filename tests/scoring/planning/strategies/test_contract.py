@@ -8,7 +8,7 @@ from scoring.errors import InvalidList
 from scoring.messages import Message, message
 from scoring.planning import strategies as selection
 from scoring.planning.plan import plan_prune
-from scoring.planning.strategies import Choice, Shortening, Task, Why
+from scoring.planning.strategies import Choice, Shortening, Strategy, Task, Why
 from scoring.settings import BLUEPRINT, STRATEGY_NAMES
 from tests.scoring.builders import calls, history_of, results, user
 
@@ -24,9 +24,9 @@ def shorten(task: Task) -> Choice:
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table with strategies of our own."""
-    greedy = {"greedy": lambda task: Choice(task.candidates, 0, lambda head: Why("", ""))}
+    greedy = {"greedy": Strategy(lambda task: Choice(task.candidates, 0, lambda head: Why("", "")))}
     monkeypatch.setattr(selection, "STRATEGIES", {})
-    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"shorten": shorten, **greedy})
+    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"shorten": Strategy(shorten), **greedy})
 
 
 class TestAStrategy:
@@ -51,9 +51,9 @@ class TestAStrategy:
 
 
 class TestTheTable:
-    """The names of strategies."""
+    """The strategies by name."""
 
     def test_has_a_file_for_each_name_in_the_settings(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Settings accept exactly what the table can do."""
+        """Settings accept and describe exactly the strategies of the table."""
         monkeypatch.undo()
         assert set(selection.STRATEGIES) == set(STRATEGY_NAMES)

@@ -9,7 +9,7 @@ import pytest
 from scoring.messages import Message, ToolResult, message
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.planning.strategies import tool_outputs_first
+from scoring.planning.strategies import Strategy, tool_outputs_first
 from scoring.settings import BLUEPRINT, ContextSettings
 from tests.scoring.builders import calls, history_of, model, user
 
@@ -19,7 +19,9 @@ SMALL = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gai
 @pytest.fixture(autouse=True)
 def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategy under its name, whatever the table holds; limits that a small list reaches."""
-    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"tool_outputs_first": tool_outputs_first.choose})
+    monkeypatch.setattr(
+        "scoring.planning.plan.STRATEGIES", {"tool_outputs_first": Strategy(tool_outputs_first.choose)}
+    )
     monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: SMALL))
 
 

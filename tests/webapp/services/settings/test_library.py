@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.errors import InvalidSettings
+from scoring.signals import SIGNALS, Signal
 from tests.webapp.building import heard, managed
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
@@ -43,6 +44,22 @@ class TestSettings:
         document = app.settings.get()
         assert document.limits["fresh_tail"].min == 0
         assert set(document.limits["strategy"].choices) >= {"score", "newest_first"}
+
+    def test_name_every_signal_of_the_table(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One row in the table puts a signal on the settings page, with its words and its weight."""
+        signal = Signal(
+            "novel", "Novel", "what was never said before", lambda history, _: [1.0] * len(history), {}
+        )
+        monkeypatch.setitem(SIGNALS, "novel", signal)  # type: ignore[arg-type]
+        assert app.settings.get().signals[-1].label == "Novel"
+        assert app.settings.put({"weights": {"novel": 30}}).settings.weights["novel"] == 30
+
+    def test_have_words_for_every_choice(self, app: App) -> None:
+        """Each value that a field accepts has a label and a meaning."""
+        document = app.settings.get()
+        for field in ("strategy", "task_type"):
+            assert [one.name for one in document.choices[field]] == document.limits[field].choices
+        assert all(one.label and one.meaning for table in document.choices.values() for one in table)
         assert document.limits["task_type"].choices[:3] == ["any", "auto", "coding"]
         assert "Blueprint" in document.presets
 

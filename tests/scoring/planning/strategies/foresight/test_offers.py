@@ -22,7 +22,7 @@ SAID = [user("utils_b.py"), calls("1"), results("1", text=OUTPUT), model("main.p
 def offers_of(messages: list[Message]) -> tuple[Offers, Ledger, History]:
     """The offers of a history, nothing taken yet."""
     history = History.of(messages, settings=FORESIGHT)
-    ledger = Ledger(history, FORESIGHT.weights)
+    ledger = Ledger(history, FORESIGHT)
     return Offers(history, ledger, None, 0.8), ledger, history
 
 

@@ -11,7 +11,7 @@ TEXT = "main.py\nnothing\nmain.py utils_b"
 
 
 class TestOutput:
-    """Rows, prices and marks."""
+    """Rows, prices and mentions."""
 
     def test_offers_the_rows_that_add_something(self) -> None:
         """By worth a token; what is covered already is no offer."""
@@ -25,5 +25,5 @@ class TestOutput:
     def test_names_marks_by_their_numbers_in_the_history(self) -> None:
         """And rows by their place in the text."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
-        assert (list(output.marks_of(1)), output.row(1)) == ([5, 3], Row(2, 0))
+        assert (list(output.mentions_of(1)), output.row(1)) == ([5, 3], Row(2, 0))
         assert output.prices[1] > output.prices[0] > 0 < output.frame

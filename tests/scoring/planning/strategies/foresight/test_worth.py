@@ -1,4 +1,4 @@
-"""What marks are worth."""
+"""What mentions are worth."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SAID = [
 
 
 class TestLedger:
-    """The marks of one plan."""
+    """The mentions of one plan."""
 
     def test_weighs_the_mean_of_three_ratings_sharpened(self) -> None:  # B18
         """Recency, role and keywords by their weights; a line is worth part of it."""
-        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT.weights)
+        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         for number, kind in ((0, 1.0), (1, 1.0), (2, LINE_WORTH)):
-            recent, spoken, named = ledger.ratings(number)
+            recent, spoken, named = ledger.ratings(number).values()
             blend = (35 * recent + 25 * spoken + 20 * named) / 80
             assert ledger.worth[number] == pytest.approx(kind * blend**SHARPNESS)
 
@@ -36,13 +36,13 @@ class TestLedger:
             model("so"),
         ]
         history = History.of(said, settings=FORESIGHT)
-        ledger = Ledger(history, FORESIGHT.weights)
-        worth = dict(zip(history.marks.spelled, ledger.worth, strict=True))
+        ledger = Ledger(history, FORESIGHT)
+        worth = dict(zip(history.mentions.spelled, ledger.worth, strict=True))
         assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
     def test_gives_each_mark_to_the_first_that_stays(self) -> None:
         """What is covered adds nothing any more."""
-        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT.weights)
+        ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         assert ledger.gain([0, 1]) > 0
         ledger.cover([0], 0)
         ledger.cover([0, 1], 1)

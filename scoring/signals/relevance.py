@@ -1,7 +1,7 @@
-"""Relevance: how near a message is to a short last question, in words.
+"""Relevance: how many words a message shares with a short last question.
 
-BM25 on stems, spread over the neighbours, because evidence lies in passages. Raw sums, not scaled to the best
-message: "yes, go ahead" shares no word that counts with anything, and so counts for nothing.
+BM25 on stems, spread over the neighbours, because evidence lies in passages. The sums are not scaled to the best
+message: "yes, go ahead" shares no telling word with any message, so nothing becomes relevant.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from scoring.history import EMPTY, History
-from scoring.settings import Settings
+from scoring.signals.contract import Messages, Options, Signal
 
 QUESTION_WORDS = 60  # a longer last message is a task, not a question
 # Relevance counts so many times where a question ends a conversation without tools (the next act is to answer from
@@ -24,20 +23,20 @@ K1, B = 1.2, 0.3  # how soon repetition stops counting, and how much long messag
 REACH, LENT = 0.93, 0.4
 
 
-def rate(history: History, settings: Settings) -> list[float]:
-    """The relevance of every message beside the most relevant one; 0 everywhere without weight or question."""
-    found = relevance(history) if settings.weights["relevance"] else None
+def rate(history: Messages, settings: Options) -> list[float]:
+    """Rate each message beside the most relevant one; 0 everywhere without a weight or a question."""
+    found = relevance(history) if settings.weights.get(SIGNAL.name) else None
     top = max(found, default=0.0) if found else 0.0
     return [one / top for one in found] if found and top else [0.0] * len(history)
 
 
-def relevance(history: History) -> list[float] | None:
-    """The raw relevance of every message to the last one; None if that is no short message of a user."""
+def relevance(history: Messages) -> list[float] | None:
+    """Return the raw relevance of each message to the last one; None if that is no short message of a user."""
     last = len(history) - 1
-    asked = (history.features[last].content or EMPTY) if last > 0 and history.roles[last] == "user" else EMPTY
-    if not 0 < asked.words <= QUESTION_WORDS:
+    asked = history.features[last].content if last > 0 and history.roles[last] == "user" else None
+    if asked is None or not 0 < asked.words <= QUESTION_WORDS:
         return None
-    own = _bm25(history, frozenset(asked.stems.codes), last)
+    own = _bm25(history, frozenset(asked.stems[0]), last)
     if own is None:
         return None
     outputs = sum(1 for role in history.roles if role == "tool")
@@ -45,8 +44,8 @@ def relevance(history: History) -> list[float] | None:
     return [scale * (one + LENT * lent) for one, lent in zip(own, spread(own), strict=True)]
 
 
-def _bm25(history: History, asked: frozenset[int], question: int) -> list[float] | None:
-    """What each message scores for the stems that are asked for; None where none of them stands anywhere."""
+def _bm25(history: Messages, asked: frozenset[int], question: int) -> list[float] | None:
+    """Score each message for the stems asked for; None where no message has any of them."""
     hits: dict[int, list[tuple[int, int]]] = {}
     totals = []
     for i, features in enumerate(history.features):
@@ -72,7 +71,7 @@ def _bm25(history: History, asked: frozenset[int], question: int) -> list[float]
 
 
 def spread(scores: Sequence[float]) -> list[float]:
-    """What each message is lent by all others: their scores times REACH to the power of the distance.
+    """Return what each message gets from all others: their scores times REACH to the power of the distance.
 
     Two passes, so the cost does not depend on the reach.
     """
@@ -83,3 +82,14 @@ def spread(scores: Sequence[float]) -> list[float]:
             lent[i] += flow
             flow = (flow + scores[i]) * REACH
     return lent
+
+
+SIGNAL = Signal(
+    "relevance",
+    "Relevance",
+    "words it shares with the last question",
+    rate,
+    weights={"Foresight": 15},
+    reads_content=True,
+    weighs_mentions=False,
+)

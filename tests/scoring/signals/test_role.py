@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scoring.history import AGENT, HAS_DIGIT, IS_LINE, TASK, USER
-from scoring.history.mentions import TOOL
-from scoring.planning.signals.role import of_marks, rate
+from scoring.history import Mentions
 from scoring.settings import BLUEPRINT, Settings
+from scoring.signals import AGENT, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
+from scoring.signals.role import rate, rate_mentions
 from tests.scoring.builders import history_of, in_letters
 
 
@@ -22,12 +22,12 @@ class TestRole:
         assert rate(history_of(in_letters("uct")), settings) == [2 / 3, 1 / 3, 0.9]
 
 
-class TestOfMarks:
+class TestOfMentions:
     """Who named a name."""
 
     def test_puts_the_agents_own_words_and_the_task_first(self) -> None:  # B18
         """Then the user's and codes, then what only tools said."""
-        ratings = of_marks()
+        ratings = rate_mentions(Mentions(), 0).table
         assert ratings[AGENT] == ratings[TASK | USER] == 1.0
         assert ratings[USER] == ratings[TOOL | HAS_DIGIT] == 0.5
         assert ratings[TOOL] == ratings[TOOL | IS_LINE] == 0.25

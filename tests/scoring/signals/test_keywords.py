@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from scoring.planning.signals.keywords import MOST_COUNTED, of_marks, rate
+from scoring.history import Mentions
 from scoring.settings import BLUEPRINT
+from scoring.signals.keywords import MOST_COUNTED, rate, rate_mentions
 from tests.scoring.builders import history_of, user
 
 
@@ -15,12 +16,11 @@ class TestKeywords:
         assert rate(history_of([user("hello"), user("it failed")]), BLUEPRINT) == [0, 15 / 25]
 
 
-class TestOfMarks:
+class TestOfMentions:
     """How often a name comes."""
 
     def test_rises_towards_one(self) -> None:  # B18
         """1/2 for one mention, more for more, up to the most that is counted."""
-        ratings = of_marks()
+        ratings = rate_mentions(Mentions(), 100).table
         assert ratings[1:3] == [1 / 2, 2 / 3]
-        assert len(ratings) == MOST_COUNTED + 1
-        assert ratings[-1] < 1
+        assert ratings[MOST_COUNTED - 1] < ratings[MOST_COUNTED] == ratings[100] < 1

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scoring.planning.signals.length import of_unit, power, rate
 from scoring.settings import BLUEPRINT, Settings
+from scoring.signals.length import of_unit, power, rate
 from tests.scoring.builders import history_of, user
 
 

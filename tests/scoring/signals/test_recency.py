@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.planning.signals.recency import of_marks, rate
+from scoring.history import Mentions
 from scoring.settings import BLUEPRINT
+from scoring.signals.recency import rate, rate_mentions
 from tests.scoring.builders import history_of, in_letters
 
 
@@ -29,12 +30,12 @@ class TestRecency:
         assert rate(history_of(in_letters(letters)), BLUEPRINT) == ratings
 
 
-class TestOfMarks:
+class TestOfMentions:
     """Recency of a name's last mention."""
 
     def test_fades_ever_more_slowly(self) -> None:  # B18
         """1 in the last message; two old mentions still differ."""
-        ratings = of_marks(1_000)
+        ratings = rate_mentions(Mentions(), 1_000).table
         assert ratings[-1] == 1.0
-        assert ratings == sorted(ratings)
+        assert list(ratings) == sorted(ratings)
         assert ratings[-1] - ratings[-2] > ratings[1] - ratings[0] > 0

@@ -6,8 +6,8 @@ import pytest
 
 from scoring.history import History
 from scoring.messages import Message
-from scoring.planning.signals.relevance import rate, relevance, spread
 from scoring.settings import BLUEPRINT, FORESIGHT
+from scoring.signals.relevance import rate, relevance, spread
 from tests.scoring.builders import model, results, user
 
 TALK = [user("the dog is called Biscuit"), model("noted"), *(user(f"rain on day {n}") for n in range(20))]

@@ -1,0 +1,63 @@
+"""Settings that take one of a few named values: the values, with the words that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from scoring.settings.task_types import ANY, AUTO, TASK_TYPES
+
+
+class Choice(NamedTuple):
+    """One value of a setting. `label` names it, `meaning` completes "With this value Coppice …" in a few words."""
+
+    name: str
+    label: str
+    meaning: str
+
+
+def _table(*choices: Choice) -> Mapping[str, Choice]:
+    return MappingProxyType({choice.name: choice for choice in choices})
+
+
+# `scoring.planning.strategies` holds one file and one row for each.
+STRATEGIES = _table(
+    Choice("foresight", "Foresight", "keeps what the agent is likely to name again"),
+    Choice("score", "Lowest score first", "drops the messages with the lowest scores"),
+    Choice("newest_first", "Newest first", "keeps the newest messages"),
+    Choice(
+        "half_of_turns", "Half of the turns", "drops the oldest half of the turns, and half of the rest again"
+    ),
+    Choice(
+        "tool_outputs_first", "Tool outputs first", "clears old tool outputs, then drops the oldest messages"
+    ),
+    Choice("summarise", "Summarise", "replaces the oldest messages by one summary"),
+)
+
+CHOICES: Mapping[str, Mapping[str, Choice]] = MappingProxyType(
+    {
+        "strategy": STRATEGIES,
+        "task_type": _table(
+            Choice(ANY, "Any", "uses the common weights and keywords in all sessions"),
+            Choice(AUTO, "Auto", "recognises the type of each session"),
+            *(Choice(name, name.capitalize(), meaning) for name, meaning in TASK_TYPES.items()),
+        ),
+        "stage_outputs": _table(
+            Choice("off", "Off", "leaves old tool outputs alone"),
+            Choice("shorten", "Shorten", "cuts them to their head, tail and error lines"),
+            Choice("clear", "Clear", "replaces them by one line"),
+        ),
+        "windows": _table(
+            Choice("current", "Current", "uses the context windows of today"),
+            Choice("blueprint", "Blueprint", "uses the windows that Blueprint was written for"),
+        ),
+        "counting": _table(
+            Choice("tokenizer", "Tokenizer", "counts tokens"),
+            Choice("four_characters", "Four characters", "counts four characters as a token"),
+        ),
+    }
+)
+
+STRATEGY_NAMES: tuple[str, ...] = tuple(STRATEGIES)
+TASK_TYPE_CHOICES: tuple[str, ...] = tuple(CHOICES["task_type"])

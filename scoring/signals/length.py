@@ -1,0 +1,42 @@
+"""Length: long messages hold more."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import partial
+
+from scoring.signals.contract import Messages, Options, Signal
+
+HALF_WEIGHT = 1.25
+SHORT = 8
+
+
+def rate(history: Messages, settings: Options) -> list[float]:
+    """Rate each message by the last of the settings' steps that its characters reach, 0 below the first."""
+    bounds = [characters for characters, _ in settings.length_steps]
+    ratings = [0.0, *(rating for _, rating in settings.length_steps)]
+    return [ratings[step] for step in map(partial(bisect_right, bounds), history.chars)]
+
+
+def power(weight: float) -> float:
+    """Return the power (0...1) of its tokens that *Foresight* divides a unit's worth by; 0.8 at a weight of 5.
+
+    At 0 a long message costs no more than a short one; towards 1 worth counts per token.
+    """
+    return weight / (weight + HALF_WEIGHT)
+
+
+def of_unit(tokens: int, weight: float) -> float:
+    """Return the rating of a unit in *Foresight*: 1 up to `SHORT` tokens, less the longer it is."""
+    return float((SHORT / max(SHORT, tokens)) ** power(weight))
+
+
+SIGNAL = Signal(
+    "length",
+    "Length",
+    "long messages, by the steps below",
+    rate,
+    in_foresight="how much its size counts against it",
+    weights={"Foresight": 5, "Blueprint": 5},
+    weighs_mentions=False,
+)
