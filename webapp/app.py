@@ -12,7 +12,7 @@ from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
-from webapp.services.context.memory import Memory
+from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.demo import Demo
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
@@ -51,7 +51,7 @@ class App:
     models: ModelTable
     search: Search
     context: Context
-    memory: Memory
+    memory: MemoryService
     summarising: Summarising
     overflow: Overflow
     automatic: Automatic

@@ -243,7 +243,7 @@ class SearchQuery(Query):
     session: Name | None = None
 
 
-class Proposal(Body):
+class ProposalText(Body):
     """The text of a proposal."""
 
     text: Annotated[str, Field(min_length=1, max_length=4_000)]

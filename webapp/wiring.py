@@ -15,7 +15,7 @@ from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
-from webapp.services.context.memory import Memory
+from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.demo import Demo
 from webapp.services.ingest.following import Following
 from webapp.services.ingest.ingest import Ingest
@@ -56,7 +56,7 @@ def build(config: Config) -> App:
         Sessions(environment, histories),
         Messages(environment, planning),
     )
-    memory = Memory(environment)
+    memory = MemoryService(environment)
     context, own = Context(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
     model = ModelClient(endpoint) if endpoint is not None else None

@@ -125,7 +125,7 @@ def open_search(page: Page, server: Server) -> None:
 
 def open_memory(page: Page, server: Server) -> None:
     """The memory with something in it, one text being edited."""
-    server.app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+    server.app.memory.add("memory", "the parser lives in src/parser.py")
     page.goto(f"{server.url}/memory")
     page.get_by_role("button", name="Edit").click()
     expect(page.get_by_label("The text")).to_be_visible()

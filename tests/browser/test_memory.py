@@ -36,9 +36,7 @@ class TestMemoryPage:
         expect(row).to_have_count(0)
         page.get_by_role("button", name="Undo").click()
         expect(row).to_have_count(1)
-        assert [one["text"] for one in server.app.memory.listed("memory")] == [
-            "the lexer lives in src/lexer.py"
-        ]
+        assert [one.text for one in server.app.memory.listed("memory")] == ["the lexer lives in src/lexer.py"]
 
     def test_keeps_a_message_as_a_learning_with_one_click(self, page: Page, server: Server) -> None:  # M8
         """From the message itself."""
@@ -48,7 +46,7 @@ class TestMemoryPage:
         page.get_by_role("button", name="Keep as a learning").click()
         expect(page.get_by_text("Kept as a learning")).to_be_visible()
         [kept] = server.app.memory.listed("learning")
-        assert kept["session_id"] == session
+        assert kept.session_id == session
 
     def test_proposes_learnings_to_keep_or_dismiss(self, page: Page, server: Server) -> None:  # M8
         """Each with the message it was said in; one click, which can be taken back; new ones come by themselves."""
@@ -65,7 +63,7 @@ class TestMemoryPage:
         expect(page.locator(".hit .snippet")).to_have_text(DECIDED)
         expect(proposed.locator(".proposal")).to_have_count(1)
         [kept] = server.app.memory.listed("learning")
-        assert (kept["text"], kept["session_id"]) == (DECIDED, "s")
+        assert (kept.text, kept.session_id) == (DECIDED, "s")
         expect(proposed.get_by_role("link", name="message 5")).to_have_attribute(
             "href", "/sessions/s?message=5"
         )
@@ -82,12 +80,12 @@ class TestMemoryPage:
         page.get_by_role("tab", name="Summary").click()
         page.get_by_role("button", name="Keep as a learning").click()
         expect(page.locator("learning-proposals").get_by_text("Nothing is proposed.")).to_be_visible()
-        assert [one["text"] for one in server.app.memory.listed("learning")] == [DECIDED]
+        assert [one.text for one in server.app.memory.listed("learning")] == [DECIDED]
 
     def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
         """With a link to where each was said."""
         server.app.sessions.create({"id": "a", "model": "gpt-5"})
-        server.app.memory.add("learning", {"text": "tests first", "session_id": "a"})
+        server.app.memory.add("learning", text="tests first", session_id="a")
         page.goto(f"{server.url}/memory")
         expect(page.get_by_text("No memories yet.")).to_be_visible()
         page.get_by_role("button", name="Learnings").click()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scoring.messages import Message, part_from_dict, part_to_dict
+from scoring.messages import Message, Role, part_from_dict, part_to_dict
 from webapp.store.connection import Connections
 from webapp.store.keys import SHIFT, bounds, key, number
 
@@ -36,7 +36,7 @@ class EntryRow:
     parent: str | None
     group: str | None
     kind: str
-    role: str
+    role: Role
     name: str
     parts: str
     raw: bytes | None
@@ -49,14 +49,14 @@ class EntryRow:
     def message(self) -> Message:
         """The message this entry says, without its wire object."""
         parts = tuple(part_from_dict(part) for part in orjson.loads(self.parts))
-        return Message(self.role, parts, self.name)  # type: ignore[arg-type]
+        return Message(self.role, parts, self.name)
 
 
 class MessageRow(NamedTuple):
     """The derived row of one message. `card` holds what a list shows: preview, calls, tool, media."""
 
     no: int
-    role: str
+    role: Role
     kind: str
     tokens: int
     chars: int

@@ -1,4 +1,4 @@
-"""Memories and learnings, and the summaries of a session."""
+"""Routes of memories and learnings, and of a session's summaries."""
 
 from __future__ import annotations
 
@@ -6,112 +6,121 @@ from typing import Any
 
 from webapp.answers import Ok
 from webapp.app import App
-from webapp.bodies import MemoryChange, MemoryNew, MemoryQuery, Nothing, OverflowWish, Proposal, SummaryWish
+from webapp.bodies import (
+    MemoryChange,
+    MemoryNew,
+    MemoryQuery,
+    Nothing,
+    OverflowWish,
+    ProposalText,
+    SummaryWish,
+)
 from webapp.errors import NotFound
 from webapp.routes.api import shapes, shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
+from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
 
 table = Table("memory")
 
 
 def number(kind: str, text: str) -> int:
-    """The number of a memory in an address.
+    """Return the number of a memory in a path.
 
     Raises:
-        NotFound: it is none.
+        NotFound: it is not a number.
     """
     if text.isdecimal() and text.isascii() and len(text) <= 15:
         return int(text)
     raise NotFound(kind, text)
 
 
-@table.get("/memories", answers=shapes_memory.Memories)
-def list_memories(app: App, query: MemoryQuery) -> Any:
-    """What is remembered across sessions, the latest first; with `q` what holds any of its words."""
-    return {"memories": app.memory.listed("memory", query.q)}
+@table.get("/memories")
+def list_memories(app: App, query: MemoryQuery) -> Memories:
+    """List the memories, the latest first; with `q` those that contain any of its words, best match first."""
+    return Memories(memories=app.memory.listed("memory", query.q))
 
 
-@table.post("/memories", answers=shapes_memory.Memory, status=201, errors=(404,))
-def add_memory(app: App, body: MemoryNew) -> Any:
-    """Remembers a text, or the words of a message."""
-    return app.memory.add("memory", body.given())
+@table.post("/memories", status=201, errors=(404,))
+def add_memory(app: App, body: MemoryNew) -> Memory:
+    """Remember a text, or the words of a message."""
+    return app.memory.add("memory", body.text, body.session_id, body.message_id)
 
 
-@table.get("/memories/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
-def get_memory(app: App, memory_id: str) -> Any:
-    """One memory."""
+@table.get("/memories/<memory_id>", errors=(404,))
+def get_memory(app: App, memory_id: str) -> Memory:
+    """Return one memory."""
     return app.memory.get("memory", number("memory", memory_id))
 
 
-@table.route("PATCH", "/memories/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
-def change_memory(app: App, memory_id: str, body: MemoryChange) -> Any:
-    """Gives a memory another text."""
+@table.route("PATCH", "/memories/<memory_id>", errors=(404,))
+def change_memory(app: App, memory_id: str, body: MemoryChange) -> Memory:
+    """Replace the text of a memory."""
     return app.memory.change("memory", number("memory", memory_id), body.text)
 
 
-@table.route("DELETE", "/memories/<memory_id>", answers=Ok, errors=(404,))
-def delete_memory(app: App, memory_id: str) -> Any:
-    """Forgets a memory."""
+@table.route("DELETE", "/memories/<memory_id>", errors=(404,))
+def delete_memory(app: App, memory_id: str) -> Ok:
+    """Delete a memory."""
     app.memory.delete("memory", number("memory", memory_id))
-    return {"ok": True}
+    return Ok(ok=True)
 
 
-@table.get("/learnings", answers=shapes_memory.Learnings)
-def list_learnings(app: App, query: MemoryQuery) -> Any:
-    """What was learned across sessions, the latest first; with `q` what holds any of its words."""
-    return {"learnings": app.memory.listed("learning", query.q)}
+@table.get("/learnings")
+def list_learnings(app: App, query: MemoryQuery) -> Learnings:
+    """List the learnings, the latest first; with `q` those that contain any of its words, best match first."""
+    return Learnings(learnings=app.memory.listed("learning", query.q))
 
 
-@table.post("/learnings", answers=shapes_memory.Memory, status=201, errors=(404,))
-def add_learning(app: App, body: MemoryNew) -> Any:
-    """Records a learning: a text, or the words of a message."""
-    return app.memory.add("learning", body.given())
+@table.post("/learnings", status=201, errors=(404,))
+def add_learning(app: App, body: MemoryNew) -> Memory:
+    """Record a learning: a text, or the words of a message."""
+    return app.memory.add("learning", body.text, body.session_id, body.message_id)
 
 
-@table.get("/learnings/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
-def get_learning(app: App, memory_id: str) -> Any:
-    """One learning."""
+@table.get("/learnings/<memory_id>", errors=(404,))
+def get_learning(app: App, memory_id: str) -> Memory:
+    """Return one learning."""
     return app.memory.get("learning", number("learning", memory_id))
 
 
-@table.route("PATCH", "/learnings/<memory_id>", answers=shapes_memory.Memory, errors=(404,))
-def change_learning(app: App, memory_id: str, body: MemoryChange) -> Any:
-    """Gives a learning another text."""
+@table.route("PATCH", "/learnings/<memory_id>", errors=(404,))
+def change_learning(app: App, memory_id: str, body: MemoryChange) -> Memory:
+    """Replace the text of a learning."""
     return app.memory.change("learning", number("learning", memory_id), body.text)
 
 
-@table.route("DELETE", "/learnings/<memory_id>", answers=Ok, errors=(404,))
-def delete_learning(app: App, memory_id: str) -> Any:
-    """Forgets a learning."""
+@table.route("DELETE", "/learnings/<memory_id>", errors=(404,))
+def delete_learning(app: App, memory_id: str) -> Ok:
+    """Delete a learning."""
     app.memory.delete("learning", number("learning", memory_id))
-    return {"ok": True}
+    return Ok(ok=True)
 
 
-@table.get("/sessions/<session_id>/proposals", answers=shapes_memory.Proposals, errors=(404,))
-def propose_learnings(app: App, session_id: str) -> Any:
-    """What might be kept of the last turn, if it used tools; nothing is kept before it is posted to `/learnings`."""
-    return {"proposals": app.memory.proposals(session_id)}
+@table.get("/sessions/<session_id>/proposals", errors=(404,))
+def propose_learnings(app: App, session_id: str) -> Proposals:
+    """Propose learnings from the last turn, if it used tools; nothing is kept until it is posted to `/learnings`."""
+    return Proposals(proposals=app.memory.proposals(session_id))
 
 
-@table.get("/proposals", answers=shapes_memory.Proposals)
-def all_proposals(app: App) -> Any:
-    """What might be kept of the last turns of the sessions that were last at work."""
-    return {"proposals": app.memory.proposed()}
+@table.get("/proposals")
+def all_proposals(app: App) -> Proposals:
+    """Propose learnings from the last turns of the most recently active sessions."""
+    return Proposals(proposals=app.memory.proposed())
 
 
-@table.post("/proposals/dismiss", answers=Ok)
-def dismiss_proposal(app: App, body: Proposal) -> Any:
-    """Proposes a text no more, wherever it is said."""
+@table.post("/proposals/dismiss")
+def dismiss_proposal(app: App, body: ProposalText) -> Ok:
+    """Stop proposing a text, whichever session it is said in."""
     app.memory.dismiss(body.text)
-    return {"ok": True}
+    return Ok(ok=True)
 
 
-@table.post("/proposals/again", answers=Ok)
-def propose_again(app: App, body: Proposal) -> Any:
-    """Takes a dismissal back."""
+@table.post("/proposals/again")
+def propose_again(app: App, body: ProposalText) -> Ok:
+    """Undo a dismissal."""
     app.memory.propose_again(body.text)
-    return {"ok": True}
+    return Ok(ok=True)
 
 
 @table.get("/sessions/<session_id>/summaries", answers=shapes_memory.Summaries, errors=(404,))
@@ -143,11 +152,11 @@ def summarize_session(app: App, session_id: str, body: SummaryWish) -> Any:
     return app.background.summarise(session_id, body.wait)
 
 
-@table.post("/sessions/<session_id>/summarize/cancel", answers=Ok, errors=(404,))
-def cancel_summary(app: App, session_id: str, body: Nothing) -> Any:
+@table.post("/sessions/<session_id>/summarize/cancel", errors=(404,))
+def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
     """Gives up the summary that is being made; `ok` says whether there was one."""
     app.sessions.get(session_id)
-    return {"ok": app.background.cancel(session_id)}
+    return Ok(ok=app.background.cancel(session_id))
 
 
 @table.post("/sessions/<session_id>/overflow", answers=shapes.Applied, errors=(404, 409))

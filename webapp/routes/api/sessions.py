@@ -41,15 +41,15 @@ def change_session(app: App, session_id: str, body: SessionChange) -> Any:
     return app.sessions.patch(session_id, body.given())
 
 
-@table.route("DELETE", "/sessions/<session_id>", answers=Ok, errors=(400, 404))
-def delete_session(app: App, session_id: str, query: DeleteQuery) -> Any:
+@table.route("DELETE", "/sessions/<session_id>", errors=(400, 404))
+def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
     """Deletes a session and its log, for good; asks for `?confirm=<id>`."""
     app.sessions.get(session_id)
     if query.confirm != session_id:
         message = f"deleting a session takes its log along; repeat its id as ?confirm={session_id}"
         raise RequestFault(400, "not_confirmed", message, [{"field": "confirm", "message": message}])
     app.sessions.delete(session_id)
-    return {"ok": True}
+    return Ok(ok=True)
 
 
 @table.get("/sessions/<session_id>/stats", answers=shapes.Stats, errors=(404,))

@@ -308,9 +308,3 @@ class Imported(Shape):
     """What became of a file: one entry a session, with what could not be read and where."""
 
     imported: list[Json]
-
-
-class Results(Shape):
-    """Messages found, each with a snippet."""
-
-    results: list[Json]

@@ -7,35 +7,6 @@ from typing import Literal
 from webapp.routes.api.shapes import Json, Shape
 
 
-class Memory(Shape):
-    """One memory or learning, and where it was recorded."""
-
-    id: int
-    text: str
-    session_id: str | None
-    message_id: str | None
-    created_at: str
-    updated_at: str
-
-
-class Memories(Shape):
-    """What is remembered."""
-
-    memories: list[Memory]
-
-
-class Learnings(Shape):
-    """What was learned."""
-
-    learnings: list[Memory]
-
-
-class Proposals(Shape):
-    """What might be kept as learnings: each text with the session and the message it was said in."""
-
-    proposals: list[Json]
-
-
 class Summary(Shape):
     """What stands, or stood, for messages. `level` says who wrote it, `cost` is in US dollars."""
 

@@ -18,6 +18,7 @@ from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
 from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
+from webapp.services.catalog.answers import Results
 
 table = Table("files")
 
@@ -114,9 +115,9 @@ def disposition(filename: str) -> str:
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 
 
-@table.get("/search", answers=shapes.Results, errors=(404,))
-def search_everywhere(app: App, query: SearchQuery) -> Any:
-    """Searches everything ever said, pruned or not, with snippets."""
+@table.get("/search", errors=(404,))
+def search_everywhere(app: App, query: SearchQuery) -> Results:
+    """Search every message of every session, pruned or not, with snippets."""
     return app.search.everywhere(query.q, query.session)
 
 

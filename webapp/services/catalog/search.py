@@ -1,10 +1,11 @@
-"""Finding what was said: in what is out of a session's context, and everywhere."""
+"""Searches messages: those dropped from a session's context, and all of every session."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from webapp.services.catalog.answers import Hit, Results
 from webapp.services.planning.message_pages import Messages
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
@@ -23,7 +24,7 @@ class Search:
         self._store, self._messages = environment.store, messages
 
     def archive(self, session_id: str, q: str | None = None) -> list[dict[str, Any]]:
-        """Messages that are out of the context, newest first; with `q` those that say it. At most 500.
+        """Return at most 500 messages that are not in the context, newest first; with `q` those that match it.
 
         Raises:
             NotFound: there is no such session.
@@ -36,44 +37,44 @@ class Search:
                 nos = [no for no in nos if no in found]
             return self._messages.rows(row, None, nos[:ARCHIVE_ROWS])
 
-    def everywhere(self, q: str | None, session: str | None = None) -> dict[str, Any]:
-        """The best matching messages of all sessions, or of one, each with a snippet; one hit a message.
+    def everywhere(self, q: str | None, session: str | None = None) -> Results:
+        """Return the best matching messages of all sessions, or of one, each once and with a snippet.
 
         Raises:
             NotFound: there is no such session.
         """
         if not q or not q.strip():
-            return {"results": [], "total": 0}
+            return Results(results=[], total=0)
         with self._store.read():
             key = self._store.sessions.get(session).key if session else None
             hits = self._store.words.everywhere(q, key, HITS * 3)
-            results: dict[tuple[int, int], dict[str, Any]] = {}
+            results: dict[tuple[int, int], Hit] = {}
             for owner, seq, no in hits:
                 if (owner, no) not in results and len(results) < HITS:
                     hit = self._hit(owner, seq, no, q)
                     if hit is not None:
                         results[owner, no] = hit
-        return {"results": list(results.values()), "total": len(results)}
+        return Results(results=list(results.values()), total=len(results))
 
-    def _hit(self, owner: int, seq: int, no: int, q: str) -> dict[str, Any] | None:
+    def _hit(self, owner: int, seq: int, no: int, q: str) -> Hit | None:
         row = self._store.sessions.by_key(owner)
         message, entry = self._store.log.message(owner, no), self._store.log.entry(owner, seq)
         if message is None or entry is None or row.deleted_at is not None:
             return None
-        return {
-            "session_id": row.id,
-            "session_title": shown_title(row),
-            "message_id": message.mid,
-            "number": no,
-            "role": message.role,
-            "snippet": snippet(indexed(entry.message), q),
-            "at": iso(message.at),
-            "in_context": message.out_operation is None,
-        }
+        return Hit(
+            session_id=row.id,
+            session_title=shown_title(row),
+            message_id=message.mid,
+            number=no,
+            role=message.role,
+            snippet=snippet(indexed(entry.message), q),
+            at=iso(message.at),
+            in_context=message.out_operation is None,
+        )
 
 
 def snippet(text: str, q: str) -> str:
-    """The place of a text where most of the words are, one line, with … where it was cut."""
+    """Return one line of a text around the first of the words, with … where it was cut."""
     words = [re.escape(word) for word in re.findall(r"\w+", q)]
     flat = text if len(text) < 200_000 else text[:200_000]
     match = re.search(rf"(?<!\w)(?:{'|'.join(words)})", flat, re.IGNORECASE) if words else None

@@ -21,7 +21,7 @@ from scoring.messages import Message, Text
 from scoring.settings import ContextSettings, Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.errors import Invalid
-from webapp.services.context.memory import Memory
+from webapp.services.context.memory import MemoryService
 from webapp.services.context.pruned_view import Said, ViewItem, standing
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import Scale, Totals, session_json
@@ -37,9 +37,9 @@ SPOKEN = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemin
 class Context:
     """The use case of asking for the context."""
 
-    def __init__(self, environment: Environment, memory: Memory | None = None) -> None:
+    def __init__(self, environment: Environment, memory: MemoryService | None = None) -> None:
         self._environment, self._store = environment, environment.store
-        self._memory = memory or Memory(environment)
+        self._memory = memory or MemoryService(environment)
         self._said = Said()
 
     def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """Memories and learnings: kept, edited, searched, and found for the next message of a session.
 
-A learning may be recorded from any message; at the end of a turn that used tools some are proposed, and kept only on a
-click. What is dismissed is not proposed again, wherever it is said. Nothing here changes a session.
+A learning can be recorded from any message. After a turn that used tools some are proposed, and kept only on a click.
+A dismissed text is not proposed again in any session. Nothing here changes a session.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from scoring.assembly import words_for_search
 from scoring.messages import Message
 from scoring.summary import decisions, quoted
 from webapp.errors import Invalid, NotFound
+from webapp.services.context.answers import Memory, Proposal
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
@@ -32,60 +32,64 @@ DISMISSED = "dismissed proposals"  # the setting that holds their digests, the n
 DISMISSED_KEPT = 2_000
 
 
-class Memory:
+class MemoryService:
     """The use cases of memories and learnings. `kind` is "memory" or "learning" throughout."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._store = environment, environment.store
-        self._found: dict[str, tuple[int, list[dict[str, Any]]]] = {}  # by session, at a version of it
+        self._found: dict[str, tuple[int, list[Proposal]]] = {}  # by session, at a version of it
 
-    def listed(self, kind: str, q: str = "") -> list[dict[str, Any]]:
-        """All of a kind, the latest first; with words to look for those that hold any of them, best match first."""
+    def listed(self, kind: str, q: str = "") -> list[Memory]:
+        """Return all of a kind, the latest first; with `q` those that contain any of its words, best match first."""
         rows = self._store.memories.search(kind, [q]) if q.strip() else self._store.memories.all(kind)
-        return [memory_json(row) for row in rows]
+        return [_memory(row) for row in rows]
 
-    def get(self, kind: str, number: int) -> dict[str, Any]:
-        """One of them.
+    def get(self, kind: str, number: int) -> Memory:
+        """Return one.
 
         Raises:
             NotFound: there is none.
         """
-        return memory_json(self._store.memories.get(kind, number))
+        return _memory(self._store.memories.get(kind, number))
 
-    def add(self, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        """A new one from `{text?, session_id?, message_id?}`; without a text the message's own words are kept.
+    def add(
+        self,
+        kind: str,
+        text: str | None = None,
+        session_id: str | None = None,
+        message_id: str | None = None,
+    ) -> Memory:
+        """Keep a text, or without one the words of a message; `session_id` says where it was recorded.
 
         Raises:
             NotFound: there is no such session or message.
             Invalid: there is no text, or it is too long; or a message is named without its session.
         """
-        session_id, mid = data.get("session_id"), data.get("message_id")
-        text = data.get("text")
-        if mid is not None:
+        if message_id is not None:
             if session_id is None:
-                raise Invalid("expected the session of the message with it", "session_id")
-            message = self._message(session_id, mid)
+                raise Invalid("expected the message's session too", "session_id")
+            message = self._message(session_id, message_id)
             text = quoted(message.text)[:LONGEST] if text is None else text
         checked = _checked(text)
         with self._store.write():
             if session_id is not None:
                 self._store.sessions.get(session_id)
-            return memory_json(
-                self._store.memories.add(kind, checked, session_id, mid, self._environment.clock())
+            return _memory(
+                self._store.memories.add(kind, checked, session_id, message_id, self._environment.clock())
             )
 
-    def change(self, kind: str, number: int, text: str) -> dict[str, Any]:
-        """Gives one another text.
+    def change(self, kind: str, number: int, text: str) -> Memory:
+        """Replace the text of one.
 
         Raises:
             NotFound, Invalid: as for `add`.
         """
         checked = _checked(text)
         with self._store.write():
-            return memory_json(self._store.memories.change(kind, number, checked, self._environment.clock()))
+            return _memory(self._store.memories.change(kind, number, checked, self._environment.clock()))
 
     def delete(self, kind: str, number: int) -> None:
-        """Deletes one.
+        """Delete one.
 
         Raises:
             NotFound: there is none.
@@ -94,7 +98,7 @@ class Memory:
             self._store.memories.remove(kind, number)
 
     def relevant(self, message: Message | None) -> tuple[list[str], list[str]]:
-        """Texts of the memories and learnings that share words with a message, best match first, each once."""
+        """Return texts of memories and learnings that share words with a message, best match first, each once."""
         words = words_for_search(message)
         memories = self._store.memories.search(MEMORY, words, FOUND)
         learnings = self._store.memories.search(LEARNING, words, FOUND)
@@ -102,8 +106,8 @@ class Memory:
 
     # -- proposals
 
-    def proposals(self, session_id: str) -> list[dict[str, Any]]:
-        """What might be kept as learnings of the last turn, if it used tools: decisions and refusals in it.
+    def proposals(self, session_id: str) -> list[Proposal]:
+        """Return decisions and refusals of the last turn, if it used tools, that may be kept as learnings.
 
         Raises:
             NotFound: there is no such session.
@@ -111,20 +115,20 @@ class Memory:
         with self._store.read():
             return self._open(self._proposed(self._store.sessions.get(session_id)))
 
-    def proposed(self) -> list[dict[str, Any]]:
-        """What is proposed in the sessions that were last at work, the latest first; each text once."""
+    def proposed(self) -> list[Proposal]:
+        """Return the proposals of the most recently active sessions, the latest first; each text once."""
         with self._store.read():
             rows = self._store.sessions.all()[:SESSIONS_ASKED]
             found = self._open([one for row in rows for one in self._proposed(row)])
         self._found = {row.id: self._found[row.id] for row in rows if row.id in self._found}
-        return list({one["text"]: one for one in reversed(found)}.values())[::-1]
+        return list({one.text: one for one in reversed(found)}.values())[::-1]
 
     def dismiss(self, text: str) -> None:
-        """Proposes this text no more."""
+        """Stop proposing this text."""
         self._put_dismissed([*(one for one in self._dismissed() if one != _digest(text)), _digest(text)])
 
     def propose_again(self, text: str) -> None:
-        """Takes a dismissal back."""
+        """Undo a dismissal."""
         self._put_dismissed([one for one in self._dismissed() if one != _digest(text)])
 
     def _dismissed(self) -> list[str]:
@@ -134,16 +138,16 @@ class Memory:
         with self._store.write():
             self._store.small.put_setting(DISMISSED, {"digests": digests[-DISMISSED_KEPT:]})
 
-    def _open(self, proposals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Those that are neither kept nor dismissed yet."""
+    def _open(self, proposals: list[Proposal]) -> list[Proposal]:
+        """Return those that are neither kept nor dismissed yet."""
         if not proposals:
             return []
         kept = {row.text for row in self._store.memories.all(LEARNING)}
         dismissed = set(self._dismissed())
-        return [p for p in proposals if p["text"] not in kept and _digest(p["text"]) not in dismissed]
+        return [p for p in proposals if p.text not in kept and _digest(p.text) not in dismissed]
 
-    def _proposed(self, row: SessionRow) -> list[dict[str, Any]]:
-        """What the last turn of a session proposes, found once for each version of it."""
+    def _proposed(self, row: SessionRow) -> list[Proposal]:
+        """Return the proposals of a session's last turn, found once for each version of it."""
         known = self._found.get(row.id)
         if known is not None and known[0] == row.version:
             return known[1]
@@ -155,10 +159,16 @@ class Memory:
                 said = [(w, text.partition(": ")[2]) for w, text in decisions([message]) if w >= least]
                 found += [(weight, text[:LONGEST], one) for weight, text in said]
         best = sorted(found, key=lambda one: -one[0])[:PROPOSED]
-        session = {"session_id": row.id, "session_title": shown_title(row)}
         proposals = [
-            {"text": text, **session, "message_id": m.mid, "number": m.no, "at": iso(m.at)}
-            for _, text, m in best
+            Proposal(
+                text=text,
+                session_id=row.id,
+                session_title=shown_title(row),
+                message_id=message.mid,
+                number=message.no,
+                at=iso(message.at),
+            )
+            for _, text, message in best
         ]
         self._found[row.id] = row.version, proposals
         return proposals
@@ -189,19 +199,18 @@ def _digest(text: str) -> str:
 
 def _checked(text: object) -> str:
     if not isinstance(text, str) or not text.strip():
-        raise Invalid("expected a text that says something", "text")
+        raise Invalid("expected a text that is not empty", "text")
     if len(text) > LONGEST:
         raise Invalid(f"expected at most {LONGEST:,} characters, got {len(text):,}", "text")
     return text.strip()
 
 
-def memory_json(row: MemoryRow) -> dict[str, Any]:
-    """One memory or learning."""
-    return {
-        "id": row.id,
-        "text": row.text,
-        "session_id": row.session_id,
-        "message_id": row.message_id,
-        "created_at": iso(row.created_at),
-        "updated_at": iso(row.updated_at),
-    }
+def _memory(row: MemoryRow) -> Memory:
+    return Memory(
+        id=row.id,
+        text=row.text,
+        session_id=row.session_id,
+        message_id=row.message_id,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.updated_at),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scoring.messages import Message
+from scoring.messages import Message, Role
 from webapp.agents.records import Entry, Usage
 from webapp.services.session.state import SessionState
 from webapp.services.session.times import to_ms
@@ -28,7 +28,7 @@ class Open:
     no: int
     first_seq: int
     kind: str
-    role: str
+    role: Role
     group: str | None
     at: int | None
     estimate_before: int

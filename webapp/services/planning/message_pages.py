@@ -147,7 +147,7 @@ class Messages:
             [out] = self.rows(row, made, [message.no])
             entries = self._store.log.entries_of(row.key, message)
         out["parts"] = [part for entry in entries for part in orjson.loads(entry.parts)]
-        whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))  # type: ignore[arg-type]
+        whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))
         stand_in = made.view.stand_ins.get(message.no) if out["shortened"] else None
         out["stands"] = [part_to_dict(p) for p in with_stand_in(whole, stand_in).parts] if stand_in else None
         out["entries"] = [{"seq": e.seq, "id": e.id.hex(), "source_id": e.source_id} for e in entries]

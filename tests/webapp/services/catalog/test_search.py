@@ -37,24 +37,24 @@ class TestEverywhere:
         )
         followed(app, user("marmalade elsewhere"), session_id="t")
         app.operations.drop("s", mid(app, "s", 2))
-        found = app.search.everywhere("marmalade")["results"]
-        assert {(r["session_id"], r["number"], r["in_context"]) for r in found} == {
+        found = app.search.everywhere("marmalade").results
+        assert {(r.session_id, r.number, r.in_context) for r in found} == {
             ("s", 2, False),
             ("s", 3, False),
             ("t", 1, True),
         }
-        assert {r["session_id"] for r in app.search.everywhere("marmalade", "t")["results"]} == {"t"}
+        assert {r.session_id for r in app.search.everywhere("marmalade", "t").results} == {"t"}
 
     def test_finds_a_call_by_what_it_says_and_shows_that(self, app: App) -> None:  # X14
         """Not by how JSON spells it: a word that begins a line is a word."""
         followed(app, user("look"), call("c", "Write", '{"content": "jar \\"of\\"\\nplums", "path": "a.md"}'))
-        [found] = app.search.everywhere("plums")["results"]
-        assert found["snippet"] == 'Write jar "of" plums a.md'
-        assert app.search.everywhere("content")["results"] == []
+        [found] = app.search.everywhere("plums").results
+        assert found.snippet == 'Write jar "of" plums a.md'
+        assert app.search.everywhere("content").results == []
 
     def test_says_nothing_to_nothing(self, app: App) -> None:
         """And refuses a session that is not there."""
-        assert app.search.everywhere("  ")["results"] == []
+        assert app.search.everywhere("  ").results == []
         with pytest.raises(NotFound):
             app.search.everywhere("x", "nobody")
 

@@ -132,7 +132,7 @@ class TestDelete:
         events = heard(app)
         app.sessions.delete("s")
         assert [s["id"] for s in app.sessions.list()] == ["t"]
-        assert {r["session_id"] for r in app.search.everywhere("parser")["results"]} == {"t"}
+        assert {r.session_id for r in app.search.everywhere("parser").results} == {"t"}
         assert [e for e in events if isinstance(e, SessionDeleted)] == [
             SessionDeleted("s.agent-x"),
             SessionDeleted("s"),

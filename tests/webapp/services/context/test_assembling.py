@@ -118,7 +118,7 @@ class TestContext:
     def test_of_the_same_state_is_the_same_to_the_byte(self, app: App) -> None:  # P9, C1
         """Pruned, summarised and remembered; asking changes nothing."""
         followed(app, *conversation(12), user("please change the parser"))
-        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        app.memory.add("memory", "the parser lives in src/parser.py")
         app.summarising.summarise("s")
         first, second = (app.context.get("s", "anthropic") for _ in range(2))
         assert orjson.dumps(first["messages"]) == orjson.dumps(second["messages"])

@@ -16,49 +16,49 @@ class TestMemory:
     @pytest.mark.parametrize("kind", ["memory", "learning"])
     def test_are_added_edited_searched_and_deleted(self, app: App, kind: str) -> None:  # M8
         """Each under its number."""
-        made = app.memory.add(kind, {"text": "  the port is 8080 "})
-        assert made["text"] == "the port is 8080"
-        assert app.memory.get(kind, made["id"]) == made
-        changed = app.memory.change(kind, made["id"], "the port is 9090")
+        made = app.memory.add(kind, "  the port is 8080 ")
+        assert made.text == "the port is 8080"
+        assert app.memory.get(kind, made.id) == made
+        changed = app.memory.change(kind, made.id, "the port is 9090")
         assert app.memory.listed(kind, "9090 nothing") == [changed]
         assert app.memory.listed(kind, "8080") == []
-        app.memory.delete(kind, made["id"])
+        app.memory.delete(kind, made.id)
         with pytest.raises(NotFound):
-            app.memory.get(kind, made["id"])
+            app.memory.get(kind, made.id)
 
     def test_are_recorded_from_a_message_with_one_call(self, app: App) -> None:  # M8
         """Its own words, and where they were said."""
         followed(app, user("never deploy on Fridays"))
-        made = app.memory.add("learning", {"session_id": "s", "message_id": mid(app, "s", 1)})
-        assert made["text"] == "never deploy on Fridays"
-        assert (made["session_id"], made["message_id"]) == ("s", mid(app, "s", 1))
+        made = app.memory.add("learning", session_id="s", message_id=mid(app, "s", 1))
+        assert made.text == "never deploy on Fridays"
+        assert (made.session_id, made.message_id) == ("s", mid(app, "s", 1))
 
     @pytest.mark.parametrize("text", ["", "   ", None, "x" * 5_000])
     def test_need_a_text_of_their_own(self, app: App, text: str | None) -> None:
         """That says something, and not too much."""
         with pytest.raises(Invalid):
-            app.memory.add("memory", {"text": text})
+            app.memory.add("memory", text)
 
     def test_refuse_a_place_that_is_not_there(self, app: App) -> None:
         """A session or message that nobody knows."""
         with pytest.raises(NotFound):
-            app.memory.add("memory", {"text": "x", "session_id": "nope"})
+            app.memory.add("memory", text="x", session_id="nope")
         followed(app, user("hi"))
         for text in ({}, {"text": "x"}):
             with pytest.raises(NotFound):
-                app.memory.add("memory", {"session_id": "s", "message_id": "m9-00000000", **text})
-            with pytest.raises(Invalid, match="expected the session of the message"):
-                app.memory.add("memory", {"message_id": mid(app, "s", 1), **text})
+                app.memory.add("memory", session_id="s", message_id="m9-00000000", **text)
+            with pytest.raises(Invalid, match="expected the message's session"):
+                app.memory.add("memory", message_id=mid(app, "s", 1), **text)
         assert app.memory.listed("memory") == []
 
     def test_are_found_for_a_message_by_its_words(self, app: App) -> None:  # M3
         """And nothing for a message without any."""
-        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
-        app.memory.add("learning", {"text": "parser tests need the cache"})
+        app.memory.add("memory", "the parser lives in src/parser.py")
+        app.memory.add("learning", "parser tests need the cache")
         found = app.memory.relevant(user("please fix the parser"))
         assert found == (["the parser lives in src/parser.py"], ["parser tests need the cache"])
         assert app.memory.relevant(Message("user")) == ([], [])
-        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        app.memory.add("memory", "the parser lives in src/parser.py")
         assert app.memory.relevant(user("please fix the parser")) == found
 
 
@@ -73,15 +73,15 @@ class TestProposals:
         words = "Never run the migration twice because it drops the table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words))
         found = app.memory.proposals("s")
-        assert [one["text"] for one in found] == [words]
+        assert [one.text for one in found] == [words]
         assert app.memory.listed("learning") == []
 
     def test_say_which_message_they_come_from(self, app: App) -> None:  # M8
         """By its number and id, with the session's title."""
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         [one] = app.memory.proposals("s")
-        assert (one["session_id"], one["session_title"], one["number"]) == ("s", "go", 4)
-        assert app.messages.one("s", one["message_id"])["number"] == 4
+        assert (one.session_id, one.session_title, one.number) == ("s", "go", 4)
+        assert app.messages.one("s", one.message_id)["number"] == 4
 
     def test_are_no_mere_requests(self, app: App) -> None:  # M8
         """What a user asks for is learned from where it refuses something or says why."""
@@ -90,7 +90,7 @@ class TestProposals:
         assert app.memory.proposals("s") == []
         why = "Never use spaces in the parser because the linter breaks."
         followed(app, user(why), call("c1"), result("c1", "ok"), session_id="t")
-        assert [one["text"] for one in app.memory.proposals("t")] == [why]
+        assert [one.text for one in app.memory.proposals("t")] == [why]
 
     def test_that_are_kept_or_dismissed_are_not_made_again(self, app: App) -> None:  # M8
         """Until a dismissal is taken back."""
@@ -99,14 +99,14 @@ class TestProposals:
         assert app.memory.proposals("s") == app.memory.proposed() == []
         app.memory.propose_again(DECIDED)
         assert len(app.memory.proposals("s")) == 1
-        app.memory.add("learning", {"text": DECIDED})
+        app.memory.add("learning", DECIDED)
         assert app.memory.proposals("s") == app.memory.proposed() == []
 
     def test_of_all_sessions_name_each_text_once(self, app: App) -> None:  # M8
         """Those that were last at work come first; what they say later counts."""
         for name in ("a", "b"):
             followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED), session_id=name)
-        assert [one["text"] for one in app.memory.proposed()] == [DECIDED]
+        assert [one.text for one in app.memory.proposed()] == [DECIDED]
         more = [
             user("more"),
             call("c2"),
@@ -114,7 +114,7 @@ class TestProposals:
             said("Never push on a Friday because it breaks."),
         ]
         app.ingest.append_records("b", entries(*more, start=10))
-        texts = [one["text"] for one in app.memory.proposed()]
+        texts = [one.text for one in app.memory.proposed()]
         assert texts == ["Never push on a Friday because it breaks.", DECIDED]
 
     def test_are_none_of_a_turn_without_tools(self, app: App) -> None:  # M8
@@ -130,7 +130,7 @@ class TestInjection:
         """Under its heading, within what is usable; reading it keeps nothing."""
         session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
         before = app.context.get(session)["messages"]
-        app.memory.add("memory", {"text": "the parser lives in src/parser.py"})
+        app.memory.add("memory", "the parser lives in src/parser.py")
         made = app.context.get(session)
         assert made["messages"][0]["role"] == "system"
         assert made["messages"][0]["content"].startswith(
