@@ -16,10 +16,10 @@ from scoring.messages import Message, ToolCall, ToolResult, message
 from scoring.settings import FORESIGHT, lexicon_of
 from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens
+from webapp.app import App
 from webapp.config import Config
 from webapp.services.ingest.agent_operations import summed_up
 from webapp.store.context import PRUNED
-from webapp.wiring import App
 from webapp.wiring import build as wire
 
 ITEMS, EMERGENCY = 2_000, 10_000

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.plan import LENGTHS, WORDS
+from webapp.app import App
 from webapp.config import Config
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 MODEL = "claude-sonnet-4-5"
 

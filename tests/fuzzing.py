@@ -18,9 +18,10 @@ from typing import Any
 
 from scoring.errors import ScoringError
 from tests.shared import ROOT, shared_files
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import CoppiceError, StoreError
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 LARGEST = 200_000
 ODD: tuple[Any, ...] = (

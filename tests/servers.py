@@ -15,9 +15,9 @@ from typing import Any
 from flask import Flask
 
 from tests.waiting import PATIENCE
+from webapp.app import App
 from webapp.config import Config
 from webapp.serving.server import Running, WerkzeugServer, listen, url_of
-from webapp.wiring import App
 
 LOOPBACK = "127.0.0.1"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from webapp.agents.records import Entry, Usage
-from webapp.wiring import App
+from webapp.app import App
 
 START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -12,8 +12,9 @@ from flask.testing import FlaskClient
 from tests.servers import Server, running_server
 from tests.webapp.promises import PromisesClient
 from webapp import create_app
+from webapp.app import App
 from webapp.config import Config
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ class TestAnswer:
     def test_is_made_from_names_alone(self) -> None:
         """Every one of its fields is given, by name."""
         with pytest.raises(TypeError, match="positional"):
-            Leaf(3)  # type: ignore[misc]
+            Leaf(3)  # type: ignore[call-arg]
         with pytest.raises(TypeError, match="width"):
             Leaf()  # type: ignore[call-arg]
 

@@ -12,9 +12,9 @@ import pytest
 from tests.waiting import PATIENCE
 from tests.webapp.services.ingest.test_following import NAME, Place, row
 from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.app import App
 from webapp.events import MessagesAppended, ProblemReported
 from webapp.watcher import Watcher
-from webapp.wiring import App
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from flask import Flask
 
 from tests.shared import ROOT
 from webapp import create_app
+from webapp.app import App
 from webapp.config import Config
-from webapp.wiring import App
 
 
 class TestCreateApp:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.webapp.building import entry, user
+from webapp.app import App
 from webapp.commands.common import ago_text, counted, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
-from webapp.wiring import App
 
 
 class TestNamingASession:

@@ -13,11 +13,11 @@ from flask import Flask
 
 from tests.servers import Server
 from tests.waiting import PATIENCE, until
+from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, ProblemReported, SessionUpdated, SettingsChanged
 from webapp.live.gateway import LAG_LIMIT, Gateway
 from webapp.live.throttle import RATE
-from webapp.wiring import App
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ class TestFloods:
             assert free.wait(PATIENCE)
             return {"id": "a"}
 
-        gateway.app.sessions.get = read
+        gateway.app.sessions.get = read  # type: ignore[assignment]
         try:
             app.bus.publish(SessionUpdated("a"))
             assert stuck.wait(PATIENCE)
@@ -209,13 +209,13 @@ class TestFloods:
                 raise answer
             return dict(answer)
 
-        gateway.app.sessions.get = read
+        gateway.app.sessions.get = read  # type: ignore[assignment]
         app.bus.publish(SessionUpdated("a"))
         assert visitor.hears("session:updated")[0]["title"] == "at last"
 
     def test_nobody_looks_at_cost_nothing(self, gateway: Gateway, app: App) -> None:
         """No row is read for an empty room."""
-        gateway.app.sessions.get = None
+        gateway.app.sessions.get = None  # type: ignore[assignment]
         for _ in range(10):
             app.bus.publish(SessionUpdated("a"))
         gateway.flush()
@@ -259,7 +259,7 @@ class TestWhatPagesAsk:
 
     def test_never_shows_the_inside(self, visitor: Page, gateway: Gateway) -> None:
         """What nobody foresaw is told as internal."""
-        gateway.app.prunes.plan = None
+        gateway.app.prunes.plan = None  # type: ignore[assignment]
         error = visitor.says("context:plan", {"session_id": "a"})["error"]
         assert error["type"] == "internal"
         assert "NoneType" not in error["message"]

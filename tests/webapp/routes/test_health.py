@@ -6,9 +6,9 @@ import pytest
 from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
+from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, OperationUndone
-from webapp.wiring import App
 
 
 def samples(client: FlaskClient) -> dict[str, float]:

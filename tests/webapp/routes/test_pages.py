@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from webapp import create_app
+from webapp.app import App
 from webapp.config import Config
-from webapp.wiring import App
 
 PAGES = {
     "/": "coppice-overview",

@@ -7,8 +7,8 @@ from pathlib import Path
 import orjson
 
 from tests.webapp.building import conversation, followed, user
+from webapp.app import App
 from webapp.store import Store
-from webapp.wiring import App
 
 
 class TestDump:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import call, conversation, entry, followed, result, said, user
+from webapp.app import App
 from webapp.store.context import PRUNED
-from webapp.wiring import App
 
 # What somebody might do to the database behind our back -> words of the fault that has to be found.
 DAMAGE = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -150,10 +151,10 @@ def failing(route: Route) -> set[int]:
 
 
 def install(flask_app: Flask, routes: list[Route]) -> None:
-    """Serves the document; it is made once."""
-    document = build_document(routes)
+    """Serve the document, which is made when it is first asked for."""
+    document = cache(lambda: build_document(routes))
 
     def openapi() -> Response:
-        return json_response(document)
+        return json_response(document())
 
     flask_app.add_url_rule("/api/openapi.json", "api.openapi", openapi)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webapp.wiring import App
+from webapp.app import App
 
 TALK = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(40)]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from webapp.app import App
 from webapp.routes.api import routes
-from webapp.wiring import App
 
 PROMISED = """
 GET /sessions, POST /sessions, GET /sessions/{}, PATCH /sessions/{}, DELETE /sessions/{}, POST /sessions/{}/messages,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from webapp.wiring import App
+from webapp.app import App
 
 pytestmark = pytest.mark.usefixtures("ids")
 

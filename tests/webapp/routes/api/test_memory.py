@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
-from webapp.wiring import App
+from webapp.app import App
 
 
 @pytest.fixture

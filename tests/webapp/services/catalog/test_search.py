@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import call, conversation, followed, mid, result, user
+from webapp.app import App
 from webapp.errors import NotFound
 from webapp.services.catalog.search import SNIPPET_CHARS, snippet
-from webapp.wiring import App
 
 
 class TestArchive:

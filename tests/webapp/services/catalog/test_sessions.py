@@ -8,9 +8,9 @@ import pytest
 
 from scoring.errors import InvalidSettings
 from tests.webapp.building import conversation, entries, entry, followed, heard, managed, said, user, wire
+from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
-from webapp.wiring import App
 
 
 class TestCreate:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.webapp.building import entry, followed, said, user
 from webapp.agents.records import Usage
-from webapp.wiring import App
+from webapp.app import App
 
 
 class TestTheCost:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, followed, managed, user, wire
+from webapp.app import App
 from webapp.errors import NotFound
-from webapp.wiring import App
 
 
 class TestStatus:

@@ -11,8 +11,8 @@ import pytest
 from scoring.formats import FORMATS, validate
 from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
+from webapp.app import App
 from webapp.errors import Invalid
-from webapp.wiring import App
 
 
 class TestContext:

@@ -6,8 +6,8 @@ import pytest
 
 from scoring.messages import Message
 from tests.webapp.building import call, entries, followed, managed, mid, result, said, user, wire
+from webapp.app import App
 from webapp.errors import Invalid, NotFound
-from webapp.wiring import App
 
 
 class TestMemory:

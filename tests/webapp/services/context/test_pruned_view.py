@@ -9,10 +9,10 @@ import pytest
 from scoring.messages import Text, part_to_dict
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
+from webapp.app import App
 from webapp.services.context.pruned_view import Said, standing
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
-from webapp.wiring import App
 
 
 def there(app: App, session: str) -> Any:

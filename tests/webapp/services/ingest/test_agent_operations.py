@@ -8,9 +8,9 @@ import pytest
 
 from tests.webapp.building import context_numbers, conversation, entry, followed, heard, said, usage
 from webapp.agents.records import Compaction, Record, Rewind
+from webapp.app import App
 from webapp.events import SessionUpdated
 from webapp.services.ingest.agent_operations import turn_id
-from webapp.wiring import App
 
 
 class TestTurn:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.webapp.building import call, conversation, entries, entry, followed, result, said, user
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
-from webapp.wiring import App
+from webapp.app import App
 
 
 class TestDraft:

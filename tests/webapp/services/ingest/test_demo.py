@@ -8,9 +8,9 @@ import pytest
 
 from tests.waiting import PATIENCE
 from tests.webapp.building import heard
+from webapp.app import App
 from webapp.events import MessagesAppended
 from webapp.services.ingest.demo import Demo
-from webapp.wiring import App
 
 
 @pytest.fixture

@@ -18,11 +18,12 @@ from tests.shared import shared_data
 from tests.webapp.agents.opencode.test_decoder import TREE, as_database
 from tests.webapp.building import heard
 from webapp.agents.reading.readers import PORTION_RECORDS
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore
 from webapp.events import ProblemReported
 from webapp.services.ingest.following import Following
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 NAME = "11111111-2222-4333-8444-555555555555"
 

@@ -22,11 +22,12 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.agents.records import Compaction, Meta, Problem, Record, Rewind, Unknown, UsageReport
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict, NotFound
 from webapp.events import MessagesAppended
 from webapp.store.context import AGENT
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 
 class TestRecords:

@@ -8,10 +8,11 @@ import pytest
 
 from scoring.errors import MalformedMessage
 from tests.webapp.building import followed, heard, managed, user, wire
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, Conflict
 from webapp.events import MessagesAppended, SessionCreated
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 
 class TestMessageLists:

@@ -11,8 +11,9 @@ import pytest
 from benchmarks.prediction import sessions
 from tests.shared import shared_data
 from webapp.agents.records import Entry, Record
+from webapp.app import App
 from webapp.config import Config
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 FILES = sessions(shared_data("transcripts"))
 

@@ -9,8 +9,8 @@ import pytest
 from scoring.errors import UnknownFormat
 from tests.webapp.building import said, usage, user
 from webapp.agents.records import Entry, UsageReport
+from webapp.app import App
 from webapp.services.ingest.message_lists import entries_of, ids_of, read_list, session_of
-from webapp.wiring import App
 
 MESSAGES = [user("a"), said("b"), user("a"), said("b")]
 

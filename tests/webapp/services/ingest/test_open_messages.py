@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from scoring.messages import Message, Text
 from tests.webapp.building import entry, followed, said, user
+from webapp.app import App
 from webapp.services.ingest.open_messages import GROUP_REACH, OpenMessages
 from webapp.services.session.state import SessionState
-from webapp.wiring import App
 
 
 def openings(app: App, session: str = "s", estimate: int = 500) -> OpenMessages:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.webapp.building import call, entry, followed, said, usage, user
 from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
+from webapp.app import App
 from webapp.services.ingest.record_batches import (
     BATCH_BYTES,
     BATCH_RECORDS,
@@ -15,7 +16,6 @@ from webapp.services.ingest.record_batches import (
     weight,
     weight_of,
 )
-from webapp.wiring import App
 
 
 class TestBatches:

@@ -8,8 +8,8 @@ import pytest
 
 from scoring.models import ModelLimits, find_model
 from tests.webapp.building import followed
+from webapp.app import App
 from webapp.services.ingest.windows import narrow, widen
-from webapp.wiring import App
 
 WIDE = find_model("claude-opus-4-7")
 

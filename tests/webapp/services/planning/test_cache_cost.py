@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, followed, user
-from webapp.wiring import App
+from webapp.app import App
 
 
 def cache(app: App, model: str) -> dict[str, Any]:

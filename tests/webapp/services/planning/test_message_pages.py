@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, entry, followed, mid, result, user
+from webapp.app import App
 from webapp.errors import Invalid, NotFound
-from webapp.wiring import App
 
 
 def walk(app: App, **by: Any) -> list[int]:

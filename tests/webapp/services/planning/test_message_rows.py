@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import call, conversation, followed, result, user
+from webapp.app import App
 from webapp.services.planning.message_rows import contributions
-from webapp.wiring import App
 
 
 class TestRow:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scoring.planning import CAUSES
 from tests.webapp.building import conversation, followed
+from webapp.app import App
 from webapp.services.planning.plan_groups import LABELS, groups_of
-from webapp.wiring import App
 
 
 class TestGroups:

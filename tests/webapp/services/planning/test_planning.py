@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import call, conversation, entry, followed, result, said, usage, user
+from webapp.app import App
 from webapp.errors import StalePlan
 from webapp.services.planning.planning import PLANS_KEPT, Planning
-from webapp.wiring import App
 
 
 @pytest.fixture

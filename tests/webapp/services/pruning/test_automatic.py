@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import context_numbers, heard, managed, wire
+from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.context.assembling import usable_estimate
@@ -19,7 +20,6 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
-from webapp.wiring import App
 
 WINDOW = 32_768
 

@@ -10,11 +10,11 @@ import pytest
 
 from tests.waiting import PATIENCE, until
 from tests.webapp.building import conversation, entries, followed, heard, managed, said, usage, user, wire
+from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.background import Background, fill_of
 from webapp.services.summaries.summarising import Summarising, Written
-from webapp.wiring import App
 
 
 class Slow:

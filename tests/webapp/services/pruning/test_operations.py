@@ -18,9 +18,9 @@ from tests.webapp.building import (
     user,
     wire,
 )
+from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, OperationUndone
-from webapp.wiring import App
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, user, wire
+from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned
 from webapp.services.context.assembling import usable_estimate
-from webapp.wiring import App
 
 
 class TestOverflow:

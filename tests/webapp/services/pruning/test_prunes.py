@@ -23,9 +23,9 @@ from tests.webapp.building import (
     user,
     wire,
 )
+from webapp.app import App
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
-from webapp.wiring import App
 
 
 class TestPlan:

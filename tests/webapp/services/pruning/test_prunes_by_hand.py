@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
+from webapp.app import App
 from webapp.errors import Conflict, NotFound
-from webapp.wiring import App
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 PLENTY = 10**9

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
-from webapp.wiring import App
+from webapp.app import App
 
 LOG = "".join(f"line {n} of the build\n" for n in range(300))
 FILE = "".join(f"{n:>4} def function_{n}(): ...\n" for n in range(200))

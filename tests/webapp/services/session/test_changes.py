@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.webapp.building import conversation, entry, followed, result
 from webapp.agents.records import Compaction, Rewind
+from webapp.app import App
 from webapp.services.session.changes import Change
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
-from webapp.wiring import App
 
 
 def shorten(app: App, no: int, tokens: int) -> int:

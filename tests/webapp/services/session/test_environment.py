@@ -11,10 +11,11 @@ import pytest
 from scoring.models import ModelLimits
 from scoring.settings import FORESIGHT, Settings
 from tests.webapp.building import managed
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import NotFound
 from webapp.services.session.environment import LOOK_MS, limits_of
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 MODEL = ModelLimits("m", 200_000)
 

@@ -8,9 +8,9 @@ from scoring.models import ModelLimits
 from tests.scoring.builders import BALANCED
 from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
 from webapp.agents.records import Meta
+from webapp.app import App
 from webapp.services.session.environment import SETTLED, limits_of
 from webapp.store.sessions import SessionRow
-from webapp.wiring import App
 
 OPUS = "claude-opus-4-5"
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scoring.tokens import Calibration
 from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
+from webapp.app import App
 from webapp.services.session.gauges import (
     Scale,
     brief_stats,
@@ -20,7 +21,6 @@ from webapp.services.session.gauges import (
     source_label,
 )
 from webapp.services.session.state import SessionState
-from webapp.wiring import App
 
 REGION = st.dictionaries(
     st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),

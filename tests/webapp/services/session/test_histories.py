@@ -8,8 +8,8 @@ import pytest
 
 from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
 from webapp.agents.records import Compaction
+from webapp.app import App
 from webapp.services.session.histories import Histories, SessionHistory
-from webapp.wiring import App
 
 
 def same(app: App, session: str = "s") -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from scoring.history import Features, content_of
 from scoring.messages import Message, Text, ToolResult, part_to_dict
 from tests.webapp.building import conversation, followed
+from webapp.app import App
 from webapp.services.session.replacements import cost, features_with, stand_in, with_stand_in
-from webapp.wiring import App
 
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 

@@ -7,8 +7,8 @@ import orjson
 from scoring.history import Features, analyse
 from scoring.settings import lexicon_of
 from tests.webapp.building import call, followed, result, user
+from webapp.app import App
 from webapp.services.session.stored_messages import read_features, whole
-from webapp.wiring import App
 
 
 class TestReadFeatures:

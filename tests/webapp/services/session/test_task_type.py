@@ -24,8 +24,8 @@ from tests.webapp.building import (
     user,
     wire,
 )
+from webapp.app import App
 from webapp.store.migrations import m003_facts_for_task_types
-from webapp.wiring import App
 
 RULES = (
     "You are a shop's agent. Policy: a customer may cancel an order, or get a refund or an exchange, only if eligible. "

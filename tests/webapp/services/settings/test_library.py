@@ -7,9 +7,9 @@ import pytest
 from scoring.errors import InvalidSettings
 from scoring.signals import SIGNALS, Signal
 from tests.webapp.building import heard, managed
+from webapp.app import App
 from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
-from webapp.wiring import App
 
 
 class TestSettings:

@@ -12,8 +12,8 @@ from scoring.learning.labels import Case
 from tests.shared import shared_files
 from tests.webapp.building import conversation, entries, followed, mid, said, user
 from webapp.agents.records import Rewind
+from webapp.app import App
 from webapp.errors import Conflict, NotFound
-from webapp.wiring import App
 
 TRANSCRIPTS = [
     path for path in shared_files("**/*.jsonl", "transcripts", "claude-code") if path.stat().st_size > 50_000

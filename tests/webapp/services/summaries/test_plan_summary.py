@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from scoring.summary.snapshot import SECTIONS
 from tests.webapp.building import context_numbers, conversation, followed, heard, managed, mid, user, wire
+from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
-from webapp.wiring import App
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 WISH = {"max_tokens": 4_000, "strategy": "summarise"}

@@ -24,10 +24,10 @@ from tests.webapp.building import (
     wire,
 )
 from webapp.agents.records import Compaction
+from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextSummarized
 from webapp.services.summaries.summarising import NOTHING_NEW, Summarising, Written
-from webapp.wiring import App
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 

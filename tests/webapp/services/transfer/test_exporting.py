@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, followed, managed, mid, user, wire
+from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.wiring import App
 
 
 def content(app: App, session: str, name: str) -> Any:

@@ -10,8 +10,8 @@ import pytest
 
 from tests.shared import SHARED, shared_data
 from tests.webapp.building import wire
+from webapp.app import App
 from webapp.errors import Invalid, Malformed
-from webapp.wiring import App
 
 TURNS = [wire("system", "rules"), wire("user", "hi"), wire("assistant", "hello"), wire("user", "bye")]
 

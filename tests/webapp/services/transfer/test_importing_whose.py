@@ -11,9 +11,9 @@ import pytest
 from tests.webapp.agents.opencode.test_decoder import TREE
 from tests.webapp.building import followed, managed, user, wire
 from tests.webapp.services.transfer.test_importing import lines
+from webapp.app import App
 from webapp.errors import Conflict, Malformed
 from webapp.services.transfer.importing import name_in
-from webapp.wiring import App
 
 
 class TestDeleted:

@@ -13,10 +13,11 @@ from typing import Any, Literal
 import pytest
 
 from tests.webapp.building import conversation, followed, user
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Malformed
 from webapp.services.transfer.own_checks import check, fits
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 Records = list[dict[str, Any]]
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tests.webapp.building import conversation, entries, followed, managed, mid, user, wire
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, Malformed
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 
 @pytest.fixture

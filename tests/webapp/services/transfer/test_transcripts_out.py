@@ -14,13 +14,14 @@ from scoring.summary import cut_message
 from scoring.tokens import ESTIMATOR
 from tests.shared import shared_data
 from webapp.agents.codex.items import SUMMARY_PREFIX
+from webapp.app import App
 from webapp.config import Config
 from webapp.services.context.pruned_view import standing
 from webapp.services.session.changes import Change
 from webapp.services.session.replacements import stand_in
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
-from webapp.wiring import App, build
+from webapp.wiring import build
 
 FILES = {
     "claude-code": "claude-code/projects/-src-deep-manifest/a7da*.jsonl",
