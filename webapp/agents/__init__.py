@@ -3,9 +3,16 @@
 Nothing here writes, opens an agent's file for writing, or knows the store. `records` is what all agents speak.
 """
 
-from webapp.agents.claude_code import AGENT as CLAUDE_CODE
-from webapp.agents.codex import AGENT as CODEX
-from webapp.agents.gemini_cli import AGENT as GEMINI_CLI
-from webapp.agents.opencode import AGENT as OPENCODE
+from importlib import import_module
 
-AGENTS = {agent.source: agent for agent in (CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE)}
+from webapp.agents.agent import Agent
+
+# The folders, one an agent; where a row of JSON may be two agents', the first has it.
+FOLDERS = (
+    "claude_code",
+    "codex",
+    "gemini_cli",
+    "opencode",
+)
+_FOUND: tuple[Agent, ...] = tuple(import_module(f"{__name__}.{folder}").AGENT for folder in FOLDERS)
+AGENTS = {agent.source: agent for agent in _FOUND}
