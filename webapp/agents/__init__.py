@@ -13,6 +13,7 @@ FOLDERS = (
     "codex",
     "gemini_cli",
     "opencode",
+    "pi",
 )
 _FOUND: tuple[Agent, ...] = tuple(import_module(f"{__name__}.{folder}").AGENT for folder in FOLDERS)
 AGENTS = {agent.source: agent for agent in _FOUND}

@@ -1,0 +1,250 @@
+"""pi's sessions: a tree of rows, its branches and its compactions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
+from webapp.agents.pi.decoder import Decoder
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
+from webapp.app import App
+from webapp.config import Config
+from webapp.wiring import build
+
+ROOT = SAMPLES / "pi" / "agent" / "sessions"
+GARDEN_ID, FORK_ID = "019b7e10-0000-7000-8000-00000000000a", "019b7e10-0000-7000-8000-00000000000b"
+[GARDEN], [BIRDS] = ROOT.rglob(f"*{GARDEN_ID}.jsonl"), ROOT.rglob("2025*.jsonl")
+
+
+def fed(*rows: dict[str, Any]) -> list[Record]:
+    """Return the records of rows."""
+    decoder = Decoder()
+    return [r for n, row in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(row))]
+
+
+def row(name: str, parent: str | None, text: str, role: str = "user", **more: Any) -> dict[str, Any]:
+    """Return a row with a message."""
+    return {
+        "type": "message",
+        "id": name,
+        "parentId": parent,
+        "message": {"role": role, "content": text, **more},
+    }
+
+
+class TestASession:
+    """The sample: two branches, parallel calls, a compaction, a broken line and half a line."""
+
+    RECORDS = decoded(GARDEN, Decoder())
+
+    def test_gives_what_is_sent(self) -> None:  # X12
+        """An aborted answer and a command that the user kept to themselves are not; extensions' words are reminders."""
+        assert [(who, text[:20]) for who, text in said(self.RECORDS)] == [
+            ("user", "List the beds."), ("assistant", "I look at both."), ("tool", "rose\nthyme"),
+            ("tool", "ls: paths: no such f"), ("assistant", "Two beds: rose and t"),
+            ("user", "Draw a plan of the p"), ("assistant", "A long plan of the p"),
+            ("reminder", "The following is a s"),
+            ("user", "Count the trees inst"), ("assistant", "Four trees."), ("reminder", "Ran `git status`\n```"),
+            ("reminder", "Two tasks are open."), ("reminder", "The conversation his"), ("user", "And the hedge?"),
+            ("assistant", "One hedge."),
+        ]  # fmt: skip
+
+    def test_ties_parallel_calls_and_their_results(self) -> None:  # P4
+        """Each result is a message of its own; the failed one is marked, a picture stays with its result."""
+        entries = of(Entry, self.RECORDS)
+        results = [r for e in entries for r in e.message.results]
+        assert (
+            [c.id for e in entries for c in e.message.calls] == [r.call_id for r in results] == ["c1", "c2"]
+        )
+        assert [(r.is_error, [m.mime for m in r.media]) for r in results] == [
+            (False, ["image/png"]),
+            (True, []),
+        ]
+
+    def test_goes_back_to_another_branch(self) -> None:  # X12
+        """What hangs on an earlier row takes the branch behind that out of the context."""
+        [rewind] = of(Rewind, self.RECORDS)
+        assert rewind.live == ("u0000001", "a0000001", "r0000001", "r0000002", "a0000002")
+        assert (rewind.to_source_id, rewind.source_id) == ("a0000002", "b0000001")
+
+    def test_shows_the_compaction(self) -> None:  # X12
+        """The summary, and behind it what the agent kept."""
+        [compaction] = of(Compaction, self.RECORDS)
+        assert compaction.tokens_before == 1150
+        assert compaction.kept == ("u0000003", "a0000005", "x0000001", "k0000002")
+        summary = self.RECORDS[self.RECORDS.index(compaction) + 1]
+        assert isinstance(summary, Entry)
+        assert (summary.kind, "two beds and four trees" in summary.message.text) == (
+            "compaction_summary",
+            True,
+        )
+
+    def test_tells_usage_with_the_cache(self) -> None:
+        """Input is what was sent, read and written together, once an answer."""
+        usages = {e.call_key: e.usage for e in of(Entry, self.RECORDS) if e.usage}
+        assert [
+            (u.input_tokens, u.output_tokens, u.cached_tokens, u.cache_write_tokens) for u in usages.values()
+        ][:2] == [(1000, 40, 0, 100), (1060, 12, 1000, 0)]
+
+    def test_tells_facts_when_they_change(self) -> None:
+        """A name replaces the user's first words; a change of the model is told before it speaks."""
+        assert facts(self.RECORDS, Meta, "title") == ["List the beds.", "The garden"]
+        assert facts(self.RECORDS, Meta, "model") == ["claude-sonnet-4-5", "gpt-5.1"]
+        assert facts(self.RECORDS, Meta, "cwd") == ["/home/ada/garden"]
+
+    def test_names_what_it_cannot_use(self) -> None:
+        """Broken lines by number, unknown rows by type; half a line at the end of an import is broken too."""
+        assert [p.line for p in of(Problem, self.RECORDS)] == [13, 27]
+        assert [u.type for u in of(Unknown, self.RECORDS)] == ["answer that ended with aborted", "hologram"]
+
+
+class TestTheTree:
+    """Where rows hang."""
+
+    def test_goes_on_behind_a_row_that_never_came(self) -> None:
+        """As when its line was broken."""
+        assert of(Rewind, fed(row("a", None, "one"), row("b", "lost", "two"))) == []
+
+    def test_turns_only_where_the_context_is_another(self) -> None:
+        """A row that hangs before rows of which nothing is sent goes on all the same."""
+        label = {"type": "label", "id": "l", "parentId": "a", "targetId": "a"}
+        assert of(Rewind, fed(row("a", None, "one"), label, row("b", "a", "two"))) == []
+
+    def test_goes_back_behind_a_compaction(self) -> None:
+        """What the compaction took is in the context again; on its branch it is not."""
+        compaction = {
+            "type": "compaction",
+            "id": "c",
+            "parentId": "b",
+            "summary": "s",
+            "firstKeptEntryId": "b",
+        }
+        rows = [row("a", None, "1"), row("b", "a", "2"), compaction, row("d", "c", "3"), row("e", "b", "4")]
+        assert of(Rewind, fed(*rows))[-1].live == ("a", "b")
+        assert of(Rewind, fed(*rows, row("f", "d", "5")))[-1].live == ("c", "b", "d")
+
+    def test_may_begin_again(self) -> None:
+        """A second row without a parent is a new beginning."""
+        assert of(Rewind, fed(row("a", None, "1"), row("b", None, "2")))[-1].live == ()
+
+    def test_takes_a_row_once(self) -> None:
+        """A copy says nothing new."""
+        assert len(of(Entry, fed(row("a", None, "1"), row("a", None, "1")))) == 1
+
+
+class TestEdits:
+    """Rows that change what an earlier one says to the model."""
+
+    def edit(self, target: str, content: Any) -> dict[str, Any]:
+        """Return an edit; None leaves the row out."""
+        new = None if content is None else {"content": content}
+        return {"type": "context_edit", "id": "e", "parentId": "b", "targetId": target, "replacement": new}
+
+    def test_leave_a_row_out(self) -> None:
+        """On their branch; before them it is there."""
+        rows = [row("a", None, "1"), row("b", "a", "2"), self.edit("a", None)]
+        assert of(Rewind, fed(*rows))[-1].live == ("b",)
+        assert of(Rewind, fed(*rows, row("c", "b", "3")))[-1].live == ("a", "b")
+        assert of(Rewind, fed(*rows, row("c", "e", "3")))[-1].live == ("b",)
+
+    def test_let_a_row_say_something_else(self) -> None:
+        """A new version; a result stays the result of its call."""
+        rows = [
+            row("a", None, "1"),
+            row("b", "a", "long", "toolResult", toolCallId="c1"),
+            self.edit("b", "short"),
+        ]
+        entry = of(Entry, fed(*rows))[-1]
+        assert (entry.source_id, entry.supersedes) == ("e", "b")
+        assert [(r.call_id, r.text) for r in entry.message.results] == [("c1", "short")]
+
+    def test_of_a_row_that_is_not_there_change_nothing(self) -> None:
+        """An unknown target, or one that left the context."""
+        assert len(fed(row("a", None, "1"), row("b", "a", "2"), self.edit("z", None))) == 3
+
+
+class TestOtherLayouts:
+    """Files of older and newer versions."""
+
+    def test_without_a_tree_are_a_list(self) -> None:
+        """A compaction counts the file's rows; what hooks say is a reminder."""
+        records = decoded(BIRDS, Decoder())
+        [compaction] = of(Compaction, records)
+        assert compaction.kept == ("line 4", "line 5")
+        assert said(records)[-2:] == [("reminder", "It rains."), ("user", "And now?")]
+        assert of(Rewind, records) == []
+
+    def test_bring_along_what_a_compaction_keeps(self) -> None:
+        """Messages that were there are the same ones; the rest is new."""
+        tail = [row("", None, "2")["message"], row("", None, "new")["message"]]
+        compaction = {"type": "compaction", "id": "c", "parentId": "b", "summary": "s", "retainedTail": tail}
+        rows = [row("a", None, "1"), row("b", "a", "2"), compaction, row("d", "c", "3")]
+        [made] = of(Compaction, fed(*rows))
+        assert [e.source_id for e in made.replacement or ()] == ["c", "b", "c.1"]
+        assert of(Rewind, fed(*rows, row("e", "c", "4")))[-1].live == ("c", "b", "c.1")
+
+    @pytest.mark.parametrize(
+        "key", ["id", "parentId", "type", "message", "timestamp", "summary", "firstKeptEntryId", "targetId"]
+    )
+    @pytest.mark.parametrize("value", [None, 1, "x", [], [1], {}, {"role": 5, "content": [7]}, True])
+    def test_with_any_value_anywhere_leave_the_rest(self, key: str, value: Any) -> None:
+        """A field of the wrong type never breaks the reading of what follows."""
+        for kind in ("message", "compaction", "context_edit", "session_info"):
+            odd = {**row("b", "a", "odd"), "type": kind, key: value}
+            assert ("user", "last") in said(fed(row("a", None, "1"), odd, row("z", "b", "last")))
+
+
+class TestSessions:
+    """In the store, followed and imported."""
+
+    @pytest.fixture
+    def app(self, tmp_path: Path) -> Iterator[App]:
+        """An application that follows a copy of the samples."""
+        shutil.copytree(ROOT, tmp_path / "pi" / "sessions")
+        env = {"HOME": str(tmp_path / "home"), "PI_CODING_AGENT_DIR": str(tmp_path / "pi")}
+        app = build(Config(db=tmp_path / "a.db", tokenizer=False, env=env))
+        yield app
+        app.close()
+
+    def look(self, app: App) -> int:
+        """Look at every file once, and return the number of new messages."""
+        following = app.following.following
+        return sum(following.look(file) for file in following.discover())
+
+    def test_are_followed_as_they_grow(self, app: App, tmp_path: Path) -> None:  # X12
+        """Half a line comes with the rest of it; a fork stands below its parent."""
+        assert self.look(app) > 20
+        assert self.look(app) == 0
+        [path] = (tmp_path / "pi").rglob(f"*{GARDEN_ID}.jsonl")
+        whole = json.dumps(row("u0000005", "a0000006", "half"), separators=(",", ":"))
+        begun = path.read_text().rpartition("\n")[2]
+        with path.open("a") as file:
+            file.write(f"\n{whole}\n")
+        assert (begun[:30], self.look(app)) == (whole[:30], 1)
+        found = {s["id"]: s for s in app.sessions.list()}
+        assert (found[GARDEN_ID]["title"], found[GARDEN_ID]["source_label"]) == ("The garden", "pi")
+        assert (found[GARDEN_ID]["malformed"], found[GARDEN_ID]["unknown"]) == (2, 2)
+        assert (found[FORK_ID]["parent_id"], found[FORK_ID]["agent_type"]) == (GARDEN_ID, "fork")
+        assert list(app.verify()) == []
+
+    def test_show_what_the_agent_sends(self, app: App) -> None:
+        """The context is what is left after branch and compaction, the gauge the last answer's real usage."""
+        self.look(app)
+        agent = app.sessions.get(GARDEN_ID)["agent"]
+        assert (agent["messages"], agent["tokens"]) == (7, 408)
+        kinds = [o["kind"] for o in app.operations.list(GARDEN_ID)]
+        assert sorted(kinds) == ["compaction", "rewind"]
+
+    def test_are_imported_by_their_content(self, app: App) -> None:
+        """Into the session that is followed; nothing comes twice."""
+        self.look(app)
+        for path in (GARDEN, BIRDS):
+            [imported] = app.importing.import_file("upload.jsonl", path.read_bytes())["imported"]
+            assert (imported["source"], imported["added"]) == ("pi", 0)

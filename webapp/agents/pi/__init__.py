@@ -1,0 +1,21 @@
+"""pi, the coding agent of pi-mono."""
+
+from webapp.agents.agent import Agent, FileImport
+from webapp.agents.pi import files
+from webapp.agents.pi.decoder import Decoder
+from webapp.agents.reading.readers import LineReader
+from webapp.agents.reading.tail import decode
+
+AGENT = Agent(
+    source=files.SOURCE,
+    label="pi",
+    wire_format="openai",
+    folder="~/.pi/agent/sessions",
+    variable="PI_CODING_AGENT_DIR",
+    roots=files.roots,
+    discover=files.discover,
+    reader=lambda file, position: LineReader(file, position, lambda _: Decoder()),
+    files=FileImport(
+        likeness=files.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+    ),
+)

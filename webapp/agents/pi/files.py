@@ -1,0 +1,55 @@
+"""Where pi keeps its sessions, and what its rows look like from outside.
+
+`<agent folder>/sessions/<folder by working directory>/<time>_<session id>.jsonl`; the first row names the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+from webapp.agents.reading.finding import home_of, list_files, read_head
+from webapp.agents.reading.rows import object_of, optional, parse, text_of
+from webapp.agents.records import Origin, TranscriptFile
+
+SOURCE = "pi"
+
+_HEAD = 4096
+_ENTRIES = frozenset(
+    {"message", "compaction", "branch_summary", "custom_message", "model_change", "session_info"}
+)
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """Return the folder with sessions: PI_CODING_AGENT_SESSION_DIR, else below PI_CODING_AGENT_DIR, else the usual."""
+    if sessions := env.get("PI_CODING_AGENT_SESSION_DIR", "").strip():
+        return [Path(sessions).expanduser()]
+    configured = env.get("PI_CODING_AGENT_DIR", "").strip()
+    return [(Path(configured).expanduser() if configured else home_of(env) / ".pi" / "agent") / "sessions"]
+
+
+def discover(root: Path) -> Iterator[TranscriptFile]:
+    """Yield the sessions below `root`, newest first. Reads the first row of each."""
+    for found in list_files(root, ".jsonl"):
+        session, parent, title, kind = origin(found.path, read_head(found.path, _HEAD))
+        if session is not None:
+            yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
+
+
+def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
+    """Return whose a session is: its first row says. A session that was made from another one is its fork."""
+    row = object_of(parse(head.partition(b"\n")[0]))
+    session = optional(row.get("id")) if row.get("type") == "session" else None
+    parent = PurePath(text_of(row.get("parentSession")).replace("\\", "/")).stem.rpartition("_")[2]
+    if session is None or not parent or parent == session:
+        return Origin(session)
+    return Origin(session, parent, None, "fork")
+
+
+def likeness(row: dict[str, Any]) -> int:
+    """Return how surely a row is pi's: 2 as a session's first row or an entry of its tree, else 0."""
+    kind = text_of(row.get("type"))
+    first = kind == "session" and "id" in row and "timestamp" in row
+    entry = kind in _ENTRIES and ("parentId" in row or "role" in object_of(row.get("message")))
+    return 2 if first or entry else 0

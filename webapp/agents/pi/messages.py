@@ -1,0 +1,94 @@
+"""pi's messages: what of an entry is sent to the model, and as what.
+
+Commands that the user ran, messages of extensions and summaries are sent as the user's and are reminders here. An
+answer that ended in an error or was aborted is not sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scoring.messages import Media, Message, Part, Reasoning, Text, ToolCall, ToolResult
+from webapp.agents.reading.rows import count_of, dumps, list_of, media_from_base64, object_of, text_of
+from webapp.agents.records import REMINDER, Usage
+
+# What pi puts around summaries when it sends them.
+COMPACTED = "The conversation history before this point was compacted into the following summary:"
+BRANCH = "The following is a summary of a branch that this conversation came back from:"
+
+_INCOMPLETE = frozenset({"error", "aborted"})
+
+
+def message_of(said: dict[str, Any]) -> Message | str | None:
+    """Return what is sent of a message; None if nothing is, text (what it is) if nobody knows it or it is dropped."""
+    role, parts = text_of(said.get("role")), tuple(_parts(said.get("content")))
+    if role == "assistant":
+        reason = text_of(said.get("stopReason"))
+        return f"answer that ended with {reason}" if reason in _INCOMPLETE else Message("assistant", parts)
+    if role == "toolResult":
+        return Message("tool", (_result(said, parts),))
+    if role == "bashExecution":
+        return None if said.get("excludeFromContext") is True else reminder(_command(said))
+    if role in ("branchSummary", "compactionSummary"):
+        return summary(BRANCH if role == "branchSummary" else COMPACTED, said)
+    if role in ("custom", "hookMessage"):
+        return Message("user", parts, REMINDER)
+    if role == "developer":
+        return Message("system", parts)
+    return Message("user", parts) if role == "user" else f"message of role {role or 'nobody'}"
+
+
+def summary(heading: str, said: dict[str, Any]) -> Message:
+    """Return a summary as it is sent."""
+    return reminder(f"{heading}\n\n<summary>\n{text_of(said.get('summary'))}\n</summary>")
+
+
+def reminder(text: str) -> Message:
+    """Return a message of role user that no person wrote."""
+    return Message("user", (Text(text),), REMINDER)
+
+
+def custom_message(row: dict[str, Any]) -> Message:
+    """Return what an extension puts into the conversation."""
+    return Message("user", tuple(_parts(row.get("content"))), REMINDER)
+
+
+def usage_of(usage: dict[str, Any]) -> Usage | None:
+    """Return the usage of an answer; its input as pi counts it leaves out what was cached."""
+    read, written = count_of(usage.get("cacheRead")), count_of(usage.get("cacheWrite"))
+    said = count_of(usage.get("input")) + read + written
+    return Usage(said, count_of(usage.get("output")), read, written) if said else None
+
+
+def _parts(content: Any) -> Iterator[Part]:
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for block in map(object_of, list_of(content)):
+        kind = block.get("type")
+        if kind == "text" and (text := text_of(block.get("text"))):
+            yield Text(text)
+        elif kind == "thinking":
+            sealed = text_of(block.get("thinkingSignature"))
+            yield Reasoning(text_of(block.get("thinking")), len(sealed))
+        elif kind == "toolCall":
+            arguments = dumps(block.get("arguments", {}))
+            yield ToolCall(text_of(block.get("id")), text_of(block.get("name")), arguments)
+        elif kind == "image":
+            yield media_from_base64(text_of(block.get("data")), text_of(block.get("mimeType")), "image")
+
+
+def _result(said: dict[str, Any], parts: tuple[Part, ...]) -> ToolResult:
+    text = "\n".join(part.text for part in parts if isinstance(part, Text))
+    media = tuple(part for part in parts if isinstance(part, Media))
+    call_id, tool = text_of(said.get("toolCallId")), text_of(said.get("toolName"))
+    return ToolResult(call_id, text, tool, said.get("isError") is True, media)
+
+
+def _command(said: dict[str, Any]) -> str:
+    """Return a command that the user ran, with its output."""
+    output, code = text_of(said.get("output")), count_of(said.get("exitCode"))
+    end = "\n\n(command cancelled)" if said.get("cancelled") is True else ""
+    end = end or (f"\n\nCommand exited with code {code}" if code else "")
+    shown = f"```\n{output}\n```" if output else "(no output)"
+    return f"Ran `{text_of(said.get('command'))}`\n{shown}{end}"
