@@ -1,19 +1,21 @@
-"""Writes docs/api.md, docs/events.md and docs/cli.md from the code: the route table, the events, the help.
+"""Writes docs/api.md, docs/events.md and docs/cli.md from the route table, the events and the help texts.
 
-What these pages say is said nowhere else, so they cannot be wrong, only stale; a test fails when they are.
+A test fails when a page is stale.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 from pydantic import BaseModel
 
+from scripts.api_examples import examples
 from webapp import bodies, events
 from webapp.cli import commands
 from webapp.events import Event
@@ -23,10 +25,10 @@ from webapp.routes.api.documents import PARAMETER, WHY, build_document, failing
 from webapp.routes.api.routing import Route
 
 ROOT = Path(__file__).resolve().parent.parent
-MARK = "<!-- Written by scripts/document_edges.py; `make docs` writes it anew. -->\n"
+MARK = "<!-- Written by scripts/document_edges.py; run `make docs` to update it. -->\n"
 HELP_WIDTH = 100
 
-# One of each, with figures made up, to see what pages are told.
+# One of each event, to see which messages it makes.
 EXAMPLES: tuple[Event, ...] = (
     events.SessionCreated("s1"),
     events.SessionUpdated("s1"),
@@ -42,15 +44,15 @@ EXAMPLES: tuple[Event, ...] = (
     events.ImportProgressed("rollout.jsonl", 33_554_432, 209_715_200),
 )
 
-# Events that are told under another name than their example above.
+# Events that make other messages than their example above.
 OTHERWISE: tuple[Event, ...] = (events.ProblemReported("s1", "no summary was made", failed=True),)
 
-# What a page may say, with the model of what it sends along.
+# The requests of a page: name, model of the payload, answer.
 ASKED: tuple[tuple[str, type[BaseModel], str], ...] = (
     (
         "subscribe",
         bodies.Subscribe,
-        "`room`, its `revision`, how many messages were `missed` (they come again as events), or a `snapshot`",
+        "`room`, its `revision`, and either the number of `missed` messages, which are sent again, or a `snapshot`",
     ),
     ("unsubscribe", bodies.Subscribe, "the room"),
     ("context:plan", bodies.SocketPlan, "as `POST /api/sessions/<id>/plan`"),
@@ -59,8 +61,9 @@ ASKED: tuple[tuple[str, type[BaseModel], str], ...] = (
 )
 
 
+@cache
 def api_page() -> str:
-    """The HTTP API: every route, then every body and answer with its fields."""
+    """Return the page on the HTTP API: every route, then every body and answer with its fields."""
     table = routes()
     lines = [
         "# The HTTP API",
@@ -70,12 +73,12 @@ def api_page() -> str:
         "The same as an OpenAPI 3.1 document: `GET /api/openapi.json`.",
         "Reading changes nothing: no `GET` has an effect.",
         "",
-        "The server answers this machine's own names only, and lets only its own pages and programs change anything:",
-        "a host that is not ours and a page from elsewhere get 403.",
+        "The server answers requests for this machine's own host names from its own pages and from programs.",
+        "A request for another host name, or from a page of another origin, gets 403.",
         "",
         'Errors have one shape: `{"error": {"type", "message", "details"}}`, each detail `{"field", "message"}`.',
         "",
-        "| status | means |",
+        "| status | meaning |",
         "|---|---|",
         *(f"| {status} | {words} |" for status, words in sorted(WHY.items())),
         "",
@@ -85,19 +88,22 @@ def api_page() -> str:
         for route in table:
             if route.tag == tag:
                 lines += route_lines(route)
-    schemas = build_document(table)["components"]["schemas"]
+    document = build_document(table)
+    schemas, shown = document["components"]["schemas"], examples(table, document)
     sent = {route.body.__name__ for route in table if route.body}
     lines += ["## Bodies", ""]
     for name in sorted(sent - {bodies.Nothing.__name__}):
         lines += schema_lines(name, schemas[name])
-    lines += ["## Answers", ""]
+    lines += ["## Answers", "", "Every field is always present. In the examples `…` marks what is cut.", ""]
     for name in sorted(schemas.keys() - sent):
         lines += schema_lines(name, schemas[name])
+        if name in shown:
+            lines += ["```js", shown[name], "```", ""]
     return tidy(lines)
 
 
 def route_lines(route: Route) -> list[str]:
-    """One route: what it does, takes, answers and refuses."""
+    """Return the section of one route: its purpose, input, answer and failures."""
     path = PARAMETER.sub(r"<\g<name>>", route.path)
     lines = [f"### `{route.method} /api{path}`", "", described(route.view), ""]
     if route.query is not None:
@@ -107,7 +113,7 @@ def route_lines(route: Route) -> list[str]:
         lines += [f"Body: [{route.body.__name__}](#{route.body.__name__.lower()}).", ""]
     answer = f"[{route.answers.__name__}](#{route.answers.__name__.lower()})" if route.answers else "a file"
     refused = ", ".join(str(status) for status in sorted(failing(route)))
-    return [*lines, f"Answers {route.status} with {answer}; otherwise {refused}.", ""]
+    return [*lines, f"Answers {route.status} with {answer}. Failures: {refused}.", ""]
 
 
 def schema_lines(name: str, schema: Mapping[str, Any]) -> list[str]:
@@ -145,37 +151,37 @@ def type_words(schema: Mapping[str, Any]) -> str:
 
 
 def events_page() -> str:
-    """What happens inside, what pages are told of it, and what they may ask for."""
+    """Return the page on events: inner events, the messages they make, and the requests of pages."""
     lines = [
         "# Events",
         "",
         MARK,
-        "Inside, events are values in the past tense, published after the commit that made them true.",
-        "`webapp/live/` turns them into messages over Socket.IO, at most ten a second for one session in one room.",
+        "Inside the server, events are values named in the past tense and published after the commit they report.",
+        "`webapp/live/` turns them into Socket.IO messages, at most ten a second for one session in one room.",
         "",
         "Rooms are `overview` and `session:<id>`. Every message carries its `room` and a `revision`,",
         "which grows by one a message in that room and never repeats, not even after a restart.",
         "",
-        "## What happens, and what pages are told",
+        "## Events and the messages they make",
         "",
     ]
     for example in EXAMPLES:
         lines += event_lines(example)
-    lines += ["## What pages are sent", "", "| message | payload |", "|---|---|", *message_rows(), ""]
+    lines += ["## Messages to pages", "", "| message | payload |", "|---|---|", *message_rows(), ""]
     lines += [
-        "## What pages may ask for",
+        "## Requests from pages",
         "",
-        "The answer is the acknowledgement; a failure has the shape of the API's errors.",
+        "The acknowledgement carries the answer; a failure has the form of the API's errors.",
         "",
     ]
-    lines += ["| event | sends | gets |", "|---|---|---|"]
+    lines += ["| request | payload | answer |", "|---|---|---|"]
     for name, model, answer in ASKED:
         lines.append(f"| `{name}` | {', '.join(f'`{field}`' for field in model.model_fields)} | {answer} |")
     return tidy([*lines, ""])
 
 
 def event_lines(example: Event) -> list[str]:
-    """One event: its meaning in its own words, and the messages it makes."""
+    """Return the section of one event: its meaning and the messages it makes."""
     lines = [f"### {type(example).__name__}", "", described(type(example)), ""]
     for note in notes_of(example):
         room = f"`{note.room}`".replace("s1", "<id>") if note.room else "every room"
@@ -185,7 +191,7 @@ def event_lines(example: Event) -> list[str]:
 
 
 def message_names(note: Any) -> Iterator[str]:
-    """The messages that a note makes, in the order in which they leave."""
+    """Yield the messages that a note makes, in the order in which they are sent."""
     if note.row:
         yield "session:updated"
     if note.appended:
@@ -196,7 +202,7 @@ def message_names(note: Any) -> Iterator[str]:
 
 
 def message_rows() -> Iterator[str]:
-    """One line a message: what it carries besides `room` and `revision`."""
+    """Yield one row a message: its payload besides `room` and `revision`."""
     yield "| `session:updated` | the session's row of the overview ([Session](api.md#session)) |"
     yield "| `messages:appended` | `session_id`, `messages` (the newest 200 of them), `count` |"
     yield "| `context:stats` | `session_id` and [Stats](api.md#stats) |"
@@ -211,24 +217,24 @@ def message_rows() -> Iterator[str]:
 
 
 def cli_page() -> str:
-    """The help of every command."""
+    """Return the page on the command line: the help of every command."""
     lines = ["# The command line", "", MARK]
     lines += [
-        "Exit codes: 0 done, 1 the work failed or found faults, 2 bad arguments or unreadable input.",
+        "Exit codes: 0 success, 1 the work failed or faults were found, 2 bad arguments or unreadable input.",
         "",
     ]
     root = looked_at(commands, "coppice")
     lines += ["```", commands.get_help(root), "```", ""]
     for name in commands.list_commands(root):
         command = commands.get_command(root, name)
-        assert command is not None  # noqa: S101  # it was just listed
+        assert command is not None  # noqa: S101  # listed above
         context = looked_at(command, name, root)
         lines += [f"## coppice {name}", "", "```", command.get_help(context), "```", ""]
     return tidy(lines)
 
 
 def looked_at(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:
-    """A command as someone looks at it in a terminal of fixed width."""
+    """Return the context of a command in a terminal of fixed width."""
     return click.Context(
         command,
         info_name=name,
@@ -250,16 +256,20 @@ def paragraphs(text: str) -> str:
 
 
 def tidy(lines: Iterable[str]) -> str:
-    """The page as a file: no blanks at the end of a line, one newline at the end."""
+    """Return the page as a file: no trailing blanks, one newline at the end."""
     text = "\n".join(lines)
     return "\n".join(line.rstrip() for line in text.splitlines()).rstrip() + "\n"
 
 
-PAGES = {"docs/api.md": api_page, "docs/events.md": events_page, "docs/cli.md": cli_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/api.md": api_page,
+    "docs/events.md": events_page,
+    "docs/cli.md": cli_page,
+}
 
 
 def main() -> int:
-    """Writes the pages; says which changed."""
+    """Write the pages and print those that changed."""
     assert set(NOTES) == {type(one) for one in EXAMPLES}, "an event lacks its example"  # noqa: S101
     for name, make in PAGES.items():
         path, text = ROOT / name, make()

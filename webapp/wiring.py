@@ -39,6 +39,8 @@ from webapp.store import Store
 from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
 
+__all__ = ["App", "build"]
+
 
 def build(config: Config) -> App:
     """Return the application for this configuration; a missing database is created. Nothing runs yet.

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document at `/api/openapi.json`, made from the table of routes."""
+"""Makes the OpenAPI 3.1 document at `/api/openapi.json` from the table of routes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from webapp.routes.api.schemas import make_schemas, reference
 
 PARAMETER = re.compile(r"<(?:(?P<kind>[a-z]+)(?:\([^)]*\))?:)?(?P<name>[a-z_]+)>")
 WHY = {
-    400: "Malformed: not JSON in UTF-8, nested too deep, or no list, message or file that is known",
-    401: "The server asks for its token",
-    403: "A host or a page that is not ours",
-    404: "There is no such thing",
-    409: "Does not fit the present state",
-    413: "Too large",
-    415: "Not a type this route takes",
-    422: "Read and refused: one detail a wrong field",
-    503: "The store is busy or full; try again",
+    400: "The body is not JSON in UTF-8, is nested too deep, or holds no known message list or file",
+    401: "The token is missing or wrong",
+    403: "The host name or the page's origin is not allowed",
+    404: "The path, or the session, message, operation or other thing that it names, does not exist",
+    405: "The path does not support this method; the header `Allow` names those it does",
+    409: "The request does not fit the present state",
+    413: "The body is too large",
+    415: "The content type is not supported",
+    422: "The values are invalid; `details` names every wrong field",
+    503: "The store is busy or the disk full; try again",
 }
 
 
@@ -52,7 +53,7 @@ def build_document(routes: Iterable[Route]) -> dict[str, Any]:
 
 
 def installed_version() -> str:
-    """The version of the package; "0" where it runs from its files without being installed."""
+    """Return the version of the package, "0" where it is not installed."""
     try:
         return metadata.version("coppice")
     except metadata.PackageNotFoundError:
@@ -60,7 +61,7 @@ def installed_version() -> str:
 
 
 def operation(route: Route) -> dict[str, Any]:
-    """One route as an OpenAPI operation."""
+    """Return one route as an OpenAPI operation."""
     doc = (route.view.__doc__ or "").strip()
     written: dict[str, Any] = {
         "operationId": route.name,
@@ -76,7 +77,7 @@ def operation(route: Route) -> dict[str, Any]:
 
 
 def path_parameters(route: Route) -> list[dict[str, Any]]:
-    """The parameters that stand in the path."""
+    """Return the parameters in the path."""
     found = []
     for match in PARAMETER.finditer(route.path):
         number = match["kind"] == "int"
@@ -90,7 +91,7 @@ def path_parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def query_parameters(route: Route) -> list[dict[str, Any]]:
-    """The parameters of the query string, with what each may be."""
+    """Return the parameters of the query string."""
     if route.query is None:
         return []
     schema = route.query.model_json_schema()
@@ -101,15 +102,15 @@ def query_parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def without_null(field: dict[str, Any]) -> dict[str, Any]:
-    """A field's schema without the null that stands for "not given": a query string cannot say null."""
+    """Return a field's schema without null, which means "not given" and cannot be written in a query string."""
     choices = [choice for choice in field.get("anyOf", []) if choice.get("type") != "null"]
     rest = {key: value for key, value in field.items() if key not in ("anyOf", "title", "default")}
     return {**rest, **(choices[0] if choices else {})}
 
 
 def request_body(route: Route) -> dict[str, Any]:
-    """What may be sent to a route."""
-    assert route.body is not None  # noqa: S101  # the caller asked
+    """Return the description of a route's body."""
+    assert route.body is not None  # noqa: S101  # checked by the caller
     content: dict[str, Any] = {"application/json": {"schema": reference(route.body)}}
     if route.raw:
         file = {"type": "string", "format": "binary"}
@@ -121,12 +122,12 @@ def request_body(route: Route) -> dict[str, Any]:
 
 
 def has_required(model: type[BaseModel]) -> bool:
-    """Whether a body cannot be left out."""
+    """Return whether a body has a required field, so that it cannot be left out."""
     return any(field.is_required() for field in model.model_fields.values())
 
 
 def responses(route: Route) -> dict[str, Any]:
-    """What a route may answer."""
+    """Return the answers of a route by status, failures included."""
     if route.answers is None:
         content: dict[str, Any] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
     else:
@@ -139,7 +140,7 @@ def responses(route: Route) -> dict[str, Any]:
 
 
 def failing(route: Route) -> set[int]:
-    """The error statuses of a route: those of its own, and those that reading its input brings."""
+    """Return the error statuses of a route: its own, and those of reading its input."""
     found = {*route.errors, 503}
     if route.query or route.body:
         found.add(422)
