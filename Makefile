@@ -47,6 +47,9 @@ types: setup  ## mypy --strict, and tsc over the JavaScript
 js: setup  ## the tests of the pure JavaScript
 	$(if $(JS_TESTS),node --test --test-reporter=dot $(JS_TESTS))
 
+# Compiled modules are kept, whatever the environment says: workers and the servers they start share them.
+pytest fuzz: export PYTHONDONTWRITEBYTECODE =
+
 pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 runs them one after the other)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
