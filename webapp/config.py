@@ -24,7 +24,7 @@ class Config:
     """Where data lies, what is followed, where it is served.
 
     `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
-    `follow` False follows nothing. `env` is what `CLAUDE_CONFIG_DIR`, `CODEX_HOME` and the home are read from.
+    `follow` False follows nothing. `env` is the environment that the agents' folders are read from.
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
     with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
     every page for its data.

@@ -22,7 +22,7 @@ READ, WRITE = "r", "w"
 FAILED = "!"  # before what a failed output is known by
 # An output of fewer characters is not worth a line that stands for it.
 LEAST_CHARS = 200
-# What a reading tool gives of a file when it is not told how much: Claude Code, Gemini CLI and OpenCode agree.
+# What a reading tool gives of a file when it is not told how much; the coding agents agree.
 READ_LINES = 2_000
 
 # Names of tools without case, underscores and what stands before a server's "__".

@@ -6,7 +6,6 @@ from scoring.models.lookup import (
     get_context_limit,
     known_models,
     window_above,
-    window_of_compaction,
 )
 from scoring.models.prices import CURRENCY, CallTokens, context_cost, prune_cost, spent
 
@@ -21,5 +20,4 @@ __all__ = [
     "prune_cost",
     "spent",
     "window_above",
-    "window_of_compaction",
 ]

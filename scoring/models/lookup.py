@@ -21,9 +21,6 @@ from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Windows as providers offer them. A known model that takes more than its row says has its wide variant.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
-# What agents run with, and how their own compactions tell it (`window_of_compaction`).
-AGENT_WINDOWS = (200_000, 400_000, WIDE_WINDOW)
-COMPACTION_RESERVE, EARLY_SHARE, LATE_SHARE = 33_000, 0.75, 0.1
 WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
 
 
@@ -99,19 +96,6 @@ def window_above(tokens: int, row: ModelLimits) -> int:
     """The window of a model that took `tokens` of input, more than its row says: the next that providers have."""
     least = WIDE_WINDOW if row.known else 0
     return next((w for w in WINDOWS if w >= max(tokens, least)), tokens)
-
-
-def window_of_compaction(tokens: int, limit: int) -> int | None:
-    """The window that a session ran with whose agent compacted by itself at `tokens`; None where `limit` may hold.
-
-    Claude Code compacts by itself at its window less some 33,000 tokens (167,094 of 200,000), whatever the model could
-    take: the same model runs with 200,000 and with 1,000,000. The last answer before it may go a tenth beyond; far
-    below the line (a compaction that was set to come early) nothing is implied.
-    """
-    implied = tokens + COMPACTION_RESERVE
-    near = (w for w in AGENT_WINDOWS if EARLY_SHARE * w <= implied <= (1 + LATE_SHARE) * w)
-    window = next(near, None)
-    return window if window is not None and window < limit else None
 
 
 def known_models() -> list[ModelLimits]:

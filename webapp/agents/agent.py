@@ -65,7 +65,8 @@ class Agent:
     `reader` reads one of them from a stored position.
 
     What not every agent has is None: `files` and `archives` say how what it wrote is imported, `transcripts` how a
-    pruned view is written for it.
+    pruned view is written for it. `window_of_compaction` tells the window from the tokens at which the agent compacted
+    by itself and the limit known so far, None where that may hold.
     """
 
     source: str
@@ -80,6 +81,7 @@ class Agent:
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None
+    window_of_compaction: Callable[[int, int], int | None] | None = None
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from webapp.commands.common import db_option, find_session, opened
-from webapp.services.transfer.exporting import NAMES
+from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
 
 
 @click.command()
@@ -19,7 +19,7 @@ from webapp.services.transfer.exporting import NAMES
     type=click.Choice(NAMES),
     default="jsonl",
     show_default=True,
-    help="jsonl is complete and can be imported again; claude-code and codex can be resumed from.",
+    help=f"jsonl is complete and can be imported again; {' and '.join(TRANSCRIPTS)} can be resumed from.",
 )
 @click.option(
     "-o",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from webapp.agents import AGENTS
 from webapp.commands.common import db_option
 from webapp.config import Config
 from webapp.errors import Invalid
@@ -21,6 +22,19 @@ REMOTE = (
     "or say --allow-remote and set COPPICE_TOKEN, which is then asked of everybody"
 )
 GONE = "{folder} is not there yet; it is followed once it is"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words as a list in a sentence."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}"
+
+
+SERVE_HELP = f"""Serve the dashboard, and follow the sessions of your agents.
+
+The transcripts of {listed(agent.label for agent in AGENTS.values())} are found in their usual places
+({listed(agent.variable for agent in AGENTS.values())} are respected) and only ever read.
+"""
 
 
 def serving_options(command: Command) -> Command:
@@ -60,14 +74,10 @@ def serving_options(command: Command) -> Command:
     return command
 
 
-@click.command()
+@click.command(help=SERVE_HELP)
 @serving_options
 def serve(**options: Any) -> None:
-    """Serve the dashboard, and follow the sessions of your agents.
-
-    The transcripts of Claude Code, Codex, Gemini CLI and OpenCode are found in their usual places (CLAUDE_CONFIG_DIR,
-    CODEX_HOME, GEMINI_CLI_HOME and XDG_DATA_HOME are respected) and only ever read.
-    """
+    """Serve the dashboard, and follow the agents' sessions."""
     run_server(demo=False, **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.models.lookup import ModelLimits, find_model, window_above, window_of_compaction
+from scoring.models.lookup import ModelLimits, find_model, window_above
 
 
 class TestAWindowAbove:
@@ -24,21 +24,3 @@ class TestAWindowAbove:
     def test_is_the_next_that_providers_have(self, tokens: int, row: ModelLimits, window: int) -> None:  # X10
         """A known model's is its wide variant; beyond all of them it is what was seen."""
         assert window_above(tokens, row) == window
-
-
-class TestTheWindowOfACompaction:
-    """What an agent's own compaction tells of the window it ran with."""
-
-    @pytest.mark.parametrize(
-        ("tokens", "limit", "window"),
-        [
-            (167_094, 1_000_000, 200_000), (155_000, 1_000_000, 200_000), (180_000, 1_000_000, 200_000),
-            (367_500, 1_000_000, 400_000), (967_000, 1_000_000, None), (167_094, 200_000, None),
-            (600_000, 1_000_000, None), (50_000, 1_000_000, None), (0, 1_000_000, None),
-        ],
-    )  # fmt: skip
-    def test_is_the_size_it_stands_at_the_end_of(
-        self, tokens: int, limit: int, window: int | None
-    ) -> None:  # X10
-        """None where it came early, or where the known limit fits."""
-        assert window_of_compaction(tokens, limit) == window

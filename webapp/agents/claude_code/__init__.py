@@ -5,6 +5,7 @@ from functools import partial
 from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
+from webapp.agents.claude_code.window import window_of_compaction
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -21,4 +22,5 @@ AGENT = Agent(
         likeness=rows.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
     ),
     transcripts=Transcripts(write=transcript.write, resume="claude --resume"),
+    window_of_compaction=window_of_compaction,
 )

@@ -30,8 +30,8 @@ TOLD_SECONDS = 0.25
 def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
     """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
 
-    `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, claude-code or codex; 409 where
-    a transcript is asked for of a session that did not come from that agent.
+    `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, or the session's own source, where
+    that agent resumes from transcripts; 409 for another agent's.
     """
     filename, mimetype, chunks = app.exporting.export(session_id, query.format or "jsonl")
     headers = {"Content-Disposition": disposition(filename), "Cache-Control": "no-store"}
