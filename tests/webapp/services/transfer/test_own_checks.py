@@ -6,9 +6,8 @@ import base64
 import copy
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.webapp.building import conversation, followed, user
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Malformed
-from webapp.services.transfer.own_checks import check, fits
+from webapp.services.transfer.own_checks import check
 from webapp.wiring import build
 
 Records = list[dict[str, Any]]
@@ -133,26 +132,11 @@ class TestAnExport:
         with pytest.raises(Malformed):
             imported(app, changed)
 
-
-@dataclass
-class Pair:
-    """Something with fields."""
-
-    first: int
-    rest: tuple[str, ...] = ()
-
-
-@pytest.mark.parametrize(
-    ("value", "hint", "expected"),
-    [
-        (1, int, True), (True, int, False), (True, bool, True), (1, bool, False), (1, float, True), ("1", float, False),
-        (None, int | None, True), ("x", int | None, False), ([1, "a"], list[int], False),
-        ({"a": 1}, dict[str, int], True),
-        ({"a": []}, dict[str, int], False), ((1, 2), tuple[int, int], True), ((1,), tuple[int, int], False),
-        ((1, 2, 3), tuple[int, ...], True), ("a", Literal["a", "b"], True), (["a"], Literal["a"], False),
-        (True, Literal[0, 1], False), (Pair(1, ("a",)), Pair, True), (Pair("x"), Pair, False), (5, Any, True),  # type: ignore[arg-type]
-    ],
-)  # fmt: skip
-def test_a_value_fits_its_type_or_not(value: Any, hint: Any, expected: bool) -> None:
-    """All that is inside included."""
-    assert fits(value, hint) is expected
+    def test_names_the_record_and_the_field(self, records: Records) -> None:
+        """Down to the place in a column's JSON."""
+        changed = copy.deepcopy(records)
+        inside("card", calls=[{"id": "c", "name": 5, "summary": ""}])(of(changed, "messages"))
+        with pytest.raises(
+            ValueError, match=r"^messages 1: bad value for card\.calls\.0\.name: input should be"
+        ):
+            check(changed[1], changed[2:-1])

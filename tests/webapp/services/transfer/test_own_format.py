@@ -42,7 +42,7 @@ class TestRoundTrip:
         assert other.operations.list("s") == app.operations.list("s")
         assert exported(other) == exported(app)
         assert other.operations.undo("s", 1)["undone"] == [2, 1]
-        assert other.search.everywhere("parser")["total"] == app.search.everywhere("parser")["total"] > 0
+        assert other.search.everywhere("parser").total == app.search.everywhere("parser").total > 0
         assert list(other.verify()) == []
 
     def test_adds_nothing_twice_and_the_rest_of_a_longer_one(self, app: App, other: Any) -> None:  # S1
@@ -103,7 +103,7 @@ class TestGrowth:
             append.join()
         texts = [m["text"] for s in other.sessions.list() for m in other.messages.page(s["id"])["messages"]]
         assert texts.count("kept") == 1
-        assert other.search.everywhere("kept")["total"] == 1
+        assert other.search.everywhere("kept").total == 1
         assert list(other.verify()) == []
 
     def test_is_exported_as_it_is_when_it_is_read(self, app: App, other: Any) -> None:  # S1
