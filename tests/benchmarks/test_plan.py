@@ -31,7 +31,7 @@ class TestLists:
     @pytest.mark.parametrize("make", [_worked, _talked])
     def test_are_pruned_by_both_side_by_side(self, make: Callable[[int], list[dict[str, Any]]]) -> None:
         """As OpenAI's, with a figure for each and for both together."""
-        messages = make(60)
+        messages = make(24)
         assert recognise(messages).name == "openai"
         rows = {row.name: row for row in _cold("list", messages, foresight=True)}
         ours, theirs = rows["prune a list, Blueprint"], rows["the same, langchain-core trim_messages"]
