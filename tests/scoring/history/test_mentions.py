@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from scoring.history.content import content_of
-from scoring.history.mentions import AGENT, ALIKE, HAS_DIGIT, IS_LINE, TASK, TOOL, USER, Mentions
+from scoring.history.mentions import Mentions
+from scoring.signals import AGENT, ALIKE, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
 
 LINE = "this is a whole line of words"
 

@@ -24,7 +24,7 @@ def rate_third(history: Messages, _: Options) -> list[float]:
 def third(monkeypatch: pytest.MonkeyPatch) -> Signal:
     """A made-up signal, registered in the table."""
     signal = Signal("third", "Third", "the third message after the first", rate_third, {"Foresight": 7})
-    monkeypatch.setitem(SIGNALS, signal.name, signal)  # type: ignore[arg-type]
+    monkeypatch.setitem(SIGNALS, signal.name, signal)
     return signal
 
 

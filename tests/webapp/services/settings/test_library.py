@@ -50,7 +50,7 @@ class TestSettings:
         signal = Signal(
             "novel", "Novel", "what was never said before", lambda history, _: [1.0] * len(history), {}
         )
-        monkeypatch.setitem(SIGNALS, "novel", signal)  # type: ignore[arg-type]
+        monkeypatch.setitem(SIGNALS, "novel", signal)
         assert app.settings.get().signals[-1].label == "Novel"
         assert app.settings.put({"weights": {"novel": 30}}).settings.weights["novel"] == 30
 
