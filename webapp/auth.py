@@ -1,4 +1,4 @@
-"""Who may talk to us: this machine, and our own pages in its browsers.
+"""Access to the server: programs of this machine, and our own pages in its browsers.
 
 Two laws, for HTTP and Socket.IO alike, checked before anything else sees the request:
 a request names a host that is ours (so that no rebound DNS name reaches us), and whatever may change something
@@ -36,7 +36,7 @@ WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a request is not let in. `type` is the short stable name, `message` says what to do about it."""
+    """The reason a request is refused. `type` is a short stable name, `message` says what to do."""
 
     status: str
     type: str
@@ -45,18 +45,18 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Decides who is let in. `hosts` are names without port beyond the loopback ones, `origins` whole origins."""
+    """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins."""
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     token: str | None = None
 
     def refusal(self, environ: Environ) -> Refusal | None:
-        """Why the request is refused, or None when it may pass."""
+        """Return why the request is refused, None if it is allowed."""
         return self._host_refusal(environ) or self._origin_refusal(environ) or self._token_refusal(environ)
 
     def allows_origin(self, origin: str | None, environ: Environ) -> bool:
-        """Whether a page from `origin` is one of ours: the host the request itself names, or one configured."""
+        """Return whether a page from `origin` is one of ours: the host of the request, or a configured one."""
         if origin is None:
             return True
         host = environ.get("HTTP_HOST", "").lower()
@@ -64,11 +64,11 @@ class Gate:
         return origin.lower() in own | self.origins
 
     def admits(self, environ: Environ) -> bool:
-        """Whether the request carries the token, or none is asked for."""
+        """Return whether the request has the token, or none is needed."""
         return self.token is None or self.is_token(sent_token(environ))
 
     def is_token(self, text: str | None) -> bool:
-        """Whether `text` is the token; how long that takes tells nothing about it."""
+        """Return whether `text` is the token, in constant time."""
         if text is None or self.token is None:
             return False
         return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), self.token.encode())
@@ -105,7 +105,7 @@ class Gate:
 
 
 def host_name(header: str) -> str:
-    """The host of a `Host` header in lower case, without its port; an IPv6 address keeps its brackets.
+    """Return the host of a `Host` header in lower case, without its port; an IPv6 address keeps its brackets.
 
     Empty for what is no host at all.
     """
@@ -114,7 +114,7 @@ def host_name(header: str) -> str:
 
 
 def hosts_of(host: str, allowed: Iterable[str]) -> frozenset[str]:
-    """The names that requests may have for us: those that are allowed, and the address that we listen on.
+    """Return the host names that requests may use: the allowed ones, and the address of the server.
 
     All addresses together are no name.
     """
@@ -123,7 +123,7 @@ def hosts_of(host: str, allowed: Iterable[str]) -> frozenset[str]:
 
 
 def is_every_address(host: str) -> bool:
-    """Whether a host stands for all addresses of this machine together, as `::` and an empty one do."""
+    """Return whether a host means all addresses of this machine, as `::` and an empty one do."""
     try:
         return not host or ipaddress.ip_address(host).is_unspecified
     except ValueError:
@@ -131,13 +131,13 @@ def is_every_address(host: str) -> bool:
 
 
 def is_socket(environ: Environ) -> bool:
-    """Whether the request belongs to Socket.IO."""
+    """Return whether the request belongs to Socket.IO."""
     path: str = environ.get("PATH_INFO", "")
     return path.startswith(SOCKET_PREFIX)
 
 
 def sent_token(environ: Environ) -> str:
-    """The token a request carries, as a bearer token or as our cookie; empty when it has none."""
+    """Return the token of a request, from its bearer header or our cookie; empty if it has none."""
     scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer":  # WSGI gives a header's bytes as latin-1
         return str(value).strip().encode("latin-1", "replace").decode("utf-8", "surrogateescape")
@@ -149,14 +149,14 @@ def sent_token(environ: Environ) -> str:
 
 
 class Guarded:
-    """A WSGI application behind a gate. Outermost, so that Socket.IO's own routes are behind it as well."""
+    """A WSGI application behind a gate. The outermost layer, so that Socket.IO's routes are behind it too."""
 
     def __init__(self, application: WsgiApp, gate: Gate) -> None:
         self.application = application
         self.gate = gate
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answers a request itself when the gate refuses it, or when it only brings the token."""
+        """Answer a request directly if the gate refuses it, or if it only brings the token."""
         refusal = self.gate.refusal(environ)
         if refusal is not None:
             return answer(refusal, environ, start_response)
@@ -166,7 +166,7 @@ class Guarded:
 
 
 def brought_token(environ: Environ) -> str | None:
-    """The token in the address of a page, where somebody opened it with one."""
+    """Return the token in the address of a page that was opened with one."""
     if environ["REQUEST_METHOD"] != "GET" or environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
         return None
     found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
@@ -174,7 +174,7 @@ def brought_token(environ: Environ) -> str | None:
 
 
 def keep_token(token: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Puts the token into a cookie that no script and no other site can use, and out of the address."""
+    """Move the token from the address to a cookie that no script and no other site can use."""
     cookie = f"{TOKEN_COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
     path = "/" + environ.get("PATH_INFO", "").lstrip("/")
     location = quote(path.encode("latin-1"))
@@ -183,7 +183,7 @@ def keep_token(token: str, environ: Environ, start_response: StartResponse) -> I
 
 
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """The refusal as a response: JSON for programs, plain text for someone at a page."""
+    """Return the refusal as a response: JSON for programs, plain text for a page."""
     for_program = environ.get("PATH_INFO", "").startswith(("/api", SOCKET_PREFIX))
     if for_program:
         error = {"type": refusal.type, "message": refusal.message, "details": []}
@@ -203,7 +203,7 @@ def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) ->
 
 
 def content_policy(nonce: str, host: str) -> str:
-    """The Content-Security-Policy of a page: our own files, the one inline import map that bears `nonce`.
+    """Return the Content-Security-Policy of a page: our own files, the one inline import map that bears `nonce`.
 
     `host` is the checked `Host` header; older browsers do not take 'self' to cover websockets.
     """

@@ -1,7 +1,7 @@
-"""What may be sent to us, over HTTP and Socket.IO alike. Parsing is strict: no field is guessed, none ignored.
+"""Request bodies and query strings, over HTTP and Socket.IO alike. Parsing is strict: no field is guessed or ignored.
 
-Only the shape is checked here; what the values mean (is this a known strategy, is this plan stale) is the services'
-business. Message lists stay as they are: their formats are many and `scoring.formats` knows them.
+Only the shape is checked here; services check the values (is the strategy known, is the plan stale). Message lists are
+not checked: `scoring.formats` reads their many formats.
 """
 
 from __future__ import annotations
@@ -10,115 +10,129 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-# What SQLite and every browser can count with.
+# The largest integer that both SQLite and browsers represent exactly.
 MOST = 2**53 - 1
 
-# Of a wrong value so many characters are shown.
+# Characters of a wrong value in an error message.
 SHOWN = 40
 
 Tokens = Annotated[int, Field(ge=0, le=MOST)]
 SessionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
-# The same in words; it is the only pattern that there is.
+# The same in words; no other field has a pattern.
 ID_WORDS = "expected up to 200 letters, digits and . _ : @ + -, beginning with a letter or digit"
 SessionIds = Annotated[list[str], Field(max_length=1_000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-# What to look for. SQLite's search ends at a NUL, so that it counts as a blank.
+# A search text. SQLite's search ends at a NUL, so NUL counts as a blank.
 Words = Annotated[str, Field(max_length=500), AfterValidator(lambda words: words.replace("\0", " "))]
 MessageIds = Annotated[list[str], Field(max_length=1_000_000)]
 Json = dict[str, Any]
 
 
 class Body(BaseModel):
-    """Base of all bodies: strict types, no unknown fields."""
+    """The base of all bodies: strict types, no unknown fields."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(strict=True, extra="forbid", use_attribute_docstrings=True)
 
     def given(self) -> Json:
-        """The fields that were sent, and only those."""
+        """Return only the fields that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
 class Query(BaseModel):
-    """Base of all query strings: values arrive as text, unknown names are refused."""
+    """The base of all query strings: values arrive as text, unknown names are refused."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     def given(self) -> Json:
-        """The parameters that were sent, and only those."""
+        """Return only the parameters that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
 class NewSession(Body):
-    """A session that a program feeds. `system` and `tools` are what it sends with every call."""
+    """A session to which a program sends the messages."""
 
     id: SessionId | None = None
+    """Made up if missing."""
     title: Annotated[str, Field(max_length=500)] | None = None
     model: Name | None = None
     system: str | list[Json] | None = None
+    """The system prompt of every call: a text, or blocks with text."""
     tools: list[Json] | None = None
+    """The tool definitions of every call."""
     settings: Json | None = None
+    """Overrides of the settings for this session."""
 
 
 class SessionChange(Body):
-    """What may be changed of a session; `settings` holds its overrides, null values give a field back."""
+    """Changes of a session; a missing field stays as it is."""
 
     title: Annotated[str, Field(min_length=1, max_length=500)] | None = None
     model: Name | None = None
     automatic: bool | None = None
+    """Prune by itself; null follows the settings."""
     settings: Json | None = None
+    """Overrides to change; a null value removes an override, null removes all."""
 
 
 class Append(Body):
-    """Messages in any wire format, with the usage the provider reported for the call that made the last one."""
+    """Messages in any wire format."""
 
     messages: list[Any]
     usage: Json | None = None
+    """The usage that the provider reported for the call that made the last message."""
     idempotency_key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """A request with a key that was used before adds nothing and gets the same ids."""
 
 
 class PlanWish(Body):
-    """What to plan. `spare`, `drop` and `shorten` are message ids: what stays, what goes, and what keeps only the
-    beginning, the end and every error line of its output. `settings` are tried without being saved; `compare` counts
-    the messages whose fate differs from the saved settings' plan.
-    """
+    """A plan to make. Every field is optional; the session's settings decide the rest."""
 
     max_tokens: Tokens | None = None
+    """The tokens that the context may have afterwards; by default the aim."""
     strategy: Name | None = None
     settings: Json | None = None
+    """Settings to try without saving them."""
     spare: MessageIds | None = None
+    """Ids of messages to keep."""
     drop: MessageIds | None = None
+    """Ids of messages to drop."""
     shorten: MessageIds | None = None
+    """Ids of messages whose output is cut to its beginning, its end and every error line."""
     compare: bool | None = None
+    """Count the messages whose fate differs from that with the saved settings."""
 
 
 class PruneWish(Body):
-    """What to apply: the plan that was shown, or a fresh one."""
+    """A prune to apply: a plan that was shown, or a new one."""
 
     plan_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """The plan that was shown; without it a new one is made and applied."""
     max_tokens: Tokens | None = None
     strategy: Name | None = None
 
 
 class Nothing(Body):
-    """No fields: what to act on stands in the address."""
+    """No fields."""
 
 
 class OverflowWish(Body):
-    """`reported`: a provider has said that the context is too long, so half of the turns goes in any case; otherwise
-    no more than it takes.
-    """
+    """An overflow of the context."""
 
     reported: bool = True
+    """The provider refused the context as too long: half of the turns are dropped in any case, otherwise only as many
+    as necessary.
+    """
 
 
 class SummaryWish(Body):
-    """Whether to wait for the summary; by default only where no model is asked."""
+    """A summary to write."""
 
     wait: bool | None = None
+    """Answer when the summary is done; by default only if it is written without a model."""
 
 
 class MemoryNew(Body):
-    """A text to keep; or a message whose words are kept, and where it was said."""
+    """A text to keep, or a message whose text is kept."""
 
     text: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
     session_id: Name | None = None
@@ -132,21 +146,22 @@ class MemoryChange(Body):
 
 
 class AnySettings(RootModel[Json]):
-    """Settings, in whole or in part; validated as a whole by the settings service."""
+    """Settings, in whole or in part, or `preset` with the name of a preset. Fields: see [Settings](#settings)."""
 
     def given(self) -> Json:
-        """What was sent."""
+        """Return the fields that were sent."""
         return self.root
 
 
 class Suggest(Body):
-    """The sessions to learn from; the newest by default."""
+    """A search for better weights."""
 
     sessions: SessionIds = []
+    """The sessions to learn from; by default the newest."""
 
 
 class ModelRow(Body):
-    """The limits of one model, in tokens; they override the table's."""
+    """Limits of a model, in tokens, that override those of the table."""
 
     window: Annotated[int, Field(gt=0, le=MOST)]
     input_limit: Annotated[int, Field(gt=0, le=MOST)] | None = None
@@ -154,42 +169,46 @@ class ModelRow(Body):
 
 
 class FileSent(Body):
-    """A file in a JSON body. `content` is its text, or the list or object that it holds."""
+    """A file in a JSON body."""
 
     content: str | list[Any] | Json
+    """Its text, or its value."""
     name: Annotated[str, Field(max_length=500)] = "upload.json"
     format: Name = "auto"
+    """The format's name; "auto" recognises it by content."""
     model: Name | None = None
+    """The model, for a file that does not name it."""
 
 
 class SocketPlan(PlanWish):
-    """`context:plan` from the browser."""
+    """The request `context:plan`."""
 
     session_id: Name
 
 
 class SocketPrune(PruneWish):
-    """`context:prune` from the browser."""
+    """The request `context:prune`."""
 
     session_id: Name
 
 
 class SocketUndo(Body):
-    """`context:undo` from the browser. `n` is the operation's number; without it the newest, which may be refused."""
+    """The request `context:undo`."""
 
     session_id: Name
     n: Annotated[int, Field(ge=0, le=MOST)] | None = None
+    """The operation's number; by default the newest."""
 
 
 class Subscribe(Body):
-    """`subscribe` from the browser: a room, and the last revision of it that the page has seen."""
+    """The request `subscribe`: a room, and the last revision of it that the page has seen."""
 
     room: Annotated[str, Field(max_length=300)]
     revision: Annotated[int, Field(ge=0, le=MOST)] | None = None
 
 
 class SessionsQuery(Query):
-    """Which sessions, in which order."""
+    """Filter and order of sessions."""
 
     state: Literal["idle", "active", "warning"] | None = None
     source: Name | None = None
@@ -198,8 +217,8 @@ class SessionsQuery(Query):
 
 
 class MessagesQuery(Query):
-    """Which messages of a session. `after` is the cursor that the page before gave as `next`; `at_once` does not wait
-    for scores and fates.
+    """Filter and order of a session's messages. `after` is the `next` of the page before; `at_once` does not wait for
+    scores and fates.
     """
 
     after: Annotated[str, Field(max_length=200)] | None = None
@@ -213,31 +232,31 @@ class MessagesQuery(Query):
 
 
 class FormatQuery(Query):
-    """A wire format or file format by name."""
+    """The name of a wire format or file format."""
 
     format: Name | None = None
 
 
 class DeleteQuery(Query):
-    """`confirm` repeats the session's id, so that nothing is deleted by a slip."""
+    """`confirm` repeats the session's id, so that none is deleted by mistake."""
 
     confirm: str | None = None
 
 
 class TimelineQuery(Query):
-    """At most `points` points, evenly taken."""
+    """The most points to return, evenly chosen."""
 
     points: Annotated[int, Field(ge=2, le=10_000)] = 600
 
 
 class OperationsQuery(Query):
-    """Operations of one kind only."""
+    """Only operations of one `kind`."""
 
     kind: Name | None = None
 
 
 class SearchQuery(Query):
-    """What to look for, and in which session only."""
+    """A search text, and the only session to search."""
 
     q: Words = ""
     session: Name | None = None
@@ -250,18 +269,18 @@ class ProposalText(Body):
 
 
 class MemoryQuery(Query):
-    """Words to look for; any of them will do."""
+    """Words to search for; one of them is enough."""
 
     q: Words = ""
 
 
 class ArchiveQuery(Query):
-    """What to look for among what is out of the context."""
+    """A search text for messages that are not in the context."""
 
     q: Words = ""
 
 
-# What a wrong value should have been, by the library's name for the fault; `{…}` is filled from what it says.
+# The expected value for each kind of fault of the library; it fills in `{…}`.
 _EXPECTED = {
     "model_type": "an object",
     "dict_type": "an object",
@@ -283,7 +302,7 @@ _EXPECTED = {
 
 
 def refusal(error: ValidationError) -> Json:
-    """The one shape of an error, with one detail a wrong field: its dotted path, what was expected, and what came."""
+    """Return the body of a failure with a detail for each wrong field: its dotted path, what was expected and found."""
     details = [
         {"field": ".".join(str(step) for step in fault["loc"]) or "body", "message": _words(fault)}
         for fault in error.errors(include_url=False)
@@ -293,7 +312,7 @@ def refusal(error: ValidationError) -> Json:
 
 
 def _words(fault: Any) -> str:
-    """A fault in our words."""
+    """Return a fault in our words."""
     kind, given = fault["type"], fault.get("ctx") or {}
     if kind == "missing":
         return "missing"
@@ -311,7 +330,7 @@ def _words(fault: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value as it came, cut short."""
+    """Return a value as it came, cut short."""
     if (kind := _KINDS.get(type(value))) is not None:
         return kind
     text = repr(value)
@@ -322,5 +341,5 @@ _KINDS = {list: "a list", dict: "an object", type(None): "null"}
 
 
 def lower_first(text: str) -> str:
-    """The text with a small first letter, as our messages are written."""
+    """Return the text with a lower-case first letter, as in all our messages."""
     return text[:1].lower() + text[1:]

@@ -24,7 +24,7 @@ class Bus:
         self._listeners: tuple[Listener, ...] = ()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Adds a listener; the returned function takes it away again."""
+        """Add a listener and return a function that removes it."""
         with self._lock:
             self._listeners = (*self._listeners, listener)
 
@@ -35,7 +35,7 @@ class Bus:
         return cancel
 
     def publish(self, *events: Event) -> None:
-        """Gives each event to each listener."""
+        """Pass each event to each listener."""
         for event in events:
             for listener in self._listeners:
                 try:

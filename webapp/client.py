@@ -60,7 +60,7 @@ class Coppice:
         usage: object = None,
         idempotency_key: str | None = None,
     ) -> Json:
-        """Appends messages in any wire format; an SDK's message objects are taken as they are.
+        """Append messages in any wire format; an SDK's message objects are taken as they are.
 
         Returns:
             The ids, how full the context is now, and the prune if one was automatic.
@@ -82,7 +82,7 @@ class Coppice:
         return self._post("messages", body)
 
     def create(self, **fields: Any) -> Json:
-        """Makes the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
+        """Create the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
         body = {"id": self.session, "model": self.model, **fields}
         try:
             return self._call("POST", "/sessions", body)
@@ -92,26 +92,26 @@ class Coppice:
         return self._call("GET", f"/sessions/{self._quoted}")
 
     def context(self, format: str | None = None) -> list[Any]:
-        """The message list for the next call, pruned, in `format` or the one the messages came in."""
+        """Return the message list for the next call, pruned, in `format` or the one the messages came in."""
         messages: list[Any] = self.context_with_figures(format)["messages"]
         return messages
 
     def context_with_figures(self, format: str | None = None) -> Json:
-        """The context with its estimate, its budget, and what was done to make it valid."""
+        """Return the context with its estimate, its budget, and what was done to make it valid."""
         return self._get("context", {"format": format} if format else None)
 
     def stats(self) -> Json:
-        """How full the context is, by region."""
+        """Return how full the context is, by region."""
         return self._get("stats")
 
     def plan(self, max_tokens: int | None = None, **wishes: Any) -> Json:
-        """What a prune would do, and why; stores nothing. `wishes`: strategy, settings, spare, drop."""
+        """Return what a prune would do, and why; stores nothing. `wishes`: strategy, settings, spare, drop."""
         return self._post("plan", given(max_tokens=max_tokens, **wishes))
 
     def prune(
         self, plan_id: str | None = None, *, max_tokens: int | None = None, strategy: str | None = None
     ) -> Json:
-        """Applies a plan that was shown, or a fresh one. A plan that summarises waits until the summary is written.
+        """Apply a plan that was shown, or a new one. A plan that summarises waits until the summary is written.
 
         Raises:
             ApiError: 409 when the session has changed since the plan was made.
@@ -120,7 +120,7 @@ class Coppice:
         return self._post("prune", wish, seconds=WRITING_SECONDS)
 
     def undo(self, n: int | None = None) -> Json:
-        """Undoes operation `n` and those after it; without `n`, the newest that can be undone.
+        """Undo operation `n` and those after it; without `n`, the newest that can be undone.
 
         Raises:
             ApiError: 409 when there is nothing to undo.
@@ -133,15 +133,15 @@ class Coppice:
         return self._post(f"operations/{n}/undo", {})
 
     def pin(self, message_id: str) -> Json:
-        """Pins a message with its unit: no prune drops it."""
+        """Pin a message with its unit: no prune drops it."""
         return self._post(f"messages/{quote(message_id, safe='')}/pin", {})
 
     def unpin(self, message_id: str) -> Json:
-        """Takes a pin off."""
+        """Remove a pin."""
         return self._post(f"messages/{quote(message_id, safe='')}/unpin", {})
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -188,7 +188,7 @@ class Coppice:
 
 
 def failure(answer: httpx.Response) -> ApiError:
-    """The error that an answer tells of, whoever wrote it."""
+    """Return the error of a failed answer, also of a proxy's in between."""
     try:
         error = answer.json()["error"]
         return ApiError(answer.status_code, error["type"], error["message"], error["details"])
@@ -217,5 +217,5 @@ def plain(value: Any) -> Any:
 
 
 def given(**fields: Any) -> Json:
-    """The fields that are not None."""
+    """Return the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -21,7 +21,7 @@ NAME = "coppice"
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Where data lies, what is followed, where it is served.
+    """The start-up settings: where data is stored, what is followed, where it is served.
 
     `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
     `follow` False follows nothing. `env` is the environment that the agents' folders are read from.
@@ -45,17 +45,17 @@ class Config:
 
     @property
     def database(self) -> Path:
-        """The database file."""
+        """Return the path of the database file."""
         return self.db or Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "coppice.db"
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The environment that agents' folders are looked up in."""
+        """Return the environment in which agents' folders are looked up."""
         return os.environ if self.env is None else self.env
 
     @classmethod
     def load(cls, file: Path | None = None, env: Mapping[str, str] | None = None, **given: Any) -> Config:
-        """Defaults <- file <- environment <- `given` (None in `given` means: not given).
+        """Return defaults <- file <- environment <- `given` (None in `given` means: not given).
 
         Raises:
             Invalid: the file is not TOML, or a value has the wrong kind; the message names file and key.
@@ -119,7 +119,7 @@ def _convert(name: str, value: Any) -> Any:
 
 
 def _read(name: str, value: Any) -> Any:
-    """A value as the configuration has it; TypeError or ValueError where it is none."""
+    """Return a value in the type of its field; raises TypeError or ValueError if it is invalid."""
     if name == "db":
         return Path(value).expanduser().absolute()
     if name in ("watch", "allowed_hosts"):

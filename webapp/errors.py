@@ -1,4 +1,4 @@
-"""What can go wrong around the core, and the HTTP status of each.
+"""Errors around the core, and the HTTP status of each.
 
 One base class; children carry their subject. Messages are lower-case and say what, where and what to do.
 `status_of` is the only place where an error class meets a status, for these and for the errors of `scoring`.
@@ -23,7 +23,7 @@ class CoppiceError(Exception):
 
 
 class NotFound(CoppiceError):
-    """There is no such thing. `kind` is one word ("session"), `subject` the name that was asked for."""
+    """The named thing does not exist. `kind` is one word ("session"), `subject` its name."""
 
     type = "not_found"
 
@@ -33,7 +33,7 @@ class NotFound(CoppiceError):
 
 
 class Conflict(CoppiceError):
-    """The request does not fit the present state: the id exists, a barrier stands in between, nothing to undo."""
+    """The request does not fit the present state: the id exists, a barrier prevents it, nothing to undo."""
 
     type = "conflict"
 
@@ -51,7 +51,7 @@ class Malformed(CoppiceError):
 
 
 class Invalid(CoppiceError):
-    """The input was read and refused. `details` has one `{field, message}` a wrong field."""
+    """The input was read and refused. `details` has one `{field, message}` for each wrong field."""
 
     type = "invalid"
 
@@ -63,13 +63,13 @@ class Invalid(CoppiceError):
 
 
 class TooLarge(CoppiceError):
-    """The input is larger than we take in one piece."""
+    """The input is too large."""
 
     type = "too_large"
 
 
 class StoreError(CoppiceError):
-    """The database refused. Children say why and what to do."""
+    """The database failed. Subclasses say why and what to do."""
 
     type = "store_failed"
 
@@ -112,18 +112,18 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
 
 
 def status_of(error: Exception) -> int:
-    """The HTTP status of an error; 500 for one that is none of ours."""
+    """Return the HTTP status of an error; 500 for an unknown one."""
     return next((status for cls, status, _ in STATUS if isinstance(error, cls)), 500)
 
 
 def to_json(error: Exception) -> dict[str, Any]:
-    """The body of an error response: `{"error": {"type", "message", "details"}}`; never a trace of the inside."""
+    """Return the body of an error response: `{"error": {"type", "message", "details"}}`, never a stack trace."""
     kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
     if kind is None:
         return {
             "error": {
                 "type": "internal",
-                "message": "something failed on our side; see the log",
+                "message": "the server failed; see its log",
                 "details": [],
             }
         }

@@ -49,7 +49,7 @@ class TiktokenCounter:
         self._encode = encoding.encode_ordinary
 
     def count(self, text: str) -> int:
-        """Tokens of the text, never an exception: what cannot be encoded (a lone surrogate) is replaced first."""
+        """Return the tokens of the text; what cannot be encoded (a lone surrogate) is replaced, so it never raises."""
         if len(text) <= SLICE_CHARS:
             return self._count(text)
         return sum(self._count(text[i : i + SLICE_CHARS]) for i in range(0, len(text), SLICE_CHARS))
@@ -65,12 +65,12 @@ class EstimatingCounter:
     """A `TokenCounter` that needs no rank files."""
 
     def count(self, text: str) -> int:
-        """The estimate of `scoring.tokens.counting`."""
+        """Return the estimate of `scoring.tokens.counting`."""
         return estimate_tokens(text)
 
 
 class Tokenizers:
-    """Gives the counter of an encoding; loads each once, at first use."""
+    """The counters of the encodings, each loaded once, at first use."""
 
     def __init__(self, cache: Path | None = None, enabled: bool = True) -> None:
         self._cache = cache or Path(platformdirs.user_cache_dir("coppice", appauthor=False)) / "tiktoken"
@@ -79,7 +79,7 @@ class Tokenizers:
         self._counters: dict[str, TokenCounter] = {}
 
     def counter(self, encoding: str = FALLBACK) -> TokenCounter:
-        """The counter of an encoding; of `o200k_base` for one we have no ranks of."""
+        """Return the counter of an encoding, that of `o200k_base` for one without rank files."""
         name = encoding if encoding in RANKS else FALLBACK
         with self._lock:
             if name not in self._counters:

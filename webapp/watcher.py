@@ -1,7 +1,7 @@
-"""The loop that follows files: what changes is looked at at once, the backlog when there is nothing else to do.
+"""Follows files: a changed file is read at once, the backlog when nothing else is waiting.
 
-Three threads: one learns which files changed, one looks at files that changed while we run, one works through the
-backlog, newest first. A file is looked at by one thread at a time; one that fails is reported and the others go on.
+Three threads: one watches for changes, one reads changed files, one works through the backlog, newest first. A file
+is read by one thread at a time; a failure is reported and the other files go on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RETRY_SECONDS = 2.0
 
 
 class Watcher:
-    """Follows while it runs. `start` and `stop` may be called from any thread, also twice."""
+    """Follows files while it runs. `start` and `stop` may be called from any thread, also twice."""
 
     def __init__(self, following: Following) -> None:
         self.following = following
@@ -34,7 +34,7 @@ class Watcher:
         self._scanned = threading.Event()
 
     def start(self) -> None:
-        """Begins to follow; the first scan and the backlog run in the background."""
+        """Begin to follow; the first scan and the backlog run in the background."""
         if self._threads:
             return
         self._stop.clear()
@@ -49,7 +49,7 @@ class Watcher:
             thread.start()
 
     def stop(self) -> None:
-        """Stops following, once what is being read is in the log: a portion of a file, or a session of few files."""
+        """Stop following once what is being read is in the log."""
         self._stop.set()
         with self._ready:
             self._ready.notify_all()
@@ -59,11 +59,11 @@ class Watcher:
 
     @property
     def running(self) -> bool:
-        """Whether it follows."""
+        """Return whether it follows."""
         return bool(self._threads) and not self._stop.is_set()
 
     def settle(self, timeout_seconds: float = 30.0) -> bool:
-        """Waits until scan and backlog are done and no file is being looked at; for tests."""
+        """Wait until scan and backlog are done and no file is being read; for tests."""
         if not self._scanned.wait(timeout_seconds):
             return False
         with self._ready:

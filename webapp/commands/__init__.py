@@ -1,1 +1,1 @@
-"""The commands of `coppice`, one file a subject. Each says in `COMMANDS` what it holds, by name."""
+"""The commands of `coppice`, a file for each subject. `COMMANDS` in a file names its commands."""

@@ -26,7 +26,7 @@ from webapp.tokenizers import Tokenizers
 
 @dataclass(frozen=True)
 class Pruned:
-    """What came out: the value to write, in the shape that came in, and what was done."""
+    """The result: the value to write, in the shape that came in, and what was done."""
 
     value: Any
     done: Pruning
@@ -94,7 +94,7 @@ def prune(
 
 
 def read_list(file: Path) -> tuple[Any, bool]:
-    """The value in a file, and whether it had one message a line. Half a surrogate pair is U+FFFD.
+    """Return the value in a file, and whether it had one message a line. Half a surrogate pair becomes U+FFFD.
 
     Raises:
         Malformed: it is not UTF-8 or not JSON; the message names file and line.
@@ -111,7 +111,7 @@ def read_list(file: Path) -> tuple[Any, bool]:
 
 
 def read_line(file: Path, number: int, line: bytes) -> Any:
-    """The message in one line."""
+    """Return the message in one line."""
     try:
         return read_json(line)
     except orjson.JSONDecodeError as error:
@@ -126,7 +126,7 @@ def prune_value(
     wire_format: str | None,
     task_type: str = AUTO,
 ) -> Pruned:
-    """Prunes a list or request body.
+    """Prune a list or request body.
 
     Raises:
         ScoringError: the list is in no known format, or nobody knows the strategy.
@@ -151,7 +151,7 @@ def prune_value(
 
 
 def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
-    """What stays, in the shape that came in."""
+    """Return what stays, in the shape that came in."""
     messages = done.wire(decoded.messages, decoded.format)
     if not isinstance(value, dict):
         return messages
@@ -160,7 +160,7 @@ def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
 
 
 def report(pruned: Pruned) -> list[str]:
-    """What was done, and why, for a person to read."""
+    """Return a report of what was done, and why, line by line."""
     done, plan = pruned.done, pruned.done.plan
     stays, shortened = len(done.settled.kept), sorted(done.settled.stand_ins)
     before = f"{counted(stays + len(plan.removed), 'message')}, {counted(plan.tokens_before, 'token')}"
@@ -170,22 +170,22 @@ def report(pruned: Pruned) -> list[str]:
         lines.append(f"over budget: {done.over_budget}")
     if not plan.removed and not shortened:
         lines.append(
-            "nothing goes: the list is within the budget" if not done.over_budget else "nothing more can go"
+            "nothing is dropped: the list is within the budget"
+            if not done.over_budget
+            else "nothing more can be dropped"
         )
     lines += [f"problem: {problem}" for problem in plan.problems]
     causes = Counter(plan.cause(position) for position in plan.removed)
-    lines += [f"{count:>6,} go: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
+    lines += [f"{count:>6,} dropped: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
     if done.summary is not None:
-        lines.append(f"       a summary of {done.summary.tokens:,} tokens stands for what is summarised")
+        lines.append(f"       a summary of {done.summary.tokens:,} tokens replaces what is summarised")
     causes = Counter(plan.cause(position) for position in shortened)
-    lines += [
-        f"{count:>6,} are shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()
-    ]
+    lines += [f"{count:>6,} shortened: {cause.replace('_', ' ')}" for cause, count in causes.most_common()]
     return lines
 
 
 def write_list(value: Any, as_lines: bool, output: Path | None) -> None:
-    """Writes the list in the shape it was read in."""
+    """Write the list in the shape it was read in."""
     if as_lines:
         data = b"".join(orjson.dumps(one) + b"\n" for one in value)
     else:

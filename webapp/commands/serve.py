@@ -19,9 +19,9 @@ Command = Callable[..., Any]
 
 REMOTE = (
     "{host} can be reached from other machines; serve on 127.0.0.1 and use an SSH tunnel, "
-    "or say --allow-remote and set COPPICE_TOKEN, which is then asked of everybody"
+    "or use --allow-remote and set COPPICE_TOKEN, which every request then needs"
 )
-GONE = "{folder} is not there yet; it is followed once it is"
+GONE = "{folder} does not exist yet; it is followed once it does"
 
 
 def listed(words: Iterable[str]) -> str:
@@ -38,21 +38,21 @@ The transcripts of {listed(agent.label for agent in AGENTS.values())} are found 
 
 
 def serving_options(command: Command) -> Command:
-    """The options of both commands."""
+    """Add the options that both commands share."""
     for option in (
         click.option("--open", "open_page", is_flag=True, help="Open the page in a browser."),
         click.option(
             "--allow-remote",
             is_flag=True,
             envvar="COPPICE_ALLOW_REMOTE",
-            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE); asks for COPPICE_TOKEN.",
+            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE); needs COPPICE_TOKEN.",
         ),
         click.option(
             "--allow-host",
             "allowed_hosts",
             multiple=True,
             metavar="NAME",
-            help="Answer requests for this host name as well; may be given several times.",
+            help="Answer requests for this host name too; can be repeated.",
         ),
         click.option("--no-watch", is_flag=True, help="Follow nothing."),
         click.option(
@@ -60,7 +60,7 @@ def serving_options(command: Command) -> Command:
             multiple=True,
             metavar="DIR",
             type=click.Path(path_type=Path, file_okay=False),
-            help="Follow the transcripts in this folder as well; may be given several times.",
+            help="Follow the transcripts in this folder too; can be repeated.",
         ),
         db_option,
         click.option(
@@ -98,7 +98,7 @@ def run_server(
     allowed_hosts: tuple[str, ...],
     **given: Any,
 ) -> None:
-    """Serves until it is stopped. Whatever can be refused is refused before anything starts."""
+    """Serve until stopped. Invalid options are refused before anything starts."""
     from webapp.serving import server as serving
 
     config = Config.load(

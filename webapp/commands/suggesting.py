@@ -1,4 +1,4 @@
-"""`coppice suggest-weights`: weights that would have kept more of what the user's own sessions needed."""
+"""`coppice suggest-weights`: suggests weights that would have kept more of what the user's sessions needed."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from webapp.services.settings.answers import Suggestion
 def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -> None:  # X15
     """Suggest weights that would have kept more of what your sessions needed later.
 
-    What was needed, the sessions say themselves: names that the agent's next messages take up again, and what you
-    restored, pinned, took back or dropped. Half of the sessions are searched; the others decide, and the table shows
-    what is kept in them before and after. SESSION is an id, or enough of its beginning; by default the newest are
-    used. Nothing changes until you save the weights.
+    A message was needed if the agent's next messages repeat names from it, or if you restored or pinned it or undid
+    its pruning. The search uses half of the sessions; the others decide, and the table shows what is kept in them
+    before and after. SESSION is an id or the beginning of one; by default the newest are used. Nothing changes until
+    you save the weights.
     """
     with opened(db, made=False) as app, progress() as bar:
         task = bar.add_task("trying weights", total=None)
@@ -47,7 +47,7 @@ def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -
 
 
 def progress() -> Progress:
-    """A bar on stderr; none where nobody is looking."""
+    """Return a progress bar on stderr, hidden where that is no terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -58,7 +58,7 @@ def progress() -> Progress:
 
 
 def table_of(found: Suggestion) -> Table:
-    """One row a weight and one for retention, before and after."""
+    """Return a table with a row for each weight and one for retention, before and after."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("weight")
     table.add_column("now", justify="right")
@@ -71,15 +71,13 @@ def table_of(found: Suggestion) -> Table:
 
 
 def kept(value: float | None) -> str:
-    """A share, or that it was not measured."""
+    """Return a share in words, "-" if it was not measured."""
     return "-" if value is None else percent_text(value)
 
 
 def lines_of(found: Suggestion) -> list[str]:
-    """What was looked at, the reason, and what happens now."""
-    used = (
-        f"Looked at {found.cases} contexts of {found.sessions} sessions, {found.held_out} of them held out."
-    )
+    """Return lines on what was examined, the reason, and what happens next."""
+    used = f"Examined {found.cases} contexts of {found.sessions} sessions, {found.held_out} of them held out."
     if found.weights is None:
         return [used, f"Nothing to suggest: {found.reason}."]
     return [

@@ -1,4 +1,4 @@
-"""`coppice verify`: checks the store: hash chains, references, that nothing is lost from a context, and totals."""
+"""`coppice verify`: checks hash chains, references, contexts and totals of the store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from webapp.config import Config
 @click.command()
 @db_option
 def verify(db: Path | None) -> int:
-    """Check the store; exit 1 and a report when anything is wrong."""
+    """Check the store; print the faults and exit with 1 if there are any."""
     refuse_missing(Config.load(db=db))
     with opened(db) as app:
         faults = list(app.verify())

@@ -1,9 +1,9 @@
-"""The live connection: what happens inside, told to the pages that look at it. The only file that emits.
+"""The Socket.IO gateway: sends events to the pages that show them. The only file that emits.
 
-A publisher only leaves a note here and goes on; one thread turns the notes into messages, coalesced, at most ten a
-second for one session in one room, and hands them to Socket.IO, which queues them for each client. So neither a slow
-page nor a dead one holds anybody up; one that lags by more than LAG_LIMIT messages is disconnected and comes back for
-a fresh look. What pages may ask for comes in here as well, through the same services as over HTTP.
+A publisher leaves a note and goes on. One thread coalesces the notes into messages, at most ten a second for one
+session in one room, and passes them to Socket.IO, which queues them for each client. So no slow or dead page delays
+anything; a client that lags by more than LAG_LIMIT messages is disconnected, and gets a snapshot when it reconnects.
+Requests from pages come in here too, and call the same services as over HTTP.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from webapp.live.throttle import Pending
 
 log = logging.getLogger("coppice.live")
 
-# Messages that may wait for one client before it is given up, and how often that is looked at.
+# Messages that may wait for one client before it is disconnected, and how often that is checked.
 LAG_LIMIT = 500
 LAG_SECONDS = 1.0
-# After a busy store.
+# Before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
 
@@ -43,17 +43,17 @@ class Json:
 
     @staticmethod
     def dumps(value: Any, **_: Any) -> str:
-        """Compact JSON."""
+        """Return compact JSON."""
         return orjson.dumps(value, option=orjson.OPT_UTC_Z).decode()
 
     @staticmethod
     def loads(text: str | bytes, **_: Any) -> Any:
-        """The value of a JSON text."""
+        """Return the value of a JSON text."""
         return orjson.loads(text)
 
 
 class Gateway:
-    """Stands between the bus and the browsers."""
+    """Connects the bus with the browsers."""
 
     def __init__(
         self, app: App, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
@@ -83,10 +83,10 @@ class Gateway:
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
         self._thread.start()
 
-    # -- notes from the inside
+    # -- notes from the bus
 
     def note(self, event: Event) -> None:
-        """Takes note of an event; quick, whatever the event and whoever listens."""
+        """Note an event; takes no time, however many pages listen."""
         for note in notes_of(event):
             with self._wake:
                 for room in [note.room] if note.room else self._inhabited():
@@ -96,7 +96,7 @@ class Gateway:
     def _inhabited(self) -> list[str]:
         return [name for name, room in self._rooms.items() if room.members]
 
-    # -- the thread that tells
+    # -- the sending thread
 
     def _run(self) -> None:
         next_look = self.clock() + LAG_SECONDS
@@ -113,14 +113,14 @@ class Gateway:
                 try:
                     self._drop_laggards()
                 except Exception:
-                    log.exception("cannot look after pages that lag")
+                    log.exception("cannot disconnect pages that lag")
 
     def _next_due(self) -> float:
         due = (pending.pace.due_at(n) for pending in self._pending.values() if (n := pending.count()))
         return max(min(due, default=float("inf")), self._not_before)
 
     def flush(self) -> None:
-        """Tells everything that is due by now."""
+        """Send everything that is due."""
         now = self.clock()
         with self._wake:
             if now < self._not_before:
@@ -135,7 +135,7 @@ class Gateway:
             try:
                 self._tell(room_name, subject, taken, now)
             except Exception:
-                log.exception("cannot tell %s what happened", room_name)
+                log.exception("cannot send messages to %s", room_name)
 
     def _forget_idle(self, now: float) -> None:
         idle = [key for key, one in self._pending.items() if not one.count() and one.pace.due_at(10) <= now]
@@ -144,7 +144,7 @@ class Gateway:
 
     def _tell(self, room_name: str, subject: str, taken: Pending, now: float) -> None:
         room = self._rooms.get(room_name)
-        if room is None:  # nobody has been there in this run, so there is nothing to remember either
+        if room is None:  # no page has been there since the start, so nothing has to be remembered
             return
         try:
             room.prepare(1 + taken.count())
@@ -155,10 +155,10 @@ class Gateway:
             started = self.clock()
             messages = self._messages(subject, taken)
             cost = self.clock() - started
-        except NotFound:  # deleted meanwhile; what is left to tell is just that
+        except NotFound:  # deleted meanwhile; only that is sent
             messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
-            log.warning("cannot read for the live pages, trying again: %s", error)
+            log.warning("cannot read what pages are sent, trying again: %s", error)
             with self._wake:
                 self._pending.setdefault((room_name, subject), Pending()).put_back(taken)
                 self._not_before = now + RETRY_SECONDS
@@ -166,12 +166,12 @@ class Gateway:
         with self._wake:
             sent = [room.stamp(event, payload) for event, payload in messages]
             self._pending.setdefault((room_name, subject), Pending()).pace.took(len(sent), now, cost)
-            # Under the lock: whoever subscribes meanwhile gets each message once, as missed or as sent.
+            # Under the lock, so that a page subscribing meanwhile gets each message once: as missed, or as sent.
             for one in sent:
                 self.socketio.emit(one.event, one.payload, to=room.name)
 
     def _messages(self, subject: str, taken: Pending) -> list[tuple[str, Payload]]:
-        """What is to be told, with payloads read now. Raises what the services raise."""
+        """Return the messages to send, with payloads read now. Raises what the services raise."""
         made: list[tuple[str, Payload]] = []
         if taken.row:
             made.append(("session:updated", self.app.sessions.get(subject)))
@@ -214,10 +214,10 @@ class Gateway:
                 client.close(wait=False)
                 engine.sockets.pop(sid, None)
 
-    # -- what pages ask for
+    # -- requests from pages
 
     def _answer(self, event: str, model: type[Body], handler: Callable[[Any], Payload]) -> None:
-        """Registers a handler whose answer, or failure in the shape of HTTP's, is the acknowledgement."""
+        """Register a handler; its answer, or its failure as over HTTP, is the acknowledgement."""
 
         def handle(data: Any = None, *_: Any) -> Payload:
             try:
@@ -234,7 +234,7 @@ class Gateway:
         self.socketio.on_event(event, handle)
 
     def subscribe(self, wish: Subscribe) -> Payload:
-        """Lets a page into a room: what it missed comes again as events, otherwise the answer holds a snapshot."""
+        """Add a page to a room: what it missed is sent again as events, otherwise the answer holds a snapshot."""
         self._check(wish.room)
         room = self._room(wish.room)
         sid: str = request.sid  # type: ignore[attr-defined]
@@ -248,7 +248,7 @@ class Gateway:
         return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
 
     def unsubscribe(self, wish: Subscribe) -> Payload:
-        """Lets a page out of a room."""
+        """Remove a page from a room."""
         leave_room(wish.room)
         with self._wake:
             if wish.room in self._rooms:
@@ -256,7 +256,7 @@ class Gateway:
         return {"room": wish.room}
 
     def left(self, *_: Any) -> None:
-        """Forgets a page that is gone."""
+        """Remove a disconnected page from all rooms."""
         with self._wake:
             for room in self._rooms.values():
                 room.members.discard(request.sid)  # type: ignore[attr-defined]
@@ -276,19 +276,19 @@ class Gateway:
         }
 
     def plan(self, wish: SocketPlan) -> Payload:
-        """As POST …/plan."""
+        """Answer as `POST …/plan` does."""
         return dict(self.app.prunes.plan(wish.session_id, without_session(wish)))
 
     def prune(self, wish: SocketPrune) -> Payload:
-        """As POST …/prune."""
+        """Answer as `POST …/prune` does."""
         return dict(self.app.prunes.apply(wish.session_id, without_session(wish), actor="user"))
 
     def undo(self, wish: SocketUndo) -> Payload:
-        """As POST …/operations/<n>/undo; without `n`, the newest one, refused where that is the agent's own."""
+        """Answer as `POST …/operations/<n>/undo` does; without `n`, for the newest operation."""
         return dict(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:
-        """Stops telling and lets every page go; quick, and safe to call twice."""
+        """Stop sending and disconnect every page; takes no time, and can be called twice."""
         self._cancel()
         with self._wake:
             self._closed = True
@@ -300,14 +300,14 @@ class Gateway:
 
 
 def without_session(wish: Body) -> Payload:
-    """The fields that were sent but for the session, which the services take apart."""
+    """Return the fields that were sent, without the session, which services take as an argument."""
     fields = wish.given()
     fields.pop("session_id")
     return fields
 
 
 def quiet_logger() -> logging.Logger:
-    """Engine.IO's logger without what a client's bad request makes it say; what fails on our side stays."""
+    """Return Engine.IO's logger without its notes on bad requests of clients; failures of ours are still logged."""
     logger = logging.getLogger("coppice.engineio")
     logger.setLevel(logging.ERROR)
     logger.filters = [lambda record: "further occurrences" not in record.getMessage()]

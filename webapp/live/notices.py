@@ -1,7 +1,7 @@
-"""What an event of ours means to the pages: which rooms hear of it, and what is told there.
+"""Translates events into notes for pages: the rooms that get a message, and the messages.
 
 One function an event, in one table; `docs/events.md` is written from it. Nothing is read and nothing sent here: a note
-says that a session's row or figures are to be told anew, and carries only what cannot be read later.
+asks for a session's row or statistics to be sent again, and carries only what cannot be read later.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Note:
 
 
 def notes_of(event: Event) -> tuple[Note, ...]:
-    """The notes an event makes; none for one that no page cares about."""
+    """Return the notes of an event; none for an event that no page shows."""
     make = NOTES.get(type(event))
     return make(event) if make else ()
 
@@ -85,7 +85,7 @@ def _deleted(event: SessionDeleted) -> tuple[Note, ...]:
 
 def _pruned(event: ContextPruned) -> tuple[Note, ...]:
     told: list[tuple[str, Payload]] = [("context:pruned", event.payload())]
-    if event.reason != "manual":  # whoever clicked gets the answer itself
+    if event.reason != "manual":  # after a click, the page has the answer itself
         freed = event.original - event.final
         shortened = f", {event.shortened:,} shortened" if event.shortened else ""
         covered = f", {event.summarised:,} of them summarised" if event.summarised else ""

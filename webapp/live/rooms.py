@@ -1,4 +1,4 @@
-"""What a room remembers: its revision, its last messages, and who is in it.
+"""Rooms: each remembers its revision, its last messages and its members.
 
 A revision grows by one a message and is never given out twice, not even after a restart: blocks of them are
 reserved in the store before they are used. A page that was away gets the messages it missed while they are still
@@ -26,7 +26,7 @@ Reserve = Callable[[str, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One message as it left."""
+    """One message as it was sent."""
 
     revision: int
     event: str
@@ -49,37 +49,37 @@ class Room:
 
     @property
     def session_id(self) -> str | None:
-        """The session a room is about, None for the overview."""
+        """Return the id of the room's session, None for the overview."""
         return self.name.removeprefix(SESSION_PREFIX) if self.name.startswith(SESSION_PREFIX) else None
 
     def prepare(self, count: int) -> None:
-        """Sees to it that `count` revisions are set aside; the only thing here that may take a while."""
+        """Reserve `count` revisions if fewer are left; the only method that may wait for the store."""
         if self.revision + count > self._reserved:
             block = max(count, BLOCK)
             self._reserved = self._reserve(self.name, block) + block
 
     def stamp(self, event: str, payload: dict[str, Any]) -> Sent:
-        """Gives a message the next revision, which was prepared, and remembers it."""
+        """Give a message the next reserved revision and remember it."""
         self.revision += 1
         sent = Sent(self.revision, event, {**payload, "room": self.name, "revision": self.revision})
         self._sent.append(sent)
         return sent
 
     def pass_over(self) -> None:
-        """Something happened that nobody was told: whoever comes back has to look afresh."""
+        """Note that a message was not sent, so that a page that comes back needs a snapshot."""
         if not self._behind:
             self.revision += 1
             self._sent.clear()
             self._behind = True
 
     def enter(self, member: str, revision: int | None) -> list[Sent] | None:
-        """Lets a page in; what it missed since `revision`, or None when it has to look afresh."""
+        """Add a member; return the messages since `revision`, or None if it needs a snapshot."""
         self.members.add(member)
         self._behind = False
         return self.missed(revision)
 
     def missed(self, revision: int | None) -> list[Sent] | None:
-        """The messages after `revision`, oldest first; None when they are not all remembered."""
+        """Return the messages after `revision`, oldest first; None if not all of them are remembered."""
         if revision is None or revision > self.revision:
             return None
         oldest = self._sent[0].revision if self._sent else self.revision + 1

@@ -1,4 +1,4 @@
-"""What is still to be told of one session in one room, and how soon: at most ten messages a second.
+"""Collects the messages of one session in one room and paces them: at most ten a second.
 
 Later news joins or replaces the earlier, so that a flood of appends leaves as a few messages that say it all.
 """
@@ -22,27 +22,27 @@ ROWS_LIMIT = 200
 
 @dataclass(slots=True)
 class Pace:
-    """Holds one session in one room to RATE messages a second: the first goes at once, the rest are evened out."""
+    """The pace of one session in one room, RATE messages a second: the first is sent at once, the others evenly."""
 
     _sent: deque[float] = field(default_factory=lambda: deque(maxlen=RATE))
     _free_at: float = 0.0
 
     def due_at(self, count: int) -> float:
-        """The earliest moment at which `count` messages may leave together (more than RATE count as RATE)."""
+        """Return the earliest time at which `count` messages may be sent together (more than RATE count as RATE)."""
         spare = RATE - min(count, RATE)
         filled = list(self._sent)
         crowded = filled[-(spare + 1)] + WINDOW_SECONDS if len(filled) > spare else 0.0
         return max(self._free_at, crowded)
 
     def took(self, count: int, now: float, cost_seconds: float = 0.0) -> None:
-        """Says that `count` messages left at `now`, and that making them took `cost_seconds`."""
+        """Record that `count` messages were sent at `now`, and that making them took `cost_seconds`."""
         self._sent.extend([now] * min(count, RATE))
         self._free_at = now + max(count * SPACING_SECONDS, cost_seconds / SHARE_OF_TIME)
 
 
 @dataclass(slots=True)
 class Pending:
-    """What is still to be told of one session in one room; later news of one kind replace or join the earlier."""
+    """Messages waiting to be sent for one session in one room; later ones of a kind replace or join earlier ones."""
 
     row: bool = False
     stats: bool = False
@@ -52,7 +52,7 @@ class Pending:
     pace: Pace = field(default_factory=Pace)
 
     def add(self, note: Note) -> None:
-        """Takes news in. An event whose payload is read when it leaves is told once, however often it happened."""
+        """Add a note. An event whose payload is read when it is sent is sent once, however often it occurred."""
         self.row |= note.row
         self.stats |= note.stats
         self.numbers = [*self.numbers, *note.numbers][-ROWS_LIMIT:]
@@ -60,17 +60,17 @@ class Pending:
         self.events += [one for one in note.events if one[1] or one not in self.events]
 
     def count(self) -> int:
-        """How many messages it makes."""
+        """Return the number of messages that wait."""
         return self.row + self.stats + bool(self.appended) + len(self.events)
 
     def take(self) -> Pending:
-        """Everything that is to be told, taken out; the pace stays."""
+        """Remove and return everything that waits; the pace stays."""
         taken = Pending(self.row, self.stats, self.numbers, self.appended, self.events)
         self.row, self.stats, self.numbers, self.appended, self.events = False, False, [], 0, []
         return taken
 
     def put_back(self, taken: Pending) -> None:
-        """Undoes a `take` whose messages could not be made."""
+        """Undo a `take` whose messages could not be made."""
         self.row |= taken.row
         self.stats |= taken.stats
         self.numbers = [*taken.numbers, *self.numbers]

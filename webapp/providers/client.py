@@ -28,7 +28,7 @@ LOOK_SECONDS = 0.05  # how often a waiting caller looks at its own signal
 
 
 class ModelClient:
-    """One endpoint, asked by whoever has to. Starts its thread with the first question."""
+    """A client of one endpoint. It starts its thread with the first question."""
 
     def __init__(
         self, endpoint: Endpoint, attempts: int = ATTEMPTS, first_wait_seconds: float = FIRST_WAIT_SECONDS
@@ -42,7 +42,7 @@ class ModelClient:
         self._closed = False
 
     def ask(self, question: Question, cancelled: threading.Event | None = None) -> Reply:
-        """The answer, or why there is none. Blocks; returns soon after `cancelled` is set. Never raises."""
+        """Return the answer, or why there is none. Blocks; returns soon after `cancelled` is set. Never raises."""
         try:
             loop = self._running()
         except RuntimeError as error:
@@ -151,7 +151,7 @@ class ModelClient:
 
 
 def _whole(text: str, answer: Answer) -> Failure | None:
-    """An answer in one piece."""
+    """Return an answer that came in one piece."""
     try:
         value = json.loads(text)
     except ValueError:

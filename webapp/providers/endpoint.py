@@ -30,7 +30,7 @@ class Endpoint:
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> Endpoint | None:
-        """The endpoint that is configured, None where none is.
+        """Return the configured endpoint, None if there is none.
 
         Raises:
             Invalid: something is set, but not what it takes.
@@ -55,7 +55,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Where a request goes."""
+        """Return the URL of requests."""
         if self.api == "openai":
             return self.url if self.url.endswith("/chat/completions") else self.url + "/chat/completions"
         if self.url.endswith("/messages"):
@@ -64,12 +64,12 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is on this machine, where no proxy of the environment belongs between."""
+        """Return whether it is on this machine, so that no proxy is used."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request carries besides its body."""
+        """Return the headers of a request."""
         if self.api == "anthropic":
             return {"anthropic-version": "2023-06-01", **({"x-api-key": self.key} if self.key else {})}
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}

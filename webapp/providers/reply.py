@@ -1,4 +1,4 @@
-"""What came of a call: a text with its usage and cost, or a failure. Values, never exceptions."""
+"""Replies of a model: a text with its usage and cost, or a failure. Values, never exceptions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Usage:
     cached_tokens: int = 0
 
     def plus(self, other: Usage) -> Usage:
-        """Both together."""
+        """Return the sum of both."""
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -31,7 +31,7 @@ class Usage:
         )
 
     def cost(self, prices: ModelLimits) -> float | None:
-        """US dollars, None where the prices of the model are not known."""
+        """Return the cost in US dollars, None if the model's prices are not known."""
         if prices.input_price is None or prices.output_price is None:
             return None
         cached = prices.input_price if prices.cached_price is None else prices.cached_price
@@ -46,7 +46,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no answer. `wait_seconds` is how long the provider asks to wait, None where it does not say."""
+    """The reason there is no answer. `wait_seconds` is how long the provider asks to wait, None if it does not say."""
 
     kind: Kind
     message: str
@@ -55,13 +55,13 @@ class Failure:
 
     @property
     def passing(self) -> bool:
-        """Whether another try may help."""
+        """Return whether a retry may help."""
         return self.kind in PASSING
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, or the reason why there is none. `usage` covers all attempts, also those that failed."""
+    """An answer, or the reason there is none. `usage` covers all attempts, failed ones included."""
 
     text: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -71,9 +71,9 @@ class Reply:
 
     @property
     def ok(self) -> bool:
-        """Whether there is an answer."""
+        """Return whether there is an answer."""
         return self.failure is None
 
     def after(self, attempts: int, usage: Usage) -> Reply:
-        """The same, as the last of so many attempts that took this in all."""
+        """Return this reply with the number of attempts and the usage of all of them."""
         return replace(self, attempts=attempts, usage=usage)

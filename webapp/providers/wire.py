@@ -1,4 +1,4 @@
-"""What is sent to an endpoint and how its answer is read, piece by piece, for both kinds.
+"""Requests to an endpoint, and its answers, read piece by piece, for both kinds of API.
 
 An answer is asked for as a stream, so that a long one is not taken for a dead one and can be broken off. A server that
 answers in one piece all the same is read as well. A stream that ends without saying so was cut off.
@@ -19,7 +19,7 @@ MOST_CHARS = 200_000  # a summary has some thousand; more is a server gone wrong
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked; `max_tokens` bounds its answer."""
+    """A question to a model; `max_tokens` bounds its answer."""
 
     system: str
     text: str
@@ -27,7 +27,7 @@ class Question:
 
 
 def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
-    """The request's body."""
+    """Return the body of a request."""
     asked = {"role": "user", "content": question.text}
     if endpoint.api == "anthropic":
         return {
@@ -50,7 +50,7 @@ def body_of(endpoint: Endpoint, question: Question) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as it comes in. `finished` once the server has said that this was all."""
+    """An answer as it comes in. `finished` is true once the server has ended it."""
 
     pieces: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -60,7 +60,7 @@ class Answer:
     chars: int = 0
 
     def line(self, line: str) -> None:
-        """Take a line of the stream; comments, names of events and blank lines say nothing."""
+        """Read a line of the stream; comments, event names and blank lines are skipped."""
         if not line.startswith("data:") or self.failure is not None:
             return
         data = line[5:].strip()
@@ -76,7 +76,7 @@ class Answer:
             self.event(event)
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Take an event of a stream, or a whole answer in one piece."""
+        """Read an event of a stream, or an answer in one piece."""
         if event.get("error"):
             self.failure = _stated(event["error"])
             return
@@ -86,7 +86,7 @@ class Answer:
             self.failure = Failure("malformed", "the answer has another shape than the API's")
 
     def reply(self) -> Reply:
-        """What it came to."""
+        """Return the finished reply."""
         text = "".join(self.pieces)
         failure = self.failure
         if failure is None and not self.finished:
@@ -104,7 +104,7 @@ class Answer:
             self.failure = Failure("malformed", f"the answer is longer than {MOST_CHARS:,} characters")
 
     def _choices(self, event: Mapping[str, Any]) -> None:
-        """A chunk, or a whole answer, of the chat API."""
+        """Read a chunk, or a whole answer, of the chat API."""
         self.model = str(event.get("model") or self.model)
         used = event.get("usage")
         if used:
@@ -121,7 +121,7 @@ class Answer:
                 self.finished = True
 
     def _blocks(self, event: Mapping[str, Any]) -> None:
-        """An event, or a whole answer, of the messages API."""
+        """Read an event, or a whole answer, of the messages API."""
         kind = event.get("type")
         if kind == "message_start":
             self.model = str(event["message"].get("model", ""))
@@ -155,7 +155,7 @@ class Answer:
 
 
 def refused(status: int, text: str, retry_after: str | None, key: str = "") -> Failure:
-    """The failure that an HTTP status stands for, in the provider's words where it has some, never with the key."""
+    """Return the failure for an HTTP status, in the provider's words if there are any, never with the key."""
     try:
         said = json.loads(text)
         error = said.get("error", said) if isinstance(said, dict) else {}
@@ -171,7 +171,7 @@ def refused(status: int, text: str, retry_after: str | None, key: str = "") -> F
 
 
 def _stated(error: Any) -> Failure:
-    """A failure that the stream itself reports."""
+    """Return the failure that the stream itself reports."""
     kind = str(error.get("type", "")) if isinstance(error, Mapping) else ""
     message = str(error.get("message", "")) if isinstance(error, Mapping) else str(error)
     passing = any(

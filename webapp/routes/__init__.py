@@ -1,4 +1,4 @@
-"""The edges over HTTP: parse, call one service, shape the answer. No rule of the product lives here."""
+"""The HTTP edges: parse, call one service, return its answer. No rule of the product is here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webapp.routes.api.routing import EXTENSION
 
 
 def install(flask_app: Flask, app: App, gate: Gate) -> None:
-    """Gives the Flask application every route, the services they call, and the gate it stands behind."""
+    """Give the Flask application every route, the services they call, and its gate."""
     flask_app.extensions[EXTENSION] = app
     flask_app.extensions[pages.GATE] = gate
     flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML

@@ -1,4 +1,4 @@
-"""How data becomes JSON on the wire: orjson, and the standard library for the few things it refuses.
+"""Writes JSON with orjson, and with the standard library for the few values that orjson refuses.
 
 orjson refuses integers beyond 64 bits, lone surrogates and nesting beyond 254 levels. All three can stand in a
 message that some agent wrote, and what was stored must be readable again, so those go the slow way.
@@ -16,7 +16,7 @@ from flask.json.provider import JSONProvider
 
 
 def dump_json(value: Any) -> bytes:
-    """JSON in UTF-8. Dataclasses and datetimes are written as orjson does, times with `Z`."""
+    """Return JSON in UTF-8. Dataclasses and datetimes are written as orjson does, times with `Z`."""
     try:
         return orjson.dumps(value, option=orjson.OPT_UTC_Z)
     except TypeError:  # orjson.JSONEncodeError is one
@@ -31,21 +31,21 @@ class OrjsonProvider(JSONProvider):
     """Flask's JSON through orjson."""
 
     def dumps(self, obj: Any, **_: Any) -> str:
-        """Overrides Flask's; its options for indenting and sorting are ignored."""
+        """Override Flask's; its options for indenting and sorting are ignored."""
         return dump_json(obj).decode()
 
     def loads(self, s: str | bytes, **_: Any) -> Any:
-        """Overrides Flask's."""
+        """Override Flask's."""
         return orjson.loads(s)
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """A response that nobody keeps: the next look may differ."""
+    """Return a response that is not cached."""
     response = Response(dump_json(value), status, mimetype="application/json")
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
 def install(flask_app: Flask) -> None:
-    """Makes the application write JSON our way."""
+    """Make the application write JSON our way."""
     flask_app.json = OrjsonProvider(flask_app)

@@ -1,4 +1,4 @@
-"""How the browser's files are found and kept.
+"""Serves the browser's files under addresses that can be cached.
 
 In the tree `static/` and `templates/` stand at the top, in the wheel beside the code. Every file has two addresses:
 `/static/app.js`, asked for anew each time (ETag), and `/static/v-<version>/app.js`, kept for a year. The version is a
@@ -36,12 +36,12 @@ class ImportMap(dict[str, Any]):
     """An import map that a template may write as it is, inside a script element."""
 
     def __html__(self) -> str:
-        """JSON that cannot end the script element it stands in."""
+        """Return JSON that cannot end the script element it is in."""
         return json.dumps(self).replace("<", "\\u003c")
 
 
 def version() -> str:
-    """The version of the browser's files as they lie there: 12 hexadecimal digits.
+    """Return the version of the browser's files as they lie there: 12 hexadecimal digits.
 
     One for a whole answer, and looked at once a second: a page asks for some fifty files, each of which would stat
     them all.
@@ -61,8 +61,8 @@ _IMPORT = re.compile(r'^(?:import|export) (?:[^"]* from )?"(\.[^"]+)"', re.MULTI
 
 
 def modules(*entries: str) -> list[str]:
-    """The modules below `static/` that these load, themselves first: what a browser may ask for all at once, instead of
-    reading each for what that imports. Empty names are passed over.
+    """Return the modules below `static/` that these load, themselves first, so that a browser can request them all at
+    once. Empty names are skipped.
     """
     return list(_modules(version(), tuple(filter(None, entries))))
 
@@ -85,7 +85,7 @@ def _modules(_version: str, entries: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fingerprint(folder: Path) -> str:
-    """A hash over names, sizes and times of all files below `folder`."""
+    """Return a hash over names, sizes and times of all files below `folder`."""
     digest = hashlib.blake2b(digest_size=6)
     for path in sorted(folder.rglob("*")):
         facts = path.stat()
@@ -94,12 +94,12 @@ def fingerprint(folder: Path) -> str:
 
 
 def import_map() -> ImportMap:
-    """Where the vendored libraries lie, for the page's import map."""
+    """Return the addresses of the vendored libraries, for the page's import map."""
     return ImportMap(imports={name: url_for("static", filename=path) for name, path in VENDORED.items()})
 
 
 def static_file(filename: str, v: str | None = None) -> Response:
-    """One file of `static/`; `v` is the version in its address."""
+    """Return one file of `static/`; `v` is the version in its address."""
     response = send_from_directory(STATIC, filename, mimetype=TYPES.get(Path(filename).suffix))
     if v is not None and v == version():
         response.cache_control.no_cache = None
@@ -112,7 +112,7 @@ def static_file(filename: str, v: str | None = None) -> Response:
 
 
 def install(flask_app: Flask) -> None:
-    """Serves the files under the endpoint `static`; `url_for("static", filename=…)` gives the lasting address."""
+    """Serve the files under the endpoint `static`; `url_for("static", filename=…)` gives the lasting address."""
     flask_app.add_url_rule("/static/<path:filename>", "static", static_file)
     flask_app.add_url_rule("/static/v-<v>/<path:filename>", "static", static_file)
 

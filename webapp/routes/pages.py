@@ -1,4 +1,4 @@
-"""The pages: empty shells. Each holds one root element, whose data comes from `/api` and Socket.IO.
+"""The pages: empty shells. Each has one root element, whose data comes from `/api` and Socket.IO.
 
 The one page that names a session looks it up only for whoever may know of it; the page tells the rest itself.
 A page is answered with a policy that runs our own files and the one import map that bears this answer's nonce.
@@ -19,46 +19,46 @@ GATE = "coppice.gate"
 
 
 def overview() -> str:
-    """All sessions."""
+    """Return the page of all sessions."""
     return render_template("overview.html", page="overview")
 
 
 def session(session_id: str) -> str:
-    """One session; an error page where there is none. Without the token, where one is set, the same shell for any."""
+    """Return the page of a session, or an error page if it does not exist; without a needed token, always the shell."""
     admitted = current_app.extensions[GATE].admits(request.environ)
     found = current_app.extensions[EXTENSION].sessions.get(session_id) if admitted else None
     return render_template("session.html", page="session", session_id=session_id, session=found)
 
 
 def settings() -> str:
-    """Weights, targets, models."""
+    """Return the page of the settings."""
     return render_template("settings.html", page="settings")
 
 
 def search() -> str:
-    """Everything ever said."""
+    """Return the page of the search."""
     return render_template("search.html", page="search", q=request.args.get("q", ""))
 
 
 def memory() -> str:
-    """Memories and learnings."""
+    """Return the page of memories and learnings."""
     return render_template("memory.html", page="memory")
 
 
 def nonce() -> str:
-    """This answer's nonce; the same however often it is asked for."""
+    """Return the nonce of this answer, always the same one."""
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
 
 
 def context() -> dict[str, Any]:
-    """What every template knows."""
+    """Return the variables of every template."""
     return {"csp_nonce": nonce(), "importmap": import_map(), "modules": modules}
 
 
 def protect(response: Response) -> Response:
-    """The headers of every answer; a page also gets its policy, and is not kept."""
+    """Add the security headers; a page also gets its policy, and is not cached."""
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Content-Security-Policy"] = content_policy(nonce(), request.host)
@@ -68,7 +68,7 @@ def protect(response: Response) -> Response:
 
 
 def install(flask_app: Flask) -> None:
-    """Registers the pages and what their templates are given."""
+    """Register the pages and the variables of their templates."""
     flask_app.context_processor(context)
     flask_app.after_request(protect)
     flask_app.add_url_rule("/", "overview", overview)

@@ -1,7 +1,7 @@
-"""How a failure leaves: one JSON shape under `/api`, a plain page elsewhere, and never a stack trace.
+"""Answers failures: JSON of one shape under `/api`, a page elsewhere, and never a stack trace.
 
 The shape is `{"error": {"type", "message", "details"}}`; a detail is `{"field", "message"}`.
-Which of our own errors means which status is the business of `webapp.errors`; this file knows HTTP's and pydantic's.
+`webapp.errors` maps our own errors to statuses; this file maps those of HTTP and pydantic.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HTTP_TYPES = {
 
 
 class RequestFault(Exception):
-    """A request that no service should see. Carries the status, a short stable type and the details."""
+    """A request that is refused before any service sees it, with status, a short stable type and details."""
 
     def __init__(self, status: int, type_: str, message: str, details: Details | None = None) -> None:
         super().__init__(message)
@@ -50,12 +50,12 @@ class RequestFault(Exception):
 
 
 def error_body(type_: str, message: str, details: Details | None = None) -> dict[str, Any]:
-    """The one shape of an error."""
+    """Return the body of a failure."""
     return {"error": {"type": type_, "message": message, "details": details or []}}
 
 
 def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:
-    """Status and body for any exception; what nobody foresaw is logged with its trace and told as 500."""
+    """Return status and body for any exception; an unexpected one is logged with its trace and answered with 500."""
     if isinstance(error, RequestFault):
         return error.status, error_body(error.type, str(error), error.details)
     if isinstance(error, ValidationError):
@@ -64,34 +64,34 @@ def describe_failure(error: Exception) -> tuple[int, dict[str, Any]]:
         return describe_http(error)
     status = status_of(error)
     if status == 500:
-        log.error("unforeseen failure", exc_info=error)
+        log.error("unexpected failure", exc_info=error)
     return status, to_json(error)
 
 
 def describe_http(error: HTTPException) -> tuple[int, dict[str, Any]]:
-    """Status and body for what Werkzeug raises."""
+    """Return status and body for an exception of Werkzeug."""
     status = error.code or 500
     if status == 404:
         message = f"there is nothing at {request.path}"
     elif status == 405:
         allowed = ", ".join(sorted(getattr(error, "valid_methods", None) or []))
         message = (
-            f"{request.method} does not work at {request.path}; expected one of {allowed or 'other methods'}"
+            f"{request.method} is not supported at {request.path}; expected {allowed or 'another method'}"
         )
     elif status == 413:
-        message = "the request is larger than this route takes"
+        message = "the request is larger than this route accepts"
     else:
         message = (error.description or responses.get(status, "error")).rstrip(".").lower()
     return status, error_body(HTTP_TYPES.get(status, "malformed" if status < 500 else "internal"), message)
 
 
 def wants_json(path: str) -> bool:
-    """Whether whoever asked for `path` is a program."""
+    """Return whether `path` is for programs."""
     return path == "/api" or path.startswith(("/api/", "/healthz", "/metrics"))
 
 
 def answer_failure(error: Exception) -> Response:
-    """The response for any exception."""
+    """Return the response for any exception."""
     status, body = describe_failure(error)
     for_program = wants_json(request.path)
     response = json_response(body, status) if for_program else error_page(status, body["error"]["message"])
@@ -105,7 +105,7 @@ def answer_failure(error: Exception) -> Response:
 
 
 def error_page(status: int, message: str) -> Response:
-    """A page that says what happened; plain text when even the template is missing."""
+    """Return an error page; plain text if even the template is missing."""
     phrase = responses.get(status, "Error")
     try:
         body = render_template("error.html", status=status, title=phrase, message=message)
@@ -115,5 +115,5 @@ def error_page(status: int, message: str) -> Response:
 
 
 def install(flask_app: Flask) -> None:
-    """Answers every failure of the application in our shape, unknown paths included."""
+    """Answer every failure of the application in our shape, unknown paths included."""
     flask_app.register_error_handler(Exception, answer_failure)

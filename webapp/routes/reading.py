@@ -1,8 +1,7 @@
-"""How a request's body becomes a value: bounded, UTF-8 JSON, and refused with the place where it breaks.
+"""Reads the body and query of a request: JSON in UTF-8 up to a limit, refused with the place of the fault.
 
-Half a surrogate pair is U+FFFD from here on: agents cut text in the middle, and one character costs no message.
-
-Nothing is read before the type and the length are known to be acceptable.
+Agents cut text in the middle of a character, so half a surrogate pair is read as U+FFFD. Nothing is read before type
+and length are checked.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ MEBIBYTE = 1024 * 1024
 BODY_LIMIT_BYTES = 64 * MEBIBYTE
 # The largest transcripts seen in the wild are about 300 MiB.
 IMPORT_LIMIT_BYTES = 1024 * MEBIBYTE
-# orjson writes at most 254 levels, which makes it a fast gauge of depth.
+# orjson writes at most 254 levels, so it can measure depth fast.
 _ORJSON_DEPTH = 254
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse_json(data: bytes) -> Any:
-    """The value of a JSON text.
+    """Return the value of a JSON text.
 
     Raises:
         RequestFault: 400 when it is not UTF-8, not JSON, or nested deeper than DEPTH_LIMIT.
@@ -44,7 +43,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def too_deep(value: Any) -> bool:
-    """Whether a value that orjson parsed is nested deeper than DEPTH_LIMIT; several times as fast as a walk."""
+    """Return whether a value of orjson is nested deeper than DEPTH_LIMIT; several times faster than a walk."""
     for _ in range(_ORJSON_DEPTH - DEPTH_LIMIT):
         value = [value]
     try:
@@ -55,7 +54,7 @@ def too_deep(value: Any) -> bool:
 
 
 def read_body(request: Request, model: type[Model], limit_bytes: int) -> Model:
-    """The body as `model`; an absent body counts as an empty object.
+    """Return the body as `model`; an absent body counts as an empty object.
 
     Raises:
         RequestFault: 400, 413 or 415.
@@ -73,14 +72,14 @@ def read_body(request: Request, model: type[Model], limit_bytes: int) -> Model:
 
 
 def refuse_encoded(request: Request) -> None:
-    """Raises RequestFault 415 for a compressed body; on this machine compressing costs more than it saves."""
+    """Refuse a compressed body with 415; on one machine compressing costs more than it saves."""
     encoding = request.headers.get("Content-Encoding", "identity").lower()
     if encoding != "identity":
         raise RequestFault(415, "unsupported_type", f"expected an uncompressed body, got {encoding}")
 
 
 def read_query(request: Request, model: type[Model]) -> Model:
-    """The query string as `model`; of a name given twice the last counts.
+    """Return the query string as `model`; of a repeated name the last value counts.
 
     Raises:
         pydantic.ValidationError: one entry a wrong parameter.

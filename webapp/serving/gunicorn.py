@@ -29,22 +29,22 @@ LAST_SECONDS = 5
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Lets go of websockets when it is told to end; gunicorn itself would wait for them."""
+    """A worker that closes websockets when it has to end; gunicorn itself would wait for them."""
 
     def init_process(self) -> None:
-        """Runs in the worker: its own grace is shorter than what the parent waits for it."""
+        """Run in the worker, with a shorter grace period than the parent waits for it."""
         self.cfg.set("graceful_timeout", GRACE_SECONDS)
         super().init_process()
 
     def run(self) -> None:
-        """Serves, and closes what the application holds when the last request has ended."""
+        """Serve, and close the application when the last request has ended."""
         try:
             super().run()
         finally:
             self.app.close()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Ends gracefully, whichever signal it was."""
+        """End gracefully on every signal."""
         if self.alive:
             threading.excepthook = _but_closed_sockets
             threading.Thread(target=self.app.let_go, daemon=True).start()
@@ -54,13 +54,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
-    """Tells what failed in a thread, but for sockets closed from both sides: at the end that is no fault."""
+    """Log what failed in a thread, except sockets closed from both sides, which is no fault at the end."""
     if not issubclass(failed.exc_type, OSError):
         threading.__excepthook__(failed)
 
 
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """Our application as gunicorn wants it; made in the worker, after the fork."""
+    """Our application in gunicorn's form; made in the worker, after the fork."""
 
     def __init__(self, make: Callable[[], Any], listener: socket.socket) -> None:
         self._make, self._listener = make, listener
@@ -68,7 +68,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
         super().__init__()
 
     def load_config(self) -> None:
-        """Everything is said here; gunicorn's own files and variables are not read."""
+        """Set every option; gunicorn's own files and variables are not read."""
         threads = VIEWERS + SPARE_THREADS
         chosen = {
             "bind": f"fd://{self._listener.fileno()}",
@@ -87,23 +87,23 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
                 self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Builds the application in the worker."""
+        """Build the application in the worker."""
         self._running = self._make()
         return self._running.wsgi
 
     def let_go(self) -> None:
-        """Lets pages go, and stops following."""
+        """Disconnect pages and stop following."""
         if self._running is not None:
             self._running.let_go()
 
     def close(self) -> None:
-        """Closes everything."""
+        """Close everything."""
         if self._running is not None:
             self._running.close()
 
 
 def serve(make: Callable[[], Any], listener: socket.socket) -> None:
-    """Serves until SIGINT or SIGTERM; leaves by SystemExit, as gunicorn does."""
+    """Serve until SIGINT or SIGTERM; ends with SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     Application(make, listener).run()
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""How the application is served: gunicorn's threaded worker in one process where gunicorn runs, Werkzeug elsewhere.
+"""Serves the application: in one process with gunicorn's threaded worker where gunicorn runs, with Werkzeug elsewhere.
 
 One process, because Socket.IO's rooms live in it; threads, because a websocket holds one for as long as its page is
 open. The listening socket is made here first, so that a port in use is known before anything starts. Both servers end
@@ -29,7 +29,7 @@ PORTS_TRIED = 50
 
 
 class Running:
-    """An application that lives: it serves requests, follows files, and tells pages what changes."""
+    """A running application: it serves requests, follows files and sends changes to pages."""
 
     def __init__(self, config: Config) -> None:
         self.app = build(config)
@@ -42,7 +42,7 @@ class Running:
             self.app.demo.start()
 
     def let_go(self) -> None:
-        """Lets pages go and stops following; requests under way can still end. Twice does no harm."""
+        """Disconnect pages and stop following; requests under way can still end. Can be called twice."""
         with self._lock:
             if self._state == "open":
                 self._state = "ending"
@@ -50,7 +50,7 @@ class Running:
                 self.app.following.stop()
 
     def close(self) -> None:
-        """Lets go, and closes the store. Twice does no harm."""
+        """Let go, and close the store. Can be called twice."""
         self.let_go()
         with self._lock:
             if self._state == "ending":
@@ -62,7 +62,7 @@ Make = Callable[[], Running]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine's own."""
+    """Return whether a host name or address is this machine's own."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -70,7 +70,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket on `port`, or on the next free one after it; port 0 takes any.
+    """Return a listening socket on `port`, or on the next free one after it; port 0 takes any.
 
     Raises:
         Invalid: the host is not this machine's, or no port nearby is free.
@@ -95,7 +95,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket, host: str) -> str:
-    """The address to open in a browser: of all addresses together, this machine's own."""
+    """Return the address to open in a browser; for a server on all addresses, this machine's own."""
     if is_every_address(host):
         host = "::1" if ":" in host else "127.0.0.1"
     shown = f"[{host}]" if ":" in host else host
@@ -103,7 +103,7 @@ def url_of(listener: socket.socket, host: str) -> str:
 
 
 def has_gunicorn() -> bool:
-    """Whether gunicorn can run here: it needs `fork`, and to be installed."""
+    """Return whether gunicorn can run here: it needs `fork`, and to be installed."""
     if os.name != "posix":
         return False
     try:
@@ -114,7 +114,7 @@ def has_gunicorn() -> bool:
 
 
 def run(make: Make, listener: socket.socket) -> None:
-    """Serves until SIGINT or SIGTERM; `make` runs in the process that serves."""
+    """Serve until SIGINT or SIGTERM; `make` is called in the process that serves."""
     if has_gunicorn():
         from webapp.serving.gunicorn import serve
 
@@ -138,7 +138,7 @@ class WerkzeugServer:
             protocol_version = "HTTP/1.1"
 
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
-                """Nothing: whoever wants requests counted asks /metrics."""
+                """Log nothing: /metrics counts requests."""
 
         self._running = running
         host, port = listener.getsockname()[:2]
@@ -149,7 +149,7 @@ class WerkzeugServer:
         self._done = threading.Event()
 
     def serve(self) -> None:
-        """Serves until `stop` is called."""
+        """Serve until `stop` is called."""
         try:
             self._server.serve_forever(poll_interval=0.1)
         finally:
@@ -158,6 +158,6 @@ class WerkzeugServer:
             self._done.set()
 
     def stop(self) -> None:
-        """Ends `serve` and waits until everything is let go."""
+        """End `serve` and wait until everything is closed."""
         self._server.shutdown()
         self._done.wait(timeout=5)
