@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from tests.webapp.commands.running import Done, Run
 from webapp.cli import main
-
-
-class Done(NamedTuple):
-    """What a command answered."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -30,7 +18,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(db: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `coppice` with these arguments."""
+    """Run `coppice` with these arguments."""
     monkeypatch.setenv("COPPICE_DB", str(db))
 
     def run_command(*arguments: object) -> Done:

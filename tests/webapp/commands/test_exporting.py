@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from scoring.formats import FORMATS
+from tests.webapp.commands.running import Run
 from webapp.services.transfer.exporting import NAMES
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
 
 @pytest.fixture
-def fed(run: Any, tmp_path: Path) -> tuple[Any, str]:
+def fed(run: Run, tmp_path: Path) -> tuple[Any, str]:
     """A store with one session, and its id."""
     file = tmp_path / "chat.json"
     file.write_text(json.dumps(CHAT))

@@ -12,6 +12,7 @@ import pytest
 from rich.progress import Progress
 
 from tests.webapp.agents.opencode.test_decoder import TREE, as_database
+from tests.webapp.commands.running import Run
 from webapp.store import Store
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
@@ -29,19 +30,19 @@ def chat(tmp_path: Path) -> Path:
 class TestImporting:
     """What is read, and what is said of it."""
 
-    def test_adds_a_file_once(self, run: Any, chat: Path) -> None:
+    def test_adds_a_file_once(self, run: Run, chat: Path) -> None:
         """The second time everything is known."""
         assert "2 messages added" in run("import", chat).out
         again = run("import", chat)
         assert (again.code, "0 messages added, 2 known" in again.out) == (0, True)
 
-    def test_adds_the_rest_of_a_longer_version(self, run: Any, chat: Path) -> None:
+    def test_adds_the_rest_of_a_longer_version(self, run: Run, chat: Path) -> None:
         """And only that."""
         run("import", chat)
         chat.write_text(json.dumps([*CHAT, {"role": "user", "content": "more"}]))
         assert "1 message added" in run("import", chat).out
 
-    def test_takes_a_folder_and_tells_each_file_that_fails(self, run: Any, chat: Path) -> None:
+    def test_takes_a_folder_and_tells_each_file_that_fails(self, run: Run, chat: Path) -> None:
         """The others are in."""
         (chat.parent / "package.json").write_text('{"name": "x"}')
         (chat.parent / "half.json").write_text('[{"role": "us')
@@ -55,7 +56,7 @@ class TestImporting:
         assert "meta" not in done.err
         assert "2 of 4 files could not be imported" in done.err
 
-    def test_reads_what_a_sub_agents_companion_says(self, run: Any, chat: Path, db: Path) -> None:
+    def test_reads_what_a_sub_agents_companion_says(self, run: Run, chat: Path, db: Path) -> None:
         """It lies beside the transcript."""
         said = {"role": "user", "content": "hi"}
         row = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "message": said}
@@ -66,20 +67,20 @@ class TestImporting:
         assert store.sessions.get("s.agent-1").agent_type == "Explore"
         store.close()
 
-    def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Any, chat: Path) -> None:
+    def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Run, chat: Path) -> None:
         """They are told, and are no failure."""
         (chat.parent / "empty.jsonl").touch()
         done = run("import", chat.parent)
         assert (done.code, "empty.jsonl" in done.err) == (0, True)
 
-    def test_takes_real_transcripts(self, run: Any, transcripts: Path) -> None:  # S1
+    def test_takes_real_transcripts(self, run: Run, transcripts: Path) -> None:  # S1
         """Claude Code's and Codex's, and the store is sound afterwards."""
         done = run("import", transcripts / "claude-code", transcripts / "codex")
         assert done.code == 0
         assert run("verify").code == 0
         assert len(json.loads(run("sessions", "--json").out)) > 5
 
-    def test_names_the_model_where_the_file_does_not(self, run: Any, chat: Path) -> None:
+    def test_names_the_model_where_the_file_does_not(self, run: Run, chat: Path) -> None:
         """For its window."""
         run("import", chat, "--model", "gpt-5")
         assert json.loads(run("sessions", "--json").out)[0]["model"] == "gpt-5"
@@ -88,7 +89,7 @@ class TestImporting:
 class TestCodes:
     """0 done, 1 some could not be read, 2 none could."""
 
-    def test_tell_some_from_none(self, run: Any, chat: Path, tmp_path: Path) -> None:
+    def test_tell_some_from_none(self, run: Run, chat: Path, tmp_path: Path) -> None:
         """A file that was named has to be readable."""
         broken = tmp_path / "broken.jsonl"
         broken.write_bytes(b"\x00\x01\x02" * 100)
@@ -97,13 +98,13 @@ class TestCodes:
         assert done.code == 2
         assert str(broken) in done.err
 
-    def test_of_an_empty_folder_are_of_use(self, run: Any, tmp_path: Path) -> None:
+    def test_of_an_empty_folder_are_of_use(self, run: Run, tmp_path: Path) -> None:
         """There is nothing to do."""
         empty = tmp_path / "empty"
         empty.mkdir()
         assert run("import", empty).code == 2
 
-    def test_moves_the_bar_within_a_file(self, run: Any, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_moves_the_bar_within_a_file(self, run: Run, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A large one does not stand still until it is done."""
         seen: list[float] = []
         update = Progress.update
@@ -121,7 +122,7 @@ class TestCodes:
         assert seen[-1] == total
         assert len({done for done in seen if done > chat.stat().st_size}) > 1
 
-    def test_of_an_unknown_format_are_of_use(self, run: Any, chat: Path) -> None:
+    def test_of_an_unknown_format_are_of_use(self, run: Run, chat: Path) -> None:
         """With those that are known."""
         done = run("import", chat, "--format", "morse")
         assert done.code == 2
@@ -132,7 +133,7 @@ class TestOpenCode:
     """Its sessions lie in many small files, or in one database."""
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
-    def test_comes_in_session_by_session(self, run: Any, tmp_path: Path, layout: str) -> None:  # X12
+    def test_comes_in_session_by_session(self, run: Run, tmp_path: Path, layout: str) -> None:  # X12
         """A folder is taken as a whole; no small file of it is told."""
         root = tmp_path / "in" / "opencode"
         shutil.copytree(TREE, root)
@@ -144,7 +145,7 @@ class TestOpenCode:
         assert done.out.count("messages added") > 1
         assert run("import", root.parent).out.count(" 0 messages added") == done.out.count("messages added")
 
-    def test_comes_from_a_database_by_its_name(self, run: Any, tmp_path: Path) -> None:
+    def test_comes_from_a_database_by_its_name(self, run: Run, tmp_path: Path) -> None:
         """Whatever that is; one that holds nothing of it is told."""
         root = tmp_path / "opencode"
         shutil.copytree(TREE, root)

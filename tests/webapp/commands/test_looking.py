@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.webapp.commands.running import Run
 from webapp.commands.looking import bar, summary_line
 
 
 @pytest.fixture
-def fed(run: Any, tmp_path: Path) -> Any:
+def fed(run: Run, tmp_path: Path) -> Any:
     """A store with one session."""
     file = tmp_path / "a talk.json"
     file.write_text(json.dumps([{"role": "user", "content": "hello [bold]there[/bold] " * 200}]))
@@ -32,11 +33,11 @@ class TestSessions:
         for cell in ("gpt-5", f"{one['pruned']['tokens']:,}", f"{one['window']:,}", "import"):
             assert cell in row
 
-    def test_teaches_the_next_step_when_there_are_none(self, run: Any) -> None:
+    def test_teaches_the_next_step_when_there_are_none(self, run: Run) -> None:
         """By the commands."""
         assert "coppice import" in run("sessions").out
 
-    def test_is_of_a_store_that_is_there(self, run: Any, tmp_path: Path) -> None:
+    def test_is_of_a_store_that_is_there(self, run: Run, tmp_path: Path) -> None:
         """A file that somebody names is not made by looking at it."""
         for arguments in (("sessions",), ("context", "x"), ("export", "x"), ("suggest-weights",)):
             done = run(*arguments, "--db", tmp_path / "no" / "where.db")

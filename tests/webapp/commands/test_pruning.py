@@ -14,6 +14,7 @@ import pytest
 from scoring.formats import decode
 from scoring.models import find_model
 from scoring.tokens import estimate_message_tokens
+from tests.webapp.commands.running import Run
 from webapp.tokenizers import Tokenizers
 
 CHAT = [{"role": "system", "content": "Be brief."}] + [
@@ -50,7 +51,7 @@ def written(path: Path, value: Any) -> Path:
 class TestAList:
     """Whatever its shape."""
 
-    def test_comes_out_shorter_and_otherwise_unchanged(self, run: Any, tmp_path: Path) -> None:
+    def test_comes_out_shorter_and_otherwise_unchanged(self, run: Run, tmp_path: Path) -> None:
         """What stays is what was, in its order."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000)
         kept = json.loads(done.out)
@@ -58,7 +59,7 @@ class TestAList:
         assert 0 < len(kept) < len(CHAT)
         assert [message for message in CHAT if message in kept] == kept
 
-    def test_may_be_pruned_as_a_task_type(self, run: Any, tmp_path: Path) -> None:  # B18
+    def test_may_be_pruned_as_a_task_type(self, run: Run, tmp_path: Path) -> None:  # B18
         """By score, the words of another type keep other messages; a type that nobody knows is refused."""
         said = ["the refund is confirmed", "a Traceback with errors", "plain words", "more plain words"]
         listed = [
@@ -75,7 +76,7 @@ class TestAList:
         assert kept["support"].count(["the", "refund"]) > kept["any"].count(["the", "refund"])
         assert run("prune", file, "--task-type", "gardening").code == 2
 
-    def test_may_be_summarised(self, run: Any, tmp_path: Path) -> None:  # S4, C2
+    def test_may_be_summarised(self, run: Run, tmp_path: Path) -> None:  # S4, C2
         """One message stands for the oldest, and the report counts them."""
         done = run(
             "prune", written(tmp_path / "x.json", CHAT), "--max-tokens", 4000, "--strategy", "summarise"
@@ -86,7 +87,7 @@ class TestAList:
         assert "tokens stands for what is summarised" in done.err
 
     @pytest.mark.parametrize("lines", [False, True])
-    def test_may_hold_half_a_character(self, run: Any, tmp_path: Path, lines: bool) -> None:
+    def test_may_hold_half_a_character(self, run: Run, tmp_path: Path, lines: bool) -> None:
         """As an agent writes that cut a text: U+FFFD, in a list and in lines."""
         file = tmp_path / "x.json"
         cut = [{"role": "user", "content": "cut \ud83d"}, {"role": "assistant", "content": "yes"}]
@@ -94,13 +95,13 @@ class TestAList:
         done = run("prune", file)
         assert (done.code, done.out.count("cut \ufffd")) == (0, 1)
 
-    def test_that_fits_comes_out_as_it_is(self, run: Any, tmp_path: Path) -> None:
+    def test_that_fits_comes_out_as_it_is(self, run: Run, tmp_path: Path) -> None:
         """And the report says so."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))
         assert json.loads(done.out) == CHAT
         assert "nothing goes" in done.err
 
-    def test_in_a_request_body_stays_in_its_body(self, run: Any, tmp_path: Path) -> None:
+    def test_in_a_request_body_stays_in_its_body(self, run: Run, tmp_path: Path) -> None:
         """System prompt and the other fields are kept, calls with their results."""
         done = run("prune", written(tmp_path / "body.json", ANTHROPIC_BODY), "--max-tokens", 3000)
         body = json.loads(done.out)
@@ -112,7 +113,7 @@ class TestAList:
         assert calls == [b["tool_use_id"] for b in blocks if b["type"] == "tool_result"]
         assert 0 < len(calls) < 20
 
-    def test_says_each_output_once(self, run: Any, tmp_path: Path) -> None:  # X7
+    def test_says_each_output_once(self, run: Run, tmp_path: Path) -> None:  # X7
         """The same output, twenty times: all calls stay, older outputs are cleared, and the report says why."""
         text = json.dumps(ANTHROPIC_BODY)
         for n in range(20):
@@ -122,7 +123,7 @@ class TestAList:
         assert done.out.count("cleared: the same came again later") == 19
         assert "19 are shortened: duplicate" in done.err
 
-    def test_of_lines_comes_out_as_lines(self, run: Any, tmp_path: Path) -> None:
+    def test_of_lines_comes_out_as_lines(self, run: Run, tmp_path: Path) -> None:
         """One message each."""
         file = tmp_path / "chat.jsonl"
         file.write_text("".join(json.dumps(message) + "\n" for message in CHAT))
@@ -130,7 +131,7 @@ class TestAList:
         assert [json.loads(line) in CHAT for line in lines] == [True] * len(lines)
 
     def test_may_come_from_stdin_and_go_to_a_file(
-        self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """As in a pipe."""
         stdin = io.TextIOWrapper(io.BytesIO(json.dumps(CHAT).encode()))
@@ -139,14 +140,14 @@ class TestAList:
         assert done.out == ""
         assert len(json.loads((tmp_path / "out.json").read_text())) < len(CHAT)
 
-    def test_is_only_reported_in_a_dry_run(self, run: Any, tmp_path: Path) -> None:
+    def test_is_only_reported_in_a_dry_run(self, run: Run, tmp_path: Path) -> None:
         """Tokens before and after, and why what goes goes."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000, "--dry-run")
         assert done.out == ""
         assert "openai: 41 messages" in done.err
         assert " go: " in done.err
 
-    def test_that_cannot_fit_is_said_not_to(self, run: Any, tmp_path: Path) -> None:  # B7
+    def test_that_cannot_fit_is_said_not_to(self, run: Run, tmp_path: Path) -> None:  # B7
         """The protected stay, and the numbers are given."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 1, "--dry-run")
         assert "over budget" in done.err
@@ -155,7 +156,7 @@ class TestAList:
 class TestTheReport:
     """What stands on stderr."""
 
-    def test_says_what_the_list_takes_that_was_written(self, run: Any, tmp_path: Path) -> None:  # B7, X7
+    def test_says_what_the_list_takes_that_was_written(self, run: Run, tmp_path: Path) -> None:  # B7, X7
         """Read back, it takes the tokens that were said, within the budget, though outputs were cut to rows."""
         file, out = tmp_path / "body.json", tmp_path / "out.json"
         rows = "\n".join(f"row {n} of {'数据库 ' * (n % 9)} in file_{n}.py" for n in range(300))
@@ -194,7 +195,7 @@ class TestBadInput:
         ],
         ids=lambda value: repr(value[:12]),
     )
-    def test_is_refused_with_its_place(self, run: Any, tmp_path: Path, content: bytes, words: str) -> None:
+    def test_is_refused_with_its_place(self, run: Run, tmp_path: Path, content: bytes, words: str) -> None:
         """Never a trace, nothing on stdout."""
         file = tmp_path / "list.json"
         file.write_bytes(content)
@@ -207,7 +208,7 @@ class TestBadInput:
         "option",
         [("--strategy", "luck"), ("--format", "morse"), ("--max-tokens", "-1"), ("--max-tokens", "x")],
     )
-    def test_in_an_option_is_refused(self, run: Any, tmp_path: Path, option: tuple[str, str]) -> None:
+    def test_in_an_option_is_refused(self, run: Run, tmp_path: Path, option: tuple[str, str]) -> None:
         """With what it may be."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), *option)
         assert (done.code, done.err.count("\n")) == (2, 1)

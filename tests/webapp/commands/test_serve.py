@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.webapp.commands.running import Run
 from webapp.serving import server as serving
 
 
@@ -29,7 +30,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 class TestServe:
     """Options become the configuration."""
 
-    def test_hands_over_what_was_said(self, run: Any, asked: list[Any], tmp_path: Path) -> None:
+    def test_hands_over_what_was_said(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
         """Folders, hosts, and whether to follow at all."""
         done = run(
             "serve", "--port", 0, "--watch", tmp_path / "a", "--watch", tmp_path / "b",
@@ -43,7 +44,7 @@ class TestServe:
         assert f"http://127.0.0.1:{address[1]}" in done.out
 
     def test_serves_on_other_addresses_only_when_told_twice_and_with_a_token(
-        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+        self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """By address, and by the word that it is meant: a `Host` can be made up by whoever reaches us."""
         remote = ("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0")
@@ -56,14 +57,14 @@ class TestServe:
         assert len(asked) == 1
 
     def test_says_an_address_that_can_be_opened(
-        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+        self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """All addresses together are none."""
         monkeypatch.setenv("COPPICE_TOKEN", "secret")
         done = run("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0", "--allow-remote")
         assert "http://127.0.0.1:" in done.out
 
-    def test_says_which_folder_is_not_there(self, run: Any, asked: list[Any], tmp_path: Path) -> None:
+    def test_says_which_folder_is_not_there(self, run: Run, asked: list[Any], tmp_path: Path) -> None:
         """It may be misspelt; it is followed once it is there."""
         done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0
@@ -71,7 +72,7 @@ class TestServe:
         assert done.err.count("\n") == 1
 
     def test_opens_the_page_when_asked(
-        self, run: Any, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+        self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """At the address that was printed."""
         opened: list[str] = []
@@ -80,7 +81,7 @@ class TestServe:
         assert opened[0] in done.out
 
     def test_says_what_is_wrong_with_the_store_before_it_starts(
-        self, run: Any, asked: list[Any], db: Any
+        self, run: Run, asked: list[Any], db: Any
     ) -> None:
         """One line, and no server."""
         db.write_bytes(b"not a database at all" * 100)
@@ -92,7 +93,7 @@ class TestServe:
 class TestDemo:
     """The same, with a session that grows."""
 
-    def test_starts_its_session(self, run: Any, asked: list[Any]) -> None:
+    def test_starts_its_session(self, run: Run, asked: list[Any]) -> None:
         """As one of its own source."""
         assert run("demo", "--no-watch", "--port", 0).code == 0
         assert asked[0][0].demo is True

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.webapp.commands.running import Run
 from webapp.commands.suggesting import kept, lines_of, table_of
 from webapp.services.settings.answers import Suggestion
 
@@ -20,19 +20,19 @@ FOUND = Suggestion(
 class TestSuggestWeights:
     """The command."""
 
-    def test_says_why_there_is_nothing(self, run: Any) -> None:  # X15
+    def test_says_why_there_is_nothing(self, run: Run) -> None:  # X15
         """An empty store: the weights as they are, and the reason; code 0."""
         done = run("suggest-weights")
         assert done.code == 0
         assert "Nothing to suggest: too few sessions" in done.out
         assert "relevance" in done.out
 
-    def test_writes_json(self, run: Any) -> None:  # X15
+    def test_writes_json(self, run: Run) -> None:  # X15
         """For other programs."""
         found = json.loads(run("suggest-weights", "--json").out)
         assert (found["weights"], found["held_out"]) == (None, 0)
 
-    def test_takes_the_beginning_of_an_id(self, run: Any, tmp_path: Path) -> None:
+    def test_takes_the_beginning_of_an_id(self, run: Run, tmp_path: Path) -> None:
         """And names what it does not know."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))

@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
+
+from tests.webapp.commands.running import Run
 
 
 class TestVerifying:
     """The proof of the store."""
 
-    def test_finds_a_sound_store_sound(self, run: Any, tmp_path: Path) -> None:
+    def test_finds_a_sound_store_sound(self, run: Run, tmp_path: Path) -> None:
         """After an import."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
         run("import", file)
         assert run("verify").code == 0
 
-    def test_finds_what_was_changed_behind_its_back(self, run: Any, tmp_path: Path, db: Path) -> None:
+    def test_finds_what_was_changed_behind_its_back(self, run: Run, tmp_path: Path, db: Path) -> None:
         """Every word of the log is under the hash chain."""
         file = tmp_path / "chat.json"
         file.write_text(json.dumps([{"role": "user", "content": "hello"}]))
@@ -31,7 +32,7 @@ class TestVerifying:
         assert done.out
         assert "fault" in done.err
 
-    def test_finds_no_store_sound_that_is_not_there(self, run: Any, tmp_path: Path, db: Path) -> None:
+    def test_finds_no_store_sound_that_is_not_there(self, run: Run, tmp_path: Path, db: Path) -> None:
         """Nor makes one: the name may be misspelt."""
         done = run("verify", "--db", tmp_path / "nowhere.db")
         assert (done.code, done.out) == (2, "")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -33,7 +33,7 @@ class Slow:
 
 
 @pytest.fixture
-def slow(app: App) -> Any:
+def slow(app: App) -> Iterator[tuple[Slow, Background]]:
     """A session, and summaries by a slow model."""
     followed(app, *conversation(6), user("end"))
     model = Slow()
@@ -53,7 +53,7 @@ class TestOnWish:
         followed(app, *conversation(6), user("end"))
         assert app.background.summarise("s")["summary"]["level"] == "deterministic"
 
-    def test_does_not_wait_for_a_model(self, app: App, slow: Any) -> None:  # P5
+    def test_does_not_wait_for_a_model(self, app: App, slow: tuple[Slow, Background]) -> None:  # P5
         """The result comes as an event."""
         model, background = slow
         events = heard(app)
@@ -66,7 +66,7 @@ class TestOnWish:
         told = next(e for e in events if isinstance(e, ProblemReported))
         assert told.message == "the model's summary did not do, the built-in one stands in: no answer"
 
-    def test_makes_one_at_a_time(self, slow: Any) -> None:  # C9
+    def test_makes_one_at_a_time(self, slow: tuple[Slow, Background]) -> None:  # C9
         """A second wish finds the first at work."""
         model, background = slow
         background.summarise("s")
@@ -75,7 +75,7 @@ class TestOnWish:
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
 
-    def test_gives_up_cleanly(self, app: App, slow: Any) -> None:  # C9
+    def test_gives_up_cleanly(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
         """Nothing of it is left."""
         model, background = slow
         background.summarise("s")
@@ -85,7 +85,7 @@ class TestOnWish:
         assert app.summarising.list("s") == {"summaries": []}
         assert not background.cancel("s")
 
-    def test_gives_up_when_it_is_closed(self, app: App, slow: Any) -> None:  # C9
+    def test_gives_up_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
         """And starts nothing more."""
         model, background = slow
         background.summarise("s")
@@ -94,7 +94,7 @@ class TestOnWish:
         assert not background.running("s")
         assert not background.summarise("s")["started"]
 
-    def test_refuses_a_session_that_is_not_there(self, slow: Any) -> None:
+    def test_refuses_a_session_that_is_not_there(self, slow: tuple[Slow, Background]) -> None:
         """At once."""
         with pytest.raises(NotFound):
             slow[1].summarise("nope")

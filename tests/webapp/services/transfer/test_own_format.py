@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,7 +17,7 @@ from webapp.wiring import build
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Any:
+def other(tmp_path: Path) -> Iterator[App]:
     """Another store, elsewhere."""
     made: App = build(Config(db=tmp_path / "other.db", tokenizer=False, env={}))
     yield made
@@ -31,7 +32,7 @@ def exported(app: App, session: str = "s") -> bytes:
 class TestRoundTrip:
     """Out and in again."""
 
-    def test_gives_the_same_log_context_and_operations(self, app: App, other: Any) -> None:  # S1
+    def test_gives_the_same_log_context_and_operations(self, app: App, other: App) -> None:  # S1
         """And undo works there as it does here."""
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", {"max_tokens": 500})
@@ -45,7 +46,7 @@ class TestRoundTrip:
         assert other.search.everywhere("parser").total == app.search.everywhere("parser").total > 0
         assert list(other.verify()) == []
 
-    def test_adds_nothing_twice_and_the_rest_of_a_longer_one(self, app: App, other: Any) -> None:  # S1
+    def test_adds_nothing_twice_and_the_rest_of_a_longer_one(self, app: App, other: App) -> None:  # S1
         """An older export takes nothing away."""
         followed(app, *conversation(3))
         short = exported(app)
@@ -60,7 +61,7 @@ class TestRoundTrip:
         assert other.sessions.get("s")["messages"] == 20
         assert list(other.verify()) == []
 
-    def test_of_another_session_with_the_same_id_stands_beside_it(self, app: App, other: Any) -> None:
+    def test_of_another_session_with_the_same_id_stands_beside_it(self, app: App, other: App) -> None:
         """Neither is lost."""
         followed(app, user("mine"))
         followed(other, user("theirs"))
@@ -68,7 +69,7 @@ class TestRoundTrip:
         assert imported["session_id"] == "s-2"
         assert {s["id"] for s in other.sessions.list()} == {"s", "s-2"}
 
-    def test_leaves_no_two_sessions_above_each_other(self, app: App, other: Any) -> None:
+    def test_leaves_no_two_sessions_above_each_other(self, app: App, other: App) -> None:
         """Files that say so of two sessions give both, one below the other."""
         for session, parent in (("a", "b"), ("b", "a")):
             followed(app, user("hello"), session_id=session)
@@ -81,7 +82,7 @@ class TestGrowth:
     """A session that gets messages while it is exported or imported."""
 
     def test_loses_nothing_that_comes_in_meanwhile(
-        self, app: App, other: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """An append that begins before the import writes and ends after it: its message stands."""
         managed(app, wire("user", "one"), id="s")
@@ -106,7 +107,7 @@ class TestGrowth:
         assert other.search.everywhere("kept").total == 1
         assert list(other.verify()) == []
 
-    def test_is_exported_as_it_is_when_it_is_read(self, app: App, other: Any) -> None:  # S1
+    def test_is_exported_as_it_is_when_it_is_read(self, app: App, other: App) -> None:  # S1
         """Whatever came between the question and the answer."""
         managed(app, wire("user", "one"), id="s")
         lines = app.exporting.export("s")[2]
@@ -148,7 +149,7 @@ class TestDamage:
             (b'"type":"totals"', b'"type":"luck"'), (b'"type":"end"', b'"type":"calls"'), (b'"n":2', b'"n":-2'),
         ],
     )  # fmt: skip
-    def test_is_refused_with_a_reason(self, app: App, other: Any, before: bytes, after: bytes) -> None:
+    def test_is_refused_with_a_reason(self, app: App, other: App, before: bytes, after: bytes) -> None:
         """And nothing of it stays."""
         followed(app, *conversation(2))
         data = exported(app)
@@ -159,7 +160,7 @@ class TestDamage:
         assert other.store.sessions.find("s") is None
 
     @pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-    def test_by_cutting_off_is_noticed(self, app: App, other: Any, share: float) -> None:
+    def test_by_cutting_off_is_noticed(self, app: App, other: App, share: float) -> None:
         """Wherever the file ends."""
         followed(app, *conversation(2))
         data = exported(app)
@@ -168,7 +169,7 @@ class TestDamage:
         assert other.sessions.list() == []
 
     def test_is_not_blamed_for_a_busy_store(
-        self, app: App, other: Any, monkeypatch: pytest.MonkeyPatch
+        self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whoever sent the file may send it again."""
         followed(app, user("hi"))

@@ -43,7 +43,7 @@ def session(app: App, request: pytest.FixtureRequest) -> dict[str, Any]:
 class Elsewhere:
     """Another store, into which what was exported is imported."""
 
-    def __init__(self, app: App, other: Any) -> None:
+    def __init__(self, app: App, other: App) -> None:
         self.app, self.other = app, other
         self.regions: set[str] = set()
 
