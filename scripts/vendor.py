@@ -26,6 +26,7 @@ class Library:
 
 
 LIBRARIES = (
+    Library("lit-html", ("lit-html.js", "directive.js", "directive-helpers.js", "directives/repeat.js")),
     Library(
         "socket.io-client",
         ("dist/socket.io.esm.min.js", "dist/socket.io.esm.min.js.map"),
@@ -48,7 +49,9 @@ def copy_library(library: Library, modules: Path, vendor: Path) -> str:
     source, target = modules / library.package, vendor / library.package
     target.mkdir(parents=True)
     for name in library.files:
-        shutil.copyfile(source / name, target / Path(name).name)
+        place = target / name.removeprefix("dist/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, place)
     licences = [f"{name}\n\n{licence_of(modules / name)}\n" for name in (library.package, *library.bundles)]
     (target / "LICENSE").write_text("\n---\n\n".join(licences), encoding="utf-8")
     version: str = json.loads((source / "package.json").read_text(encoding="utf-8"))["version"]

@@ -5,14 +5,6 @@ import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { allShortcuts, shortcutsFor } from "../shared/keys.js";
-import { render } from "../shared/render.js";
-
-const NAMES = /** @type {Record<string, string>} */ ({
-  Escape: "Esc",
-  Enter: "Enter",
-  ArrowDown: "↓",
-  ArrowUp: "↑",
-});
 
 export class CoppiceShortcuts extends CoppiceElement {
   start() {
@@ -26,21 +18,22 @@ export class CoppiceShortcuts extends CoppiceElement {
     this.querySelector("dialog")?.showModal();
   }
 
-  update() {
-    if (this.querySelector("dialog[open]")) return;
+  view() {
     /** @type {Map<string, string[]>} */
     const byLabel = new Map();
     for (const { key, label } of allShortcuts()) byLabel.set(label, [...(byLabel.get(label) ?? []), key]);
-    render(
-      this,
-      html`<dialog aria-labelledby="keys-title">
-        <header><h2 id="keys-title">Keys</h2><button class="quiet iconic small" data-act="close" aria-label="Close">${icon("close")}</button></header>
-        <dl class="keys body">${[...byLabel].map(
+    return html`<dialog aria-labelledby="keys-title">
+      <header>
+        <h2 id="keys-title">Keys</h2>
+        <button class="quiet iconic small" data-act="close" aria-label="Close">${icon("close")}</button>
+      </header>
+      <dl class="keys body">
+        ${[...byLabel].map(
           ([label, keys]) =>
-            html`<dt>${keys.map((key) => html`<kbd>${NAMES[key] ?? key}</kbd>`)}</dt><dd>${label}</dd>`,
-        )}</dl>
-      </dialog>`,
-    );
+            html`<dt>${keys.map((key) => html`<kbd>${key === "Escape" ? "Esc" : key}</kbd>`)}</dt><dd>${label}</dd>`,
+        )}
+      </dl>
+    </dialog>`;
   }
 }
 

@@ -7,18 +7,15 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { recall, remember } from "../shared/preferences.js";
-import { render } from "../shared/render.js";
 import { live } from "../shared/socket.js";
 
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
 const ICONS = { system: "system", light: "sun", dark: "moon" };
-const STATES = {
-  connecting: ["connecting", "Connecting to the server"],
-  live: ["live", "Live: the page follows as it happens"],
-  reconnecting: [
-    "reconnecting",
-    "The connection is lost. Figures may be old; the page catches up when it is back.",
-  ],
+const REASONS = {
+  connecting: "Connecting to the server",
+  live: "Live: the page follows as it happens",
+  reconnecting:
+    "The connection is lost. Figures may be old; the page catches up when the connection is back.",
 };
 
 export class CoppiceStatus extends CoppiceElement {
@@ -51,16 +48,14 @@ export class CoppiceStatus extends CoppiceElement {
     this.requestUpdate();
   }
 
-  update() {
-    const [word, reason] = STATES[live.state];
-    const theme = this.#theme;
-    render(
-      this,
-      html`<span class="live" role="status" data-state="${live.state}" title="${reason}"><i></i>${word}</span>
-        <span class="wide"><kbd>/</kbd> search</span>
-        <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"><kbd>?</kbd> keys</button>
-        <button class="quiet iconic" data-act="theme" aria-label="Theme: ${theme}" title="Theme: ${theme}">${icon(ICONS[theme])}</button>`,
-    );
+  view() {
+    const { state } = live;
+    const theme = `Theme: ${this.#theme}`;
+    return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}><i></i>${state}</span>
+      <span class="wide"><kbd>/</kbd> search</span>
+      <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"><kbd>?</kbd> keys</button>
+      <button class="quiet iconic" data-act="theme" aria-label=${theme} title=${theme}
+        >${icon(ICONS[this.#theme])}</button>`;
   }
 }
 

@@ -1,17 +1,16 @@
 // <coppice-toasts></coppice-toasts>
 //
-// Shows what `toast()` says, newest last, each for eight seconds or until it is closed; not while the pointer or the
-// focus is on one. Toasts of the server (`toast:success` …) come here too.
+// Shows what `toast()` says, newest last, each for eight seconds or until it is closed; a toast stays while the pointer
+// or the focus is on one. Toasts of the server (`toast:success` …) come here too.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { render } from "../shared/render.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 
-/** An automatic prune can be undone from its toast. @param {{ session_id?: string, prune_id?: number }} told */
+/** An automatic prune can be undone from its toast. @param {{ session_id?: string, prune_id?: number }} payload */
 function undoOf({ session_id, prune_id }) {
   if (!session_id || !prune_id) return undefined;
   const run = () =>
@@ -37,10 +36,9 @@ export class CoppiceToasts extends CoppiceElement {
     this.setAttribute("aria-label", "Notices");
     this.listen(document, "coppice:toast", (/** @type {CustomEvent} */ event) => this.#add(event.detail));
     for (const kind of /** @type {const} */ (["success", "warning", "error"]))
-      this.listen(live, `toast:${kind}`, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.message)
-          this.#add({ message: event.detail.message, kind, act: undoOf(event.detail) });
-      });
+      this.hear(live, [`toast:${kind}`], (payload) =>
+        this.#add({ message: payload.message, kind, act: undoOf(payload) }),
+      );
     this.actions({
       "toast-act": (target) => this.#close(Number(target.dataset.id), true),
       "toast-close": (target) => this.#close(Number(target.dataset.id), false),
@@ -76,21 +74,19 @@ export class CoppiceToasts extends CoppiceElement {
     if (act) found?.act?.run();
   }
 
-  update() {
-    render(
-      this,
-      html`${this.#toasts.map(
-        (
-          t,
-        ) => html`<div class="toast" data-key="${t.id}" data-kind="${t.kind ?? "success"}" role="${t.kind === "error" ? "alert" : "status"}">
-          ${t.kind && t.kind !== "success" && icon(t.kind === "error" ? "error" : "warning")}
-          <span>${t.message}</span>
-          ${t.act && html`<button class="act" data-act="toast-act" data-id="${t.id}">${t.act.label}</button>`}
-          <button class="iconic" data-act="toast-close" data-id="${t.id}" aria-label="Close">${icon("close")}</button>
-        </div>`,
-      )}`,
-    );
+  view() {
+    return html`${repeat(this.#toasts, ({ id }) => id, one)}`;
   }
+}
+
+/** @param {Toast} toast */
+function one({ id, kind = "success", message, act }) {
+  return html`<div class="toast" data-kind=${kind} role=${kind === "error" ? "alert" : "status"}>
+    ${kind !== "success" && icon(kind)}
+    <span>${message}</span>
+    ${act && html`<button class="act" data-act="toast-act" data-id=${id}>${act.label}</button>`}
+    <button class="iconic" data-act="toast-close" data-id=${id} aria-label="Close">${icon("close")}</button>
+  </div>`;
 }
 
 customElements.define("coppice-toasts", CoppiceToasts);

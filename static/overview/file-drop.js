@@ -1,20 +1,24 @@
 // <file-drop></file-drop>
 //
-// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other. Meanwhile the page can
-// be used; a notice says how far the file is read, as the server tells it. In the end a toast or, where there is more to
-// say, a dialog reports what each became, with its problems. Emits `imported` with the results.
+// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other. The page can be
+// used meanwhile; a notice says how far the file is read, as the server reports it. At the end a toast or, where
+// there is more to say, a dialog reports what each became, with its problems. Emits `imported` with the results.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, sentence, size } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { render } from "../shared/render.js";
+import { reasonOf } from "../shared/problem.js";
+import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
 import { sourceName } from "../shared/words.js";
 
 /** @typedef {import("../shared/types.js").ImportResult["imported"][number]} Imported */
-/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }} Entry */
+/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }}
+ * Entry */
+
+const SHOWN_PROBLEMS = 20;
 
 /** @param {Imported["problems"][number]} problem */
 function problemText(problem) {
@@ -48,7 +52,7 @@ export class FileDrop extends CoppiceElement {
       if (input.files?.length) this.#read([...input.files]);
       input.value = "";
     });
-    this.listen(live, "import:progress", (/** @type {CustomEvent} */ { detail }) => this.#progress(detail));
+    this.hear(live, ["import:progress"], (progress) => this.#progress(progress));
     this.listen(window, "beforeunload", (/** @type {Event} */ event) => {
       if (this.#current) event.preventDefault();
     });
@@ -74,7 +78,7 @@ export class FileDrop extends CoppiceElement {
     return this.#entries.find((entry) => entry.state === "reading");
   }
 
-  /** @param {{ name: string, done: number }} told */
+  /** @param {{ name: string, done: number }} progress */
   #progress({ name, done }) {
     const current = this.#current;
     if (current?.name !== name) return;
@@ -102,7 +106,7 @@ export class FileDrop extends CoppiceElement {
         entry.state = "done";
       } catch (error) {
         entry.state = "failed";
-        entry.error = error instanceof Error ? error.message : String(error);
+        entry.error = reasonOf(error);
       }
     }
     this.update();
@@ -114,64 +118,81 @@ export class FileDrop extends CoppiceElement {
     const clean =
       this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
     this.emit("imported", results);
-    const only = results.length === 1 ? results[0] : null;
-    if (clean && only) {
-      const known =
-        only.added === 0
-          ? "Nothing new: it is all here already"
-          : `${counted(only.added, "message")} imported`;
-      toast(`${only.title}: ${known}`, {
-        act: {
-          label: "Open",
-          run: () => location.assign(`/sessions/${encodeURIComponent(only.session_id)}`),
-        },
-      });
-    } else this.querySelector("dialog")?.showModal();
+    const [only, other] = results;
+    if (!clean || !only || other) return this.querySelector("dialog")?.showModal();
+    const added = only.added && `${counted(only.added, "message")} imported`;
+    toast(`${only.title}: ${added || "nothing new, all of it is here already"}`, {
+      act: { label: "Open", run: () => location.assign(pageOf(only.session_id)) },
+    });
   }
 
-  update() {
+  view() {
     const current = this.#current;
-    render(
-      this,
-      html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
-        ${
-          this.#over &&
-          html`<div class="drop-veil" data-key="veil" role="status"><p>Drop to import</p>
-            <p class="small muted">Claude Code and Codex transcripts, OpenAI, Anthropic and Gemini message lists, Coppice exports. Recognised by content.</p></div>`
-        }
-        ${current && this.#notice(current)}
-        <dialog data-key="report" aria-labelledby="import-title">
-          <header><h2 id="import-title">Import</h2><button class="quiet iconic small" data-act="close-report" aria-label="Close">${icon("close")}</button></header>
-          <div class="body">${this.#entries.map((entry) => this.#entry(entry))}</div>
-        </dialog>`,
-    );
+    return html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
+      ${
+        this.#over &&
+        html`<div class="drop-veil" role="status">
+          <p>Drop to import</p>
+          <p class="small muted">
+            Transcripts of coding agents, OpenAI, Anthropic and Gemini message lists, Coppice exports. Recognised by
+            content.
+          </p>
+        </div>`
+      }
+      ${current && this.#notice(current)}
+      <dialog aria-labelledby="import-title">
+        <header>
+          <h2 id="import-title">Import</h2>
+          <button class="quiet iconic small" data-act="close-report" aria-label="Close">${icon("close")}</button>
+        </header>
+        <div class="body">${this.#entries.map(report)}</div>
+      </dialog>`;
   }
 
   /** @param {Entry} entry */
   #notice(entry) {
     const all = this.#entries.length;
     const place = all > 1 ? `, file ${number(this.#entries.indexOf(entry) + 1)} of ${number(all)}` : "";
-    return html`<div class="importing" data-key="importing"><p class="one-line" role="status" title="${entry.name}">Importing <b>${entry.name}</b></p>
-      <progress aria-label="Reading ${entry.name}" max="${entry.size}" ${entry.read > 0 ? html`value="${entry.read}"` : ""}></progress>
-      <p class="small muted num">${entry.read > 0 && `${size(entry.read)} of `}${size(entry.size)}${place}</p></div>`;
+    const read = entry.read > 0 ? `${size(entry.read)} of ` : "";
+    const progress =
+      entry.read > 0
+        ? html`<progress aria-label="Reading ${entry.name}" max=${entry.size} value=${entry.read}></progress>`
+        : html`<progress aria-label="Reading ${entry.name}"></progress>`;
+    return html`<div class="importing">
+      <p class="one-line" role="status" title=${entry.name}>Importing <b>${entry.name}</b></p>
+      ${progress}
+      <p class="small muted num">${read}${size(entry.size)}${place}</p>
+    </div>`;
   }
+}
 
-  /** @param {Entry} entry */
-  #entry(entry) {
-    return html`<section class="import-file">
-      <h3>${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
-      ${entry.error && html`<p class="fault">Not imported: ${entry.error}</p>`}
-      ${(entry.results ?? []).map(
-        (r) => html`<p><a class="link" href="/sessions/${encodeURIComponent(r.session_id)}">${r.title}</a>
-            <span class="muted">${sourceName(r.source)} · ${counted(r.added, "message")} added${r.known ? ` · ${r.known} known already` : ""}${r.skipped ? ` · ${r.skipped} skipped` : ""}</span></p>
-          ${
-            r.problems.length > 0 &&
-            html`<ul class="problems">${r.problems.slice(0, 20).map((p) => html`<li>${problemText(p)}</li>`)}
-            ${r.problems.length > 20 && html`<li class="muted">and ${counted(r.problems.length - 20, "more problem")}</li>`}</ul>`
-          }`,
-      )}
-    </section>`;
-  }
+/** What became of one file. @param {Entry} entry */
+function report(entry) {
+  return html`<section class="import-file">
+    <h3>${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
+    ${entry.error && html`<p class="fault">Not imported: ${entry.error}</p>`} ${entry.results?.map(imported)}
+  </section>`;
+}
+
+/** @param {Imported} result */
+function imported({ session_id, title, source, added, known, skipped, problems }) {
+  const counts = [
+    `${counted(added, "message")} added`,
+    known && `${known} known already`,
+    skipped && `${skipped} skipped`,
+  ];
+  const more = problems.length - SHOWN_PROBLEMS;
+  return html`<p>
+      <a class="link" href=${pageOf(session_id)}>${title}</a>
+      <span class="muted">${[sourceName(source), ...counts].filter(Boolean).join(" · ")}</span>
+    </p>
+    ${
+      problems.length > 0 &&
+      html`<ul class="problems">
+        ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => html`<li>${problemText(problem)}</li>`)}
+        ${more > 0 && html`<li class="muted">and ${counted(more, "more problem")}</li>`}
+      </ul>`
+    }`;
 }
 
 customElements.define("file-drop", FileDrop);

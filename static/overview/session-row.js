@@ -1,75 +1,79 @@
-// One row of the overview's table, and the small pieces that other pages show of a session too. Markup only.
-import { compact, counted, number, percent, tokens } from "../shared/format.js";
+// One row of the overview's table, and the legend below it. Markup only.
+import { compact, counted, number, percent } from "../shared/format.js";
 import { levelOf } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
+import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
-import { activityName, certaintyReason, REGION_ORDER, regionName, sourceName } from "../shared/words.js";
-import { isAboveTarget, mainGauge, titleOf } from "./sessions.js";
+import { REGION_ORDER, regionName, sourceName } from "../shared/words.js";
 
 /** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Gauge} Gauge */
-
-/** @param {Session} session */
-export function limitsOf(session) {
-  const { limit, window, output_reserve, target_tokens } = session;
-  return {
-    limit,
-    window,
-    output_reserve,
-    target_tokens,
-    target_percent: (target_tokens / Math.max(1, limit)) * 100,
-  };
-}
-
-/** The data attribute of a <context-gauge>. @param {Session} session @param {Gauge} [gauge] */
-export function gaugeData(session, gauge = mainGauge(session)) {
-  return JSON.stringify({ gauge, limits: limitsOf(session) });
-}
-
-/** A count of tokens with its certainty on hover and for screen readers. @param {number} value @param {string} certainty */
-export function tokenCount(value, certainty) {
-  return html`<span title="${certaintyReason(certainty)}">${tokens(value, certainty)}${certainty === "estimated" && html`<span class="sr"> (estimated)</span>`}</span>`;
-}
-
-/** @param {Session} session */
-export function stateIcon(session) {
-  return isAboveTarget(session)
-    ? html`<span class="state" data-state="warning">${icon("warning", `Above target. ${activityName(session.activity)}`)}</span>`
-    : html`<span class="state" data-state="${session.activity}">${icon(session.activity, activityName(session.activity))}</span>`;
-}
 
 /** The legend of all regions, once for a page of bars. */
 export function regionLegend() {
+  /** @param {string} region @param {string} name */
+  const entry = (region, name) => html`<li><i class="swatch" data-region=${region}></i>${name}</li>`;
   return html`<ul class="legend" aria-label="What the colours of the bars mean">
-    ${REGION_ORDER.map((name) => html`<li><i class="swatch" data-region="${name}"></i>${regionName(name)}</li>`)}
-    <li><i class="swatch" data-region="reserve"></i>kept free for output</li>
-    <li><i class="swatch" data-region="target"></i>target</li>
+    ${REGION_ORDER.map((name) => entry(name, regionName(name)))} ${entry("reserve", "kept free for output")}
+    ${entry("target", "target")}
   </ul>`;
 }
 
 /** @param {import("./sessions.js").Row} row */
 export function sessionRow({ session, depth, quiet, folded }) {
   const gauge = mainGauge(session);
-  const above = isAboveTarget(session);
-  const href = `/sessions/${encodeURIComponent(session.id)}`;
-  const kind = session.parent_id
-    ? `sub-agent${session.agent_type ? ` ${session.agent_type}` : ""}`
-    : sourceName(session.source);
-  return html`<tr class="session-row" role="row" data-key="${session.id}" data-id="${session.id}" data-above="${above}" data-level="${gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session)}" data-depth="${depth}">
+  const title = titleOf(session);
+  const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
+  const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
+  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)}
+    data-level=${level} data-depth=${depth}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
-    <td role="cell" class="c-title" data-css="--depth:${depth}">
-      <a class="title" href="${href}">${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${titleOf(session)}</a>
-      <span class="sub">${quiet > 0 && html`<button class="bare fold" data-act="fold" data-id="${session.id}" aria-expanded="${folded ? "false" : "true"}">${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button> · `}${session.messages === 0 ? "no messages yet" : session.model || "unknown model"} · ${kind}${session.automatic && " · prunes by itself"}${session.malformed > 0 && html` · <span class="warned">${counted(session.malformed, "line")} not read</span>`}</span>
+    <td role="cell" class="c-title" .style="--depth:${depth}">
+      <a class="title" href=${pageOf(session.id)}
+        >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${title}</a>
+      <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
     </td>
-    <td role="cell" class="c-gauge"><context-gauge data="${gaugeData(session, gauge)}" label="Context of ${titleOf(session)}"></context-gauge></td>
+    <td role="cell" class="c-gauge">
+      <context-gauge label="Context of ${title}" .value=${gaugeOf(session)}></context-gauge>
+    </td>
     <td role="cell" class="c-full num"><b>${percent(gauge.utilization)}</b></td>
-    <td role="cell" class="c-trend"><trend-line points="${session.trend.join(",")}" target="${((session.target_tokens / session.limit) * 100).toFixed(1)}"></trend-line></td>
-    <td role="cell" class="c-tokens num">${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span></td>
-    <td role="cell" class="c-growth num" data-label="a turn">${session.growth_per_turn === null ? "–" : html`${session.growth_per_turn > 0 && "+"}${compact(session.growth_per_turn)}`}</td>
-    <td role="cell" class="c-left num" data-label="turns left">${session.turns_left === null ? "–" : number(session.turns_left)}</td>
+    <td role="cell" class="c-trend">
+      <trend-line points=${session.trend.join(",")} target=${target}></trend-line>
+    </td>
+    <td role="cell" class="c-tokens num">
+      ${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span>
+    </td>
+    <td role="cell" class="c-growth num" data-label="a turn">${growth(session.growth_per_turn)}</td>
+    <td role="cell" class="c-left num" data-label="turns left">
+      ${session.turns_left === null ? "–" : number(session.turns_left)}
+    </td>
     <td role="cell" class="c-prunes num" data-label="prunes">${session.prunes || "–"}</td>
     <td role="cell" class="c-last num muted">${agoTime(session.last_activity)}</td>
-    <td role="cell" class="c-act">${above && html`<a class="button small" href="${href}#plan" aria-label="Prune ${titleOf(session)}">Prune…</a>`}</td>
+    <td role="cell" class="c-act">${isAboveTarget(session) && pruneLink(session)}</td>
   </tr>`;
 }
+
+/** The button that shows or folds away quiet sub-agents. @param {string} id @param {number} quiet @param {boolean}
+ * folded */
+const fold = (id, quiet, folded) =>
+  html`<button class="bare fold" data-act="fold" data-id=${id} aria-expanded=${!folded}
+    >${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button>`;
+
+/** What is known of a session, in the line below its title. @param {Session} session */
+function about(session) {
+  const agent = session.agent_type ? ` ${session.agent_type}` : "";
+  const kind = session.parent_id ? `sub-agent${agent}` : sourceName(session.source);
+  const model = session.messages === 0 ? "no messages yet" : session.model || "unknown model";
+  const lost = session.malformed;
+  return html`${model} · ${kind}${session.automatic && " · prunes by itself"}${
+    lost > 0 && html` · <span class="warned">${counted(lost, "line")} not read</span>`
+  }`;
+}
+
+/** @param {number | null} tokens a turn */
+const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}${compact(tokens)}`);
+
+/** @param {Session} session */
+const pruneLink = (session) =>
+  html`<a class="button small" href="${pageOf(session.id)}#plan" aria-label="Prune ${titleOf(session)}">Prune…</a>`;

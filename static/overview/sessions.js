@@ -1,35 +1,12 @@
-// The overview's list: what is shown, in which order, who stands under whom. Pure.
+// The overview's list: which sessions are shown, in which order, and which sub-agents under which session. Pure.
+import { isAboveTarget } from "../shared/session-facts.js";
 
 /** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {{ session: Session, depth: number, quiet: number, folded: boolean }} Row `quiet` sub-agents can be folded away */
+/** A row; `quiet` counts the sub-agents that can be folded away.
+ * @typedef {{ session: Session, depth: number, quiet: number, folded: boolean }} Row */
 
-/** So many sub-agents that neither work nor need anything are folded away. */
+/** From this many on, sub-agents that neither work nor need anything are folded away. */
 const FOLDED_FROM = 3;
-
-/** The gauge that drives state and row: the agent's own context where we follow one. @param {Session} session */
-export function mainGauge(session) {
-  return session.agent ?? session.pruned;
-}
-
-/** Tokens that the agent sends with every call and that stand in no transcript. @param {Session} session */
-export function unseenOf(session) {
-  return session.agent?.regions.find((region) => region.name === "unseen")?.tokens ?? 0;
-}
-
-const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
-
-/** A session's title; one that only has an id is called by the beginning of it. @param {Session} session */
-export function titleOf(session) {
-  const title = session.title?.trim() || session.id;
-  const id = UUID.exec(title);
-  if (!id) return title;
-  return id[2] ? `Untitled sub-agent ${id[2]}` : `Untitled session ${id[1]}`;
-}
-
-/** @param {Session} session */
-export function isAboveTarget(session) {
-  return session.state === "warning";
-}
 
 /** @param {Session} session @param {string} text lower-case */
 function mentions(session, text) {
@@ -44,9 +21,9 @@ function urgency(session) {
 }
 
 /**
- * Rows in order: above target first, then the latest activity; sub-agents under their parent. A family stands where
- * its most urgent member would. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents
- * of one parent are folded away, unless they are looked for or `unfolded` names the parent.
+ * Rows in order: above target first, then the latest activity; sub-agents under their parent. A family takes the place
+ * of its most urgent member. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents of
+ * one parent are folded away, unless the filter looks for them or `unfolded` names the parent.
  *
  * @param {Iterable<Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
  * @returns {Row[]}
@@ -113,7 +90,7 @@ export function isBusy(session) {
   return session.activity === "working" || session.activity === "waiting";
 }
 
-/** What stands beside the heading. @param {Session[]} sessions */
+/** The counts beside the heading and on the chips. @param {Session[]} sessions */
 export function tally(sessions) {
   return {
     all: sessions.length,

@@ -3,31 +3,27 @@
 // A small line of a session's last utilizations in percent, up to its latest point; the target dotted where it is near.
 // Decoration for sighted readers: the number beside it says the same.
 import { CoppiceElement } from "../shared/element.js";
-import { html } from "../shared/html.js";
-import { render } from "../shared/render.js";
+import { html, nothing, svg } from "../shared/html.js";
 
 const [WIDTH, HEIGHT] = [72, 20];
 
 export class TrendLine extends CoppiceElement {
   static observedAttributes = ["points", "target"];
 
-  update() {
+  view() {
     const points = (this.getAttribute("points") ?? "").split(",").filter(Boolean).map(Number);
-    if (points.length < 2) return render(this, html``);
+    if (points.length < 2) return nothing;
     const target = Number(this.getAttribute("target") ?? 0);
     const top = Math.max(...points, 1) * 1.05;
     /** @param {number} value */
     const y = (value) => (HEIGHT - 1 - (value / top) * (HEIGHT - 3)).toFixed(1);
     const step = (WIDTH - 3) / (points.length - 1);
     const line = points.map((value, i) => `${(i * step).toFixed(1)},${y(value)}`).join(" ");
-    const last = points[points.length - 1] ?? 0;
-    render(
-      this,
-      html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">
-        ${target > 0 && target <= top && html`<line class="limit" x1="0" x2="${WIDTH}" y1="${y(target)}" y2="${y(target)}"/>`}
-        <polyline points="${line}"/><circle cx="${WIDTH - 3}" cy="${y(last)}" r="1.8"/>
-      </svg>`,
-    );
+    const near = target > 0 && target <= top;
+    return html`<svg class="spark" viewBox="0 0 ${WIDTH} ${HEIGHT}" aria-hidden="true">
+      ${near && svg`<line class="limit" x1="0" x2=${WIDTH} y1=${y(target)} y2=${y(target)} />`}
+      <polyline points=${line} /><circle cx=${WIDTH - 3} cy=${y(points.at(-1) ?? 0)} r="1.8" />
+    </svg>`;
   }
 }
 

@@ -1,4 +1,4 @@
-// What the session page does to a session when it is asked to: each act is told in a toast, a failure too.
+// What the session page does to a session when it is asked to. Each act says in a toast what came of it, a failure too.
 import { api } from "../shared/api.js";
 import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -7,9 +7,9 @@ import { strategyName } from "../shared/words.js";
 /** @typedef {import("../shared/types.js").Session} Session */
 
 /**
- * Does something to one message.
+ * Acts on one message.
  * @param {string} session @param {string} id @param {string} act @param {(n: number) => void} undo an operation
- * @returns {Promise<Session | null>} the session afterwards, null where it is as it was
+ * @returns {Promise<Session | null>} the session afterwards, null where nothing of it changed
  */
 export async function actOn(session, id, act, undo) {
   try {
@@ -27,44 +27,37 @@ export async function actOn(session, id, act, undo) {
   }
 }
 
-/** Switches automatic pruning. @param {string} session @param {boolean} automatic @returns {Promise<Session | null>} */
-export async function setAutomatic(session, automatic) {
-  try {
-    const changed = await api.patchSession(session, { automatic });
-    toast(`Automatic pruning is ${automatic ? "on" : "off"} for this session.`);
-    return changed;
-  } catch (error) {
-    toastError(error, "Could not change automatic pruning");
-    return null;
-  }
-}
+/** The settings that a session can have of its own, by the name of the field that chooses it; the empty choice goes back
+ * to the common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string, unknown>, said: (session: Session) => string }>} */
+const OWN = {
+  automatic: {
+    what: "change automatic pruning",
+    patch: ({ checked }) => ({ automatic: checked }),
+    said: ({ automatic }) => `Automatic pruning is ${automatic ? "on" : "off"} for this session.`,
+  },
+  own_strategy: {
+    what: "choose the strategy",
+    patch: ({ value }) => ({ settings: { strategy: value || null } }),
+    said: ({ strategy }) => `Plans of this session choose by “${strategyName(strategy.name)}”.`,
+  },
+  task_type: {
+    what: "choose the task type",
+    patch: ({ value }) => ({ settings: { task_type: value || null } }),
+    said: ({ task_type }) => `This session counts as ${typeName(task_type.name)} now.`,
+  },
+};
 
-/**
- * Chooses a task type for one session; "" leaves it to the settings again.
- * @param {string} session @param {string} type @returns {Promise<Session | null>}
- */
-export async function setTaskType(session, type) {
+/** Saves what was chosen in a field for one session. @param {string} session @param {HTMLInputElement} field
+ * @returns {Promise<Session | null>} the session afterwards, null where nothing of it changed */
+export async function choose(session, field) {
+  const own = OWN[field.name];
+  if (!own) return null;
   try {
-    const changed = await api.patchSession(session, { settings: { task_type: type || null } });
-    toast(`This session counts as ${typeName(changed.task_type.name)} now.`);
+    const changed = await api.patchSession(session, own.patch(field));
+    toast(own.said(changed));
     return changed;
   } catch (error) {
-    toastError(error, "Could not choose the task type");
-    return null;
-  }
-}
-
-/**
- * Chooses the strategy of one session; "" leaves it to the settings again.
- * @param {string} session @param {string} strategy @returns {Promise<Session | null>}
- */
-export async function setStrategy(session, strategy) {
-  try {
-    const changed = await api.patchSession(session, { settings: { strategy: strategy || null } });
-    toast(`Plans of this session choose by “${strategyName(changed.strategy.name)}”.`);
-    return changed;
-  } catch (error) {
-    toastError(error, "Could not choose the strategy");
+    toastError(error, `Could not ${own.what}`);
     return null;
   }
 }

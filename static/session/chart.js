@@ -1,11 +1,11 @@
-// What the chart draws of a timeline, as numbers. Pure.
+// The numbers that the chart draws of a timeline. Pure.
 
 /** @typedef {import("../shared/types.js").Timeline} Timeline */
 /** @typedef {Timeline["points"][number]} Point */
 
-/** A pause longer than this part of the whole leaves no room for what happened. */
+/** Above this share of the whole, a pause leaves no room for the rest. */
 const DEAD_TIME = 0.5;
-/** What came within a moment came in no time that anybody would read off a scale. */
+/** Below this span, times cannot be told apart on a scale. */
 const LEAST_SPAN_MS = 10_000;
 
 /** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
@@ -18,14 +18,14 @@ export function largestGap(times) {
   return widest / span;
 }
 
-/** Whether time has any length in these points: messages that came all at once, or without a time, have none.
+/** Tells whether the points span any time: messages that came all at once, or without a time, do not.
  * @param {Point[]} points */
 export function hasTime(points) {
   const first = points.find((point) => point.at)?.at;
   return first !== undefined && points.some((point) => point.at && point.at !== first);
 }
 
-/** Whether time is the better scale to begin with. @param {Point[]} points */
+/** Tells whether time is the better scale to begin with. @param {Point[]} points */
 export function prefersTime(points) {
   const times = points.map((point) => Date.parse(point.at ?? "")).filter(Number.isFinite);
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
@@ -33,8 +33,8 @@ export function prefersTime(points) {
 }
 
 /**
- * The points from the first whose total is known. What stands in no transcript is sent with every call; a total far below
- * it was counted before the first call told of it, and would look like a leap that never happened.
+ * The points from the first whose total is known. Part of the context is in no transcript but is sent with every call;
+ * a total far below that part was counted before the first call reported it, and would look like a leap.
  *
  * @param {Point[]} points @param {number} unseen tokens that are not in the transcript
  */
@@ -49,7 +49,7 @@ export function across(points, time) {
   let before = time && first ? Date.parse(first) / 1000 : 0;
   return points.map((point) => {
     const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
-    // An agent may come back to an earlier message; the line goes on from where it is.
+    // An agent may return to an earlier message: the line goes on from where it is.
     before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
     return before;
   });
@@ -60,8 +60,8 @@ const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = 86_400;
 
-/** The words below the marks of a scale of time, in the reader's own way of writing it: days where the marks are days,
- * else times, with the day where another one begins; the same is said once. @param {number[]} ticks seconds */
+/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the day where a
+ * new one begins. A label that repeats the one before it stays empty. @param {number[]} ticks seconds */
 export function timeLabels(ticks) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const time = step < 60 ? seconds : clock;

@@ -1,5 +1,5 @@
-// What the reader chose for the next prune: messages to drop, to shorten, to spare. Pure.
-// The law: a message is chosen for one of them at most; what was chosen last counts.
+// The messages that the reader chose for the next prune: to drop, to shorten, to spare. Pure.
+// A message is chosen for one of them at most: the last choice counts.
 
 /** @typedef {"drop" | "shorten" | "spare"} Kind */
 /** @typedef {{ id: string, number: number }} Chosen */
@@ -20,7 +20,7 @@ export class Choices {
     for (const { id, number } of messages) this.#chosen.set(id, { kind, number });
   }
 
-  /** Spares a message: one that was to be dropped or shortened by choice is chosen no longer. @param {Chosen} message */
+  /** Spares a message; one that was chosen to be dropped or shortened is no longer chosen. @param {Chosen} message */
   spare(message) {
     if (!this.#chosen.delete(message.id)) this.put("spare", [message]);
   }
@@ -40,7 +40,7 @@ export class Choices {
     return [...this.#chosen.keys()];
   }
 
-  /** Those of one kind, by number. @param {Kind} kind @returns {Chosen[]} */
+  /** The messages of one kind, by number. @param {Kind} kind @returns {Chosen[]} */
   of(kind) {
     return [...this.#chosen]
       .filter(([, chosen]) => chosen.kind === kind)
@@ -48,12 +48,12 @@ export class Choices {
       .sort((a, b) => a.number - b.number);
   }
 
-  /** Whether something is to go or to get shorter because it was chosen. */
+  /** Whether any message was chosen to be dropped or shortened. */
   get takes() {
     return this.of("drop").length + this.of("shorten").length > 0;
   }
 
-  /** As the API takes them. @returns {{ drop?: string[], shorten?: string[], spare?: string[] }} */
+  /** The choices as fields of a request. @returns {{ drop?: string[], shorten?: string[], spare?: string[] }} */
   request() {
     return Object.fromEntries(
       KINDS.map(([kind]) => [kind, this.of(kind).map(({ id }) => id)]).filter(([, ids]) => ids?.length),

@@ -1,7 +1,8 @@
 // <coppice-session session-id="…"></coppice-session>
 //
-// One session: what fills its context and what to do about it. Header, banner above target, bars, chart, messages, and
-// beside them the panels Plan, History, Summary, Archive, Heaviest. Follows the room "session:<id>". "#plan" opens the plan.
+// One session: what fills its context and what to do about it. Header, banner above the target, bars, chart,
+// messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room "session:<id>".
+// "#plan" opens the plan.
 import "../shared/context-gauge.js";
 import "./archive-panel.js";
 import "./summary-panel.js";
@@ -10,22 +11,23 @@ import "./history-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
 import "./token-chart.js";
-import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../overview/sessions.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, nothing } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
+import { reasonOf } from "../shared/problem.js";
+import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
-import { render } from "../shared/render.js";
+import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
-import { actOn, deleteSession, setAutomatic, setStrategy, setTaskType } from "./acts.js";
+import { actOn, choose, deleteSession } from "./acts.js";
 import { Choices } from "./choices.js";
 import { banner, bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus, copyText } from "./menus.js";
-import { doesSomething, prunedSentence } from "./plan.js";
+import { doesSomething } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 
 /** @typedef {import("../shared/types.js").Session} Session */
@@ -47,14 +49,14 @@ export class CoppiceSession extends CoppiceElement {
   #choices = new Choices();
   /** The open panel; null until the first figures, or the reader, choose one. @type {Tab | null} */
   #tab = null;
-  /** Whether the panels' sheet is open, where the page is too narrow for two columns. */
+  /** Whether the panels' sheet is open on a page that is too narrow for two columns. */
   #sheet = false;
   /** What had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
   #dismissed = false;
   /** @type {Error | null} */
   #error = null;
-  /** Whether an operation was told of whose figures are still to come. */
+  /** Whether an event told of an operation whose figures are still to come. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
@@ -66,23 +68,7 @@ export class CoppiceSession extends CoppiceElement {
 
   start() {
     live.join(`session:${this.#id}`);
-    this.listen(live, "context:stats", (/** @type {CustomEvent} */ event) => this.#receive(event.detail));
-    for (const name of ["context:pruned", "context:restored", "context:summarized"])
-      this.listen(live, name, (/** @type {CustomEvent} */ event) => {
-        if (event.detail?.session_id === this.#id) this.#operated = true;
-      });
-    this.listen(live, "messages:appended", (/** @type {CustomEvent} */ { detail }) => {
-      if (detail.session_id === this.#id) this.#list?.arrived(detail.messages, detail.count);
-    });
-    this.listen(live, "session:deleted", (/** @type {CustomEvent} */ { detail }) => {
-      if (detail.session_id === this.#id) location.assign("/");
-    });
-    this.listen(live, "resync", (/** @type {CustomEvent} */ event) => this.#resync(event.detail));
-    for (const name of ["settings:changed", "models:changed"])
-      this.listen(live, name, () => {
-        this.#stats.ask();
-        this.#planPanel?.outdate();
-      });
+    this.#hearServer();
     this.#listenToPanels();
     this.actions({
       "see-plan": () => this.#openTab("plan"),
@@ -96,10 +82,8 @@ export class CoppiceSession extends CoppiceElement {
         this.#closeSheet();
         this.#list?.reveal(Number(target.dataset.number));
       },
-      "ask-delete": () =>
-        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.showModal(),
-      "close-delete": () =>
-        /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"))?.close(),
+      "ask-delete": () => this.#dialog?.showModal(),
+      "close-delete": () => this.#dialog?.close(),
       delete: () => deleteSession(this.#id),
       copy: copyText,
       "open-export": () => {
@@ -109,13 +93,10 @@ export class CoppiceSession extends CoppiceElement {
       },
       "retry-session": () => this.#stats.ask(),
     });
-    this.listen(this, "change", (/** @type {Event} */ event) => {
+    this.listen(this, "change", async (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.name === "automatic") this.#after(setAutomatic(this.#id, field.checked));
-      if (field.name === "own_strategy")
-        this.#after(setStrategy(this.#id, field.value)).then(() => this.#planPanel?.plan());
-      if (field.name === "task_type")
-        this.#after(setTaskType(this.#id, field.value)).then(() => this.#planPanel?.plan());
+      await this.#after(choose(this.#id, field));
+      if (["own_strategy", "task_type"].includes(field.name)) this.#planPanel?.plan();
     });
     this.listen(this, "keydown", (/** @type {KeyboardEvent} */ event) => this.#tabKeys(event));
     this.listen(document, "click", (/** @type {MouseEvent} */ event) => closeMenus(this, event.target));
@@ -127,8 +108,7 @@ export class CoppiceSession extends CoppiceElement {
       ],
       this.life,
     );
-    const clock = setInterval(() => refreshTimes(this), 10_000);
-    this.life.addEventListener("abort", () => clearInterval(clock));
+    this.every(10_000, () => refreshTimes(this));
     this.#stats.ask();
   }
 
@@ -136,20 +116,53 @@ export class CoppiceSession extends CoppiceElement {
     for (const reader of [this.#stats, this.#timeline, this.#panel]) reader.stop();
   }
 
+  #hearServer() {
+    /** @param {(payload: any) => void} act @returns {(payload: any) => void} */
+    const own = (act) => (payload) => payload.session_id === this.#id && act(payload);
+    const hear = this.hear.bind(this, live);
+    hear(
+      ["context:stats"],
+      own((stats) => this.#receive(stats)),
+    );
+    hear(
+      ["context:pruned", "context:restored", "context:summarized"],
+      own(() => {
+        this.#operated = true;
+      }),
+    );
+    hear(
+      ["messages:appended"],
+      own(({ messages, count }) => this.#list?.arrived(messages, count)),
+    );
+    hear(
+      ["session:deleted"],
+      own(() => location.assign("/")),
+    );
+    hear(["resync"], (resync) => this.#resync(resync));
+    hear(["settings:changed", "models:changed"], () => {
+      this.#stats.ask();
+      this.#planPanel?.outdate();
+    });
+  }
+
   #listenToPanels() {
-    this.listen(this, "plan-changed", (/** @type {CustomEvent} */ event) => {
-      this.#plan = event.detail.plan;
+    /** @param {string} type @param {(detail: any) => void} act */
+    const on = (type, act) => this.listen(this, type, (/** @type {CustomEvent} */ { detail }) => act(detail));
+    on("plan-changed", ({ plan }) => {
+      this.#plan = plan;
       this.requestUpdate();
     });
-    this.listen(this, "pruned", (/** @type {CustomEvent} */ event) => this.#pruned(event.detail.applied));
-    this.listen(this, "undone", (/** @type {CustomEvent} */ event) => this.#undone(event.detail.undone));
-    this.listen(this, "message-act", (/** @type {CustomEvent} */ { detail }) =>
-      this.#after(actOn(this.#id, detail.id, detail.act, (n) => this.#undo(n))),
-    );
-    this.listen(this, "chosen", (/** @type {CustomEvent} */ { detail }) => {
-      this.#choices.put(detail.kind, detail.messages);
+    on("pruned", ({ applied }) => this.#pruned(applied));
+    on("undone", ({ undone }) => this.#undone(undone));
+    on("message-act", ({ id, act }) => this.#after(actOn(this.#id, id, act, (n) => this.#undo(n))));
+    on("chosen", ({ kind, messages }) => {
+      this.#choices.put(kind, messages);
       this.#openTab("plan");
     });
+  }
+
+  get #dialog() {
+    return /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"));
   }
 
   /** @returns {import("./message-list.js").MessageList | null} */
@@ -167,7 +180,7 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("plan-panel");
   }
 
-  /** Takes a session as it was told, unless a newer one is known; tells whether it did. @param {Session} session */
+  /** Takes over a session unless a newer state is known; tells whether it did. @param {Session} session */
   #accept(session) {
     if (this.#session && session.version < this.#session.version) return false;
     const first = this.#session === null;
@@ -189,7 +202,7 @@ export class CoppiceSession extends CoppiceElement {
       this.#changed(true);
     } catch (error) {
       if (signal.aborted) return;
-      this.#error = error instanceof Error ? error : new Error(String(error));
+      this.#error = error instanceof Error ? error : new Error(reasonOf(error));
       this.requestUpdate();
     }
   }
@@ -215,16 +228,14 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {any} payload */
-  #receive(payload) {
-    const session = payload?.session ?? payload;
-    if (session?.id !== this.#id || !session.pruned) return;
+  /** @param {import("../shared/types.js").Stats} stats */
+  #receive({ session, cost, parent }) {
     const before = this.#session;
     if (!this.#accept(session)) return;
     const operated = this.#operated;
     this.#operated = false;
-    if (payload.cost !== undefined) this.#cost = payload.cost;
-    if (payload.parent !== undefined) this.#parent = payload.parent;
+    this.#cost = cost;
+    this.#parent = parent;
     this.#chart?.push({
       at: session.last_activity,
       number: session.messages,
@@ -237,7 +248,7 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads again what depends on the log; on the operations too if `deep`. @param {boolean} deep */
+  /** Reads what depends on the log again, and if `deep` what depends on the operations too. @param {boolean} deep */
   #changed(deep) {
     this.#list?.refresh();
     if (!deep) return void this.#panel.ask();
@@ -250,7 +261,8 @@ export class CoppiceSession extends CoppiceElement {
     /** @type {any} */ (panel)?.refresh?.();
   }
 
-  /** Where it fails the chart keeps what it has, and asks again. @param {AbortSignal} signal */
+  /** Reads the chart's line; where that fails the chart keeps its line and the reader asks again.
+   * @param {AbortSignal} signal */
   async #readTimeline(signal) {
     const timeline = await api.timeline(this.#id, signal);
     if (this.#chart && !signal.aborted) this.#chart.value = timeline;
@@ -267,12 +279,13 @@ export class CoppiceSession extends CoppiceElement {
     this.#showSide();
   }
 
-  /** Whether the panels are a sheet over the page, for want of room. */
+  /** Whether the panels are a sheet over the page, as on narrow screens. */
   get #isSheet() {
-    return getComputedStyle(/** @type {Element} */ (this.querySelector(".side"))).position === "fixed";
+    const side = this.querySelector(".side");
+    return side !== null && getComputedStyle(side).position === "fixed";
   }
 
-  /** Brings the panel that was asked for into view, and the focus to what it begins with. */
+  /** Brings the panel that was opened into view, and the focus to its beginning. */
   #showSide() {
     if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
       this.querySelector(".columns")?.scrollIntoView({ block: "start" });
@@ -290,7 +303,7 @@ export class CoppiceSession extends CoppiceElement {
     return was;
   }
 
-  /** Gives the focus back to what opened a panel, where it went with what had it. */
+  /** Gives the focus back to what opened a panel, if the focused element is gone. */
   #refocus() {
     const lost = document.activeElement === document.body || this.#isSheet;
     if (lost && this.#opener instanceof HTMLElement && this.#opener.isConnected)
@@ -353,14 +366,15 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Takes the session as it is after something was done to it. @param {Promise<Session | null>} doing */
+  /** Takes over the session as an act left it. @param {Promise<Session | null>} doing */
   async #after(doing) {
     const session = await doing;
     if (session && this.#accept(session)) this.#changed(true);
     this.requestUpdate();
   }
 
-  /** Takes the session as an operation left it; what an event told is read already. @param {Session} session */
+  /** Takes over the session as an operation left it; what an event has told already is not read again.
+   * @param {Session} session */
   #done(session) {
     const told = this.#session?.version === session.version;
     if (this.#accept(session) && !told) this.#changed(true);
@@ -368,25 +382,31 @@ export class CoppiceSession extends CoppiceElement {
 
   update() {
     const session = this.#session;
-    if (!session) return render(this, noSession(this.#error));
-    document.title = `${titleOf(session)} · Coppice`;
-    const followed = session.kind === "followed";
-    const showsPlan = this.#tab === "plan" && this.#plan !== null;
-    render(
-      this,
-      html`${this.#error && stale(this.#error)}
-        ${header(session, this.#parent, location.origin)}
-        ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
-        <div class="figures" data-key="figures">${bars(session, this.#cost)}
-        <section class="panel chart-panel" data-key="chart" aria-label="Tokens over time"><token-chart ${followed ? html`followed unseen="${unseenOf(session)}"` : ""}></token-chart></section></div>
-        <nav class="side-openers" data-key="openers" aria-label="Panels">${TABS.map(([name, label]) => html`<button data-act="tab" data-tab="${name}">${label}</button>`)}</nav>
-        <div class="columns" data-key="columns">
-          <message-list session-id="${this.#id}" ${showsPlan ? html`plan-id="${this.#plan?.plan_id}"` : ""} data-key="list"></message-list>
-          ${side(session, this.#tab ?? "heaviest", this.#sheet)}
-        </div>
-        ${deleteDialog(session)}`,
-    );
-    this.#feedPanels(session);
+    if (session) document.title = `${titleOf(session)} · Coppice`;
+    super.update();
+    if (session) this.#feedPanels(session);
+  }
+
+  view() {
+    const session = this.#session;
+    if (!session) return noSession(this.#error);
+    const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
+    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, location.origin)}
+      ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
+      <div class="figures">
+        ${bars(session, this.#cost)}
+        <section class="panel chart-panel" aria-label="Tokens over time">
+          <token-chart ?followed=${session.kind === "followed"} unseen=${unseenOf(session)}></token-chart>
+        </section>
+      </div>
+      <nav class="side-openers" aria-label="Panels">
+        ${TABS.map(([name, label]) => html`<button data-act="tab" data-tab=${name}>${label}</button>`)}
+      </nav>
+      <div class="columns">
+        <message-list session-id=${this.#id} plan-id=${plan}></message-list>
+        ${side(session, this.#tab ?? "heaviest", this.#sheet)}
+      </div>
+      ${deleteDialog(session)}`;
   }
 
   /** @param {Session} session */
@@ -396,9 +416,8 @@ export class CoppiceSession extends CoppiceElement {
       panel.choices = this.#choices;
       panel.session = session;
     }
-    const heavy = /** @type {import("./heavy-panel.js").HeavyPanel | null} */ (
-      this.querySelector("heavy-panel")
-    );
+    /** @type {import("./heavy-panel.js").HeavyPanel | null} */
+    const heavy = this.querySelector("heavy-panel");
     if (heavy) heavy.total = mainGauge(session).tokens;
   }
 }

@@ -7,7 +7,10 @@ import { counted, money } from "../shared/format.js";
 export function costSentence(cost) {
   if (!cost || !(cost.per_call > 0)) return "";
   const least = cost.at_least ? "at least " : "";
-  const call = `Input of the next call at list price: ${least}${money(cost.per_call, cost.currency)} new, ${least}${money(cost.per_call_cached, cost.currency)} from the cache.`;
+  const [fresh, cached] = [cost.per_call, cost.per_call_cached].map(
+    (one) => least + money(one, cost.currency),
+  );
+  const call = `Input of the next call at list price: ${fresh} new, ${cached} from the cache.`;
   if (cost.spent === null || cost.calls === 0) return call;
   return `${call} ${counted(cost.calls, "call")} so far, output included: ${money(cost.spent, cost.currency)}.`;
 }

@@ -1,11 +1,11 @@
-// The menu that exports a session, as markup: what each format is for in a line, and for a followed session the command
-// that resumes the agent from the pruned view.
+// The menu that exports a session, as markup: each format with its use in a line, and for a followed session the
+// command that resumes the agent from the pruned view.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 
 /** @typedef {import("../shared/types.js").Session} Session */
 
-/** @type {[string, string, string][]} format, name, what it is for */
+/** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
   ["openai", "OpenAI messages", "The pruned view for Chat Completions, to send from your own program."],
   ["anthropic", "Anthropic messages", "The same for the Messages API, the system prompt apart."],
@@ -28,9 +28,12 @@ function quoted(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** @param {Session} session @param {string} format */
+const exportOf = ({ id }, format) => `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
+
 /**
- * The command that saves the pruned view beside the agent's own transcript, as a new one, and resumes from it; null
- * where there is none: of sub-agents, of other agents, of files whose place is not known.
+ * The command that saves the pruned view beside the agent's own transcript, as a new one, and resumes from it. Null for
+ * sub-agents, other agents, and files whose place is not known.
  *
  * @param {Session} session @param {string} origin of this server
  */
@@ -38,9 +41,9 @@ export function resumeCommand(session, origin) {
   const agent = AGENTS[session.source];
   const folder = session.file?.match(/^(\/.+)\/[^/]+$/)?.[1];
   if (!agent || !folder || session.parent_id) return null;
-  const from = `${origin}/api/sessions/${encodeURIComponent(session.id)}/export?format=${session.source}`;
+  const save = `curl -fOJ ${quoted(origin + exportOf(session, session.source))}`;
   const there = session.cwd ? [`cd ${quoted(session.cwd)}`] : [];
-  return [`cd ${quoted(folder)}`, `curl -fOJ ${quoted(from)}`, ...there, agent.resume].join(" && ");
+  return [`cd ${quoted(folder)}`, save, ...there, agent.resume].join(" && ");
 }
 
 /** @param {Session} session @param {string} origin */
@@ -49,10 +52,31 @@ export function exportMenu(session, origin) {
   const command = resumeCommand(session, origin);
   /** @param {string} format @param {string} name @param {string} use */
   const item = (format, name, use) =>
-    html`<a href="/api/sessions/${encodeURIComponent(session.id)}/export?format=${format}" download><span><b>${name}</b><small class="muted">${use}</small></span></a>`;
-  return html`<details class="menu export"><summary class="button">Export ${icon("down")}</summary><div class="menu-list">
-    ${agent && item(session.source, `${agent.name} transcript`, `The pruned view as a new transcript that ${agent.name} resumes from. Its own file is never touched.`)}
-    ${command && html`<div class="note resume"><p>Or save it beside the agent's own transcripts and resume in one go:</p><code>${command}</code><button class="small" data-act="copy" data-text="${command}" data-said="Command copied. Run it in a terminal; ${agent?.name} then lists the pruned view among its sessions.">${icon("copy")}Copy command</button></div>`}
-    ${agent && html`<hr>`}
-    ${FORMATS.map(([format, name, use]) => item(format, name, use))}</div></details>`;
+    html`<a href=${exportOf(session, format)} download
+      ><span><b>${name}</b><small class="muted">${use}</small></span></a>`;
+  const own =
+    agent &&
+    item(
+      session.source,
+      `${agent.name} transcript`,
+      `The pruned view as a new transcript that ${agent.name} resumes from. Its own file is not changed.`,
+    );
+  return html`<details class="menu export">
+    <summary class="button">Export ${icon("down")}</summary>
+    <div class="menu-list">
+      ${own} ${agent && command && resumeNote(agent.name, command)} ${agent && html`<hr>`}
+      ${FORMATS.map(([format, name, use]) => item(format, name, use))}
+    </div>
+  </details>`;
+}
+
+/** @param {string} agent @param {string} command */
+function resumeNote(agent, command) {
+  const said = `Command copied. Run it in a terminal; ${agent} then lists the pruned view among its sessions.`;
+  return html`<div class="note resume">
+    <p>Or save it beside the agent's own transcripts and resume in one go:</p>
+    <code>${command}</code>
+    <button class="small" data-act="copy" data-text=${command} data-said=${said}
+      >${icon("copy")}Copy command</button>
+  </div>`;
 }

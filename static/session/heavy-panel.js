@@ -1,34 +1,28 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
-// What fills the context: the heaviest messages by group, from the 200 that have the most tokens, and it says so. Each
-// group and each message can be chosen to be dropped, or shortened where that gains something: emits `chosen`
-// {kind: "drop" | "shorten", messages}, which opens a plan. Property `total`: tokens of the context. `refresh()` reads
-// afresh.
+// The heaviest messages by group, and one by one, from the 200 that have the most tokens. Each group and each
+// message can be chosen to be dropped, or shortened where that gains something: emits `chosen` {kind: "drop" |
+// "shorten", messages}, which opens a plan. Property `total`: tokens of the context. `refresh()` reads again.
 import { api } from "../shared/api.js";
-import { CoppiceElement } from "../shared/element.js";
 import { counted, number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { problem } from "../shared/problem.js";
-import { Reader } from "../shared/reader.js";
-import { render } from "../shared/render.js";
+import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
 import { canDrop, canShorten, heaviest } from "./rows.js";
 
 /** @typedef {import("../shared/types.js").Message} Message */
+/** @typedef {"drop" | "shorten"} Kind */
 
 const READ = 200;
 const SHOWN_GROUPS = 8;
 const SHOWN_MESSAGES = 10;
 
-export class HeavyPanel extends CoppiceElement {
-  /** @type {Message[] | null} */
+export class HeavyPanel extends ReadingElement {
+  /** @type {Message[] | null} those that are in the context */
   #messages = null;
   #all = 0;
   #total = 0;
-  /** @type {string | null} */
-  #error = null;
-  #reader = new Reader(() => this.#read());
 
   /** @param {number} tokens */
   set total(tokens) {
@@ -38,87 +32,89 @@ export class HeavyPanel extends CoppiceElement {
 
   start() {
     this.actions({
-      "drop-group": ({ dataset }) => this.#chooseGroup("drop", dataset.name ?? ""),
-      "shorten-group": ({ dataset }) => this.#chooseGroup("shorten", dataset.name ?? ""),
-      "drop-one": ({ dataset }) =>
+      "choose-group": ({ dataset: { kind, name } }) =>
+        this.#choose(kind, heaviest(this.#messages ?? []).find((group) => group.name === name)?.messages),
+      "choose-one": ({ dataset: { kind, id } }) =>
         this.#choose(
-          "drop",
-          this.#standing.filter((m) => m.id === dataset.id),
+          kind,
+          this.#messages?.filter((message) => message.id === id),
         ),
-      "shorten-one": ({ dataset }) =>
-        this.#choose(
-          "shorten",
-          this.#standing.filter((m) => m.id === dataset.id),
-        ),
-      "retry-heavy": () => this.refresh(),
     });
-    this.refresh();
+    super.start();
   }
 
-  /** Those that were read and stand in the context. */
-  get #standing() {
-    return (this.#messages ?? []).filter((m) => m.in_context);
-  }
-
-  /** @param {"drop" | "shorten"} kind @param {string} name */
-  #chooseGroup(kind, name) {
-    this.#choose(kind, heaviest(this.#standing).find((g) => g.name === name)?.messages ?? []);
-  }
-
-  /** @param {"drop" | "shorten"} kind @param {Message[]} messages */
-  #choose(kind, messages) {
+  /** @param {string | undefined} kind drop or shorten @param {Message[]} [messages] */
+  #choose(kind, messages = []) {
     const able = messages.filter(kind === "drop" ? canDrop : canShorten);
     this.emit("chosen", { kind, messages: able.map(({ id, number }) => ({ id, number })) });
   }
 
-  refresh() {
-    return this.#reader.ask();
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    const query = { sort: "tokens", limit: READ };
+    const page = await api.messages(this.getAttribute("session-id") ?? "", query, signal);
+    this.#messages = page.messages.filter((message) => message.in_context);
+    this.#all = page.total;
   }
 
-  async #read() {
-    try {
-      const page = await api.messages(this.getAttribute("session-id") ?? "", { sort: "tokens", limit: READ });
-      this.#messages = page.messages;
-      this.#all = page.total;
-      this.#error = null;
-    } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
-    }
-    this.requestUpdate();
+  view() {
+    const messages = this.#messages ?? [];
+    return html`<div class="panel-body">
+      ${this.problem("Could not read the messages")}
+      ${!this.error && !this.#messages && html`<p class="muted pad">Reading…</p>`}
+      ${this.#messages && messages.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
+      ${messages.length > 0 && this.#lists(messages)}
+    </div>`;
   }
 
-  update() {
-    const messages = this.#standing;
+  /** @param {Message[]} messages */
+  #lists(messages) {
     const groups = heaviest(messages).slice(0, SHOWN_GROUPS);
     const most = Math.max(1, ...groups.map((g) => g.tokens));
     const scope =
       this.#all > READ
         ? `among the ${number(READ)} messages with the most tokens`
         : "all messages in the context";
-    render(
-      this,
-      html`<div class="panel-body">${this.#error && problem("Could not read the messages", this.#error, "retry-heavy")}
-        ${!this.#error && this.#messages === null && html`<p class="muted pad">Reading…</p>`}
-        ${this.#messages && messages.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
-        ${
-          groups.length > 0 &&
-          html`<p class="pad small muted scope">By kind, ${scope}.</p><ul class="heavy">${groups.map((g) => this.#group(g, most))}</ul>
-        <p class="pad small muted scope">One by one.</p><ul class="group-rows heavy-rows">${messages.slice(0, SHOWN_MESSAGES).map(one)}</ul>`
-        }</div>`,
-    );
+    return html`<p class="pad small muted scope">By kind, ${scope}.</p>
+      <ul class="heavy">${groups.map((group) => this.#group(group, most))}</ul>
+      <p class="pad small muted scope">One by one.</p>
+      <ul class="group-rows heavy-rows">${messages.slice(0, SHOWN_MESSAGES).map(one)}</ul>`;
   }
 
   /** @param {import("./rows.js").Group} group @param {number} most tokens of the heaviest */
   #group({ name, mono, tokens, count, going, messages }, most) {
-    return html`<li data-key="${name}"><span class="heavy-name ${mono ? "mono" : ""}" title="${name}">${name}</span><span class="num">${number(tokens)}</span><span class="num muted">${this.#total > 0 ? percent((tokens / this.#total) * 100) : ""}</span><small>${counted(count, "message")}${going > 0 && `, ${number(going)} in the plan`}</small><span class="heavy-bar" aria-hidden="true"><i data-css="--w:${(tokens / most) * 100}%"></i></span>
-      <span class="heavy-acts">${messages.some(canShorten) && html`<button class="small" data-act="shorten-group" data-name="${name}" aria-label="Shorten the outputs of ${name}…">Shorten…</button>`}${messages.some(canDrop) && html`<button class="small" data-act="drop-group" data-name="${name}" aria-label="Drop ${name}…">Drop…</button>`}</span></li>`;
+    const share = this.#total > 0 ? percent((tokens / this.#total) * 100) : "";
+    /** @param {Kind} kind @param {string} word @param {string} label */
+    const button = (kind, word, label) =>
+      html`<button class="small" data-act="choose-group" data-kind=${kind} data-name=${name} aria-label=${label}
+        >${word}</button>`;
+    return html`<li>
+      <span class="heavy-name ${mono ? "mono" : ""}" title=${name}>${name}</span>
+      <span class="num">${number(tokens)}</span><span class="num muted">${share}</span>
+      <small>${counted(count, "message")}${going > 0 && `, ${number(going)} in the plan`}</small>
+      <span class="heavy-bar" aria-hidden="true"><i .style="--w:${(tokens / most) * 100}%"></i></span>
+      <span class="heavy-acts">
+        ${messages.some(canShorten) && button("shorten", "Shorten…", `Shorten the outputs of ${name}…`)}
+        ${messages.some(canDrop) && button("drop", "Drop…", `Drop ${name}…`)}
+      </span>
+    </li>`;
   }
 }
 
 /** @param {Message} message */
 function one(message) {
   const { id, number: n } = message;
-  return html`<li data-key="${id}"><span class="num muted">${number(n)}</span>${panelText(message)}<span class="num">${number(message.tokens)}</span><span class="heavy-acts">${canShorten(message) && html`<button class="small iconic quiet" data-act="shorten-one" data-id="${id}" aria-label="Shorten message ${n}…" title="Shorten…">${icon("torn")}</button>`}${canDrop(message) && html`<button class="small iconic quiet" data-act="drop-one" data-id="${id}" aria-label="Drop message ${n}…" title="Drop…">${icon("goes")}</button>`}</span></li>`;
+  /** @param {Kind} kind @param {string} word @param {string} shape */
+  const button = (kind, word, shape) =>
+    html`<button class="small iconic quiet" data-act="choose-one" data-kind=${kind} data-id=${id}
+      aria-label="${word} message ${n}…" title="${word}…">${icon(shape)}</button>`;
+  return html`<li>
+    <span class="num muted">${number(n)}</span>${panelText(message)}
+    <span class="num">${number(message.tokens)}</span>
+    <span class="heavy-acts">
+      ${canShorten(message) && button("shorten", "Shorten", "torn")} ${canDrop(message) && button("drop", "Drop", "goes")}
+    </span>
+  </li>`;
 }
 
 customElements.define("heavy-panel", HeavyPanel);

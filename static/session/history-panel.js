@@ -1,45 +1,43 @@
 // <history-panel session-id="…"></history-panel>
 //
-// What was done to the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each opens to
-// what went and why, and can be undone where undoing is possible. Emits `undone` {undone}; `refresh()` reads afresh.
+// The operations on the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each opens
+// to the messages it changed and why, and can be undone where undoing is possible. Emits `undone` {undone};
+// `refresh()` reads again.
 import { api } from "../shared/api.js";
-import { CoppiceElement } from "../shared/element.js";
 import { counted, number } from "../shared/format.js";
-import { html } from "../shared/html.js";
-import { problem } from "../shared/problem.js";
-import { Reader } from "../shared/reader.js";
-import { render } from "../shared/render.js";
+import { html, repeat } from "../shared/html.js";
+import { reasonOf } from "../shared/problem.js";
+import { tookWords } from "../shared/prune-words.js";
+import { ReadingElement } from "../shared/reading-element.js";
 import { agoTime } from "../shared/times.js";
 import { toastError } from "../shared/toast.js";
 import { operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
-import { tookWords } from "./plan.js";
 
 /** @typedef {import("../shared/types.js").Operation} Operation */
 /** @typedef {import("../shared/types.js").Message} Item */
 
-const ACTORS = /** @type {Record<string, string>} */ ({
+/** @type {Record<string, string>} */
+const ACTORS = {
   user: "by you",
   automatic: "automatically",
   agent: "by the agent",
   emergency: "in an emergency",
-});
+};
+/** @type {Record<string, string>} */
+const MARKS = { compaction: "◆", prune: "▼" };
 const SHOWN_ITEMS = 60;
+const NONE =
+  "Nothing was pruned, pinned, dropped or restored yet. Every operation on the context is listed here and can be undone.";
 
-/** What an operation did to how many messages. @param {Operation} o */
-const took = (o) => (o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message"));
-
-export class HistoryPanel extends CoppiceElement {
+export class HistoryPanel extends ReadingElement {
   /** @type {Operation[] | null} */
   #operations = null;
-  /** @type {Map<number, Item[] | string | null>} */
+  /** @type {Map<number, Item[] | string | null>} open operations, with their messages or why those could not be read */
   #open = new Map();
-  /** @type {number | null} */
+  /** @type {number | null} the operation whose undoing is to be confirmed */
   #asking = null;
   #busy = false;
-  /** @type {string | null} */
-  #error = null;
-  #reader = new Reader(() => this.#read());
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
@@ -51,23 +49,12 @@ export class HistoryPanel extends CoppiceElement {
       undo: (target) => this.#ask(Number(target.dataset.n)),
       "undo-yes": (target) => this.#undo(Number(target.dataset.n)),
       "undo-no": () => this.#ask(null),
-      "retry-history": () => this.refresh(),
     });
-    this.refresh();
+    super.start();
   }
 
-  refresh() {
-    return this.#reader.ask();
-  }
-
-  async #read() {
-    try {
-      this.#operations = [...(await api.operations(this.#session))].sort((a, b) => b.n - a.n);
-      this.#error = null;
-    } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
-    }
-    this.requestUpdate();
+  async read() {
+    this.#operations = [...(await api.operations(this.#session))].sort((a, b) => b.n - a.n);
   }
 
   /** @param {number} n */
@@ -75,24 +62,15 @@ export class HistoryPanel extends CoppiceElement {
     if (this.#open.delete(n)) return this.requestUpdate();
     this.#open.set(n, null);
     this.requestUpdate();
-    try {
-      const items = await this.#items(n);
-      if (this.#open.has(n)) this.#open.set(n, items);
-    } catch (error) {
-      if (this.#open.has(n)) this.#open.set(n, error instanceof Error ? error.message : String(error));
-    }
+    const items = await api.operation(this.#session, n).then((operation) => operation.items, reasonOf);
+    if (this.#open.has(n)) this.#open.set(n, items);
     this.requestUpdate();
   }
 
-  /** What an operation took or changed. @param {number} n @returns {Promise<Item[]>} */
-  async #items(n) {
-    return (await api.operation(this.#session, n)).items;
-  }
-
-  /** Undoing takes later operations along: that is asked first. @param {number | null} n */
+  /** Undoes an operation; where later ones would be undone as well, it asks first. @param {number | null} n */
   #ask(n) {
     const operation = this.#operations?.find((o) => o.n === n);
-    if (n !== null && operation && operation.undoes_also.length === 0) return void this.#undo(n);
+    if (n !== null && operation?.undoes_also.length === 0) return void this.#undo(n);
     this.#asking = n;
     this.requestUpdate();
   }
@@ -112,45 +90,59 @@ export class HistoryPanel extends CoppiceElement {
     await this.refresh();
   }
 
-  update() {
+  view() {
+    return html`<div class="panel-body">${this.problem("Could not read the history") || this.#list()}</div>`;
+  }
+
+  #list() {
     const operations = this.#operations;
-    render(
-      this,
-      html`<div class="panel-body">${
-        this.#error
-          ? problem("Could not read the history", this.#error, "retry-history")
-          : operations === null
-            ? html`<p class="muted pad">Reading…</p>`
-            : operations.length === 0
-              ? html`<p class="muted pad">Nothing was pruned, pinned, dropped or restored yet. Whatever is done to the context stands here, and can be undone.</p>`
-              : html`<ol class="operations">${operations.map((o) => this.#entry(o))}</ol>`
-      }</div>`,
-    );
+    if (!operations) return html`<p class="muted pad">Reading…</p>`;
+    if (operations.length === 0) return html`<p class="muted pad">${NONE}</p>`;
+    return html`<ol class="operations">
+      ${repeat(
+        operations,
+        ({ n }) => n,
+        (o) => this.#entry(o),
+      )}
+    </ol>`;
   }
 
   /** @param {Operation} o */
   #entry(o) {
     const open = this.#open.has(o.n);
-    const figures = o.tokens_before !== null && o.tokens_after !== null && o.tokens_before !== o.tokens_after;
-    const detail = [
-      o.reason && o.reason !== "manual" ? o.reason : "",
-      o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
-      o.preset ?? "",
-    ]
-      .filter((word, i, all) => word && all.indexOf(word) === i)
-      .join(" · ");
-    return html`<li data-key="${o.n}" data-undone="${o.undone_at !== null}">
-      <div class="operation"><span class="op-mark" data-kind="${o.kind}" aria-hidden="true">${o.kind === "compaction" ? "◆" : o.kind === "prune" ? "▼" : "·"}</span>
-        <div><b>${operationName(o.kind)}</b> <span class="muted">${o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor)} ${agoTime(o.at)}${o.undone_at && " · undone"}</span></div>
-        <div class="op-acts">${o.messages > 0 && html`<button class="small quiet" data-act="inside" data-n="${o.n}" aria-expanded="${open ? "true" : "false"}">${open ? "Close" : "Look inside"}</button>`}
-          ${o.undoable && !o.undone_at && html`<button class="small" data-act="undo" data-n="${o.n}">Undo</button>`}</div>
-        <p class="small muted op-figures">${took(o)}${figures && html`${o.messages > 0 && ", "}${number(o.tokens_before ?? 0)} → ${number(o.tokens_after ?? 0)} tokens`}${detail && html`${(o.messages > 0 || figures) && " · "}${detail}`}</p></div>
-      ${
-        this.#asking === o.n &&
-        html`<div class="note-box" role="alert"><span>This also undoes ${counted(o.undoes_also.length, "later operation")}: ${o.undoes_also.map((n) => this.#nameOf(n)).join(", ")}.</span>
-        <span class="row"><button class="small" data-act="undo-yes" data-n="${o.n}">Undo ${number(o.undoes_also.length + 1)}</button><button class="small quiet" data-act="undo-no">Leave it</button></span></div>`
-      }
-      ${open && this.#inside(this.#open.get(o.n) ?? null)}</li>`;
+    const undone = o.undone_at !== null;
+    const actor = o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor);
+    return html`<li data-undone=${undone}>
+      <div class="operation">
+        <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind] ?? "·"}</span>
+        <div>
+          <b>${operationName(o.kind)}</b>
+          <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>
+        </div>
+        <div class="op-acts">
+          ${
+            o.messages > 0 &&
+            html`<button class="small quiet" data-act="inside" data-n=${o.n} aria-expanded=${open}
+              >${open ? "Close" : "Look inside"}</button>`
+          }
+          ${o.undoable && !undone && html`<button class="small" data-act="undo" data-n=${o.n}>Undo</button>`}
+        </div>
+        <p class="small muted op-figures">${figures(o)}</p>
+      </div>
+      ${this.#asking === o.n && this.#question(o)} ${open && inside(this.#open.get(o.n) ?? null)}
+    </li>`;
+  }
+
+  /** @param {Operation} o */
+  #question({ n, undoes_also }) {
+    const others = undoes_also.map((other) => this.#nameOf(other)).join(", ");
+    return html`<div class="note-box" role="alert">
+      <span>This also undoes ${counted(undoes_also.length, "later operation")}: ${others}.</span>
+      <span class="row">
+        <button class="small" data-act="undo-yes" data-n=${n}>Undo ${number(undoes_also.length + 1)}</button>
+        <button class="small quiet" data-act="undo-no">Leave it</button>
+      </span>
+    </div>`;
   }
 
   /** @param {number} n */
@@ -158,19 +150,38 @@ export class HistoryPanel extends CoppiceElement {
     const found = this.#operations?.find((o) => o.n === n);
     return found ? `${operationName(found.kind).toLowerCase()} (${n})` : String(n);
   }
+}
 
-  /** @param {Item[] | string | null} items */
-  #inside(items) {
-    if (items === null) return html`<p class="small muted">Reading…</p>`;
-    if (typeof items === "string") return html`<p class="small fault">${items}</p>`;
-    if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
-    return html`<ul class="group-rows">${items
-      .slice(0, SHOWN_ITEMS)
-      .map(
-        (i) =>
-          html`<li><span class="num muted">${number(i.number)}</span>${panelText(i)}<span class="num">${number(i.tokens)}</span></li>`,
-      )}${items.length > SHOWN_ITEMS && html`<li class="muted small">and ${counted(items.length - SHOWN_ITEMS, "more message")}</li>`}</ul>`;
-  }
+/** What an operation did, in one line. @param {Operation} o */
+function figures(o) {
+  const took = o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message");
+  const [before, after] = [o.tokens_before, o.tokens_after];
+  const tokens =
+    before !== null && after !== null && before !== after && `${number(before)} → ${number(after)} tokens`;
+  const by = [
+    o.reason === "manual" ? "" : o.reason,
+    o.kind === "prune" && o.strategy ? strategyName(o.strategy) : "",
+    o.preset ?? "",
+  ];
+  return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
+}
+
+/** The messages of an operation, or why they could not be read. @param {Item[] | string | null} items */
+function inside(items) {
+  if (items === null) return html`<p class="small muted">Reading…</p>`;
+  if (typeof items === "string") return html`<p class="small fault">${items}</p>`;
+  if (items.length === 0) return html`<p class="small muted">It changed no message.</p>`;
+  const more = items.length - SHOWN_ITEMS;
+  return html`<ul class="group-rows">
+    ${items.slice(0, SHOWN_ITEMS).map(
+      (item) =>
+        html`<li>
+          <span class="num muted">${number(item.number)}</span>${panelText(item)}
+          <span class="num">${number(item.tokens)}</span>
+        </li>`,
+    )}
+    ${more > 0 && html`<li class="muted small">and ${counted(more, "more message")}</li>`}
+  </ul>`;
 }
 
 customElements.define("history-panel", HistoryPanel);

@@ -1,7 +1,8 @@
-// The head of the message list as markup, with what can be chosen in it; what is chosen stands in the page's address.
+// The head of the message list as markup, with its filters, search and order; they are part of the page's address.
 import * as address from "../shared/address.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
+import { options } from "../shared/session-parts.js";
 import { title } from "../shared/words.js";
 
 /** @typedef {import("../shared/types.js").FilterName} FilterName */
@@ -16,7 +17,14 @@ const FILTERS = [
   ["errors", "Errors"],
   ["out", "Out"],
 ];
-const ROLES = ["", "user", "assistant", "tool", "system"];
+/** @type {[string, string][]} */
+const ROLES = [
+  ["", "All roles"],
+  .../** @type {[string, string][]} */ (
+    ["user", "assistant", "tool", "system"].map((role) => [role, title(role)])
+  ),
+];
+/** @type {[string, string][]} */
 const SORTS = [
   ["newest", "Newest first"],
   ["oldest", "Oldest first"],
@@ -28,38 +36,44 @@ const BEGINNING = { show: "all", role: "", find: "", sort: "newest" };
 /** Everything, newest first. @type {Readonly<Query>} */
 export const EVERYTHING = { fate: "all", role: "", q: "", sort: "newest" };
 
-/** What an address chooses; a filter or an order that there is not counts as none. @param {string} search @returns {Query} */
+/** The choices in an address; an unknown filter or order counts as none. @param {string} search @returns {Query} */
 export function queryOf(search) {
   const { show, role, find, sort } = address.read(search, BEGINNING);
   /** @param {string[][]} names @param {string} name */
   const known = (names, name) => names.some(([one]) => one === name);
   return {
     fate: known(FILTERS, show) ? show : EVERYTHING.fate,
-    role: ROLES.includes(role) ? role : "",
+    role: known(ROLES, role) ? role : "",
     q: find,
     sort: known(SORTS, sort) ? sort : EVERYTHING.sort,
   };
 }
 
-/** Puts what is chosen into the address; a message that it led to has been looked at. @param {Query} query */
+/** Puts the choices into the address, and takes the message out that the address led to. @param {Query} query */
 export function keepQuery({ fate, role, q, sort }) {
   address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
 }
 
 /** @param {Query} query @param {Partial<Record<FilterName, number>> | undefined} counts */
 export function listHead(query, counts) {
-  return html`<header data-key="head" class="list-head"><h2>Messages</h2>
-          <div class="chips" role="group" aria-label="Show">${FILTERS.map(([name, label]) => chip(query, name, label, counts?.[name]))}</div>
-          <div class="list-tools end">
-            <input type="search" name="q" value="${query.q}" placeholder="Find" aria-label="Find in messages" autocomplete="off" spellcheck="false">
-            <select name="role" aria-label="Role">${ROLES.map((role) => html`<option value="${role}" ${query.role === role ? html`selected` : ""}>${role ? title(role) : "All roles"}</option>`)}</select>
-            <select name="sort" aria-label="Sort">${SORTS.map(([name, label]) => html`<option value="${name}" ${query.sort === name ? html`selected` : ""}>${label}</option>`)}</select>
-          </div></header>`;
+  return html`<header class="list-head">
+    <h2>Messages</h2>
+    <div class="chips" role="group" aria-label="Show">
+      ${FILTERS.map(([name, label]) => chip(query, name, label, counts?.[name]))}
+    </div>
+    <div class="list-tools end">
+      <input type="search" name="q" .value=${query.q} placeholder="Find" aria-label="Find in messages"
+        autocomplete="off" spellcheck="false">
+      <select name="role" aria-label="Role">${options(ROLES, query.role)}</select>
+      <select name="sort" aria-label="Sort">${options(SORTS, query.sort)}</select>
+    </div>
+  </header>`;
 }
 
 /** @param {Query} query @param {FilterName} name @param {string} label @param {number | undefined} count */
 function chip(query, name, label, count) {
   const pressed = query.fate === name;
-  if (count === 0 && !pressed && name !== "all") return html``;
-  return html`<button class="chip" data-key="${name}" data-act="filter" data-name="${name}" aria-pressed="${pressed ? "true" : "false"}">${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
+  if (count === 0 && !pressed && name !== "all") return "";
+  return html`<button class="chip" data-act="filter" data-name=${name} aria-pressed=${pressed}
+    >${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
 }

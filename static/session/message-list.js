@@ -1,17 +1,17 @@
-// <message-list session-id="…" plan-id="…" followed></message-list>
+// <message-list session-id="…" plan-id="…"></message-list>
 //
-// The messages of a session: filters with counts, find, sort, score and fate of each, and what a row opens to.
-// Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the list. New messages slide
-// in at the top, or wait behind a pill while somebody does. `plan-id` shows fates under that plan. Emits `message-act`
-// {id, act}; `refresh()` reads afresh, at most once a second; `setFilter(name)` chooses a chip. Emits `chosen` like
-// <heavy-panel>. What is chosen stands in the address.
+// The messages of a session with filters, search and order; each with its score and its fate, each opens to its
+// text. Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the list. New
+// messages slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the fates are those
+// under that plan. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>; `refresh()` reads again, at most
+// once a second; `reveal(number)` opens a message. The choices are part of the address.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, repeat } from "../shared/html.js";
 import { shortcutsFor } from "../shared/keys.js";
+import { reasonOf } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
-import { element, patch, render } from "../shared/render.js";
 import { listFoot, pill } from "./list-foot.js";
 import { EVERYTHING, keepQuery, listHead, queryOf } from "./list-head.js";
 import { messageDetail, messageRow } from "./message-row.js";
@@ -24,10 +24,10 @@ import { arrive, brackets, cursorAfter, merge, signalNames, withFates } from "./
 const PAGE = 100;
 /** The filters that a plan decides on. */
 const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
-/** At most this many rows are read at once, and stand while nobody reads them. */
+/** At most this many rows are read at once, and are kept while nobody reads them. */
 const MOST = 500;
 const CALM_MS = 1000;
-/** Rows above one that was looked for. */
+/** Rows that are shown above a message that was looked for. */
 const AROUND = 12;
 /** What must not move under the pointer. */
 const HELD = ":is(.rows, .pill)";
@@ -41,19 +41,19 @@ export class MessageList extends CoppiceElement {
   #page = null;
   /** @type {string | number | null} */
   #next = null;
-  /** Where the list begins when it does not begin with the newest: a cursor of the API. @type {string | null} */
+  /** Where the list begins, unless with the newest: a cursor of the API. @type {string | null} */
   #from = null;
   #waiting = 0;
   #query = queryOf(location.search);
-  /** @type {Map<string, MessageFull | string | null>} open rows and what was read for them */
+  /** @type {Map<string, MessageFull | string | null>} open rows, with their messages or why those could not be read */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
-  /** @type {Map<string, { line: HTMLElement, drawn: string }>} */
-  #lines = new Map();
+  /** The rows of the list's first drawing: those that come later slide in. @type {Set<string> | null} */
+  #first = null;
   #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
   #readingMore = false;
-  /** How many pages were read on to. */
+  /** How many further pages were read. */
   #readOn = 0;
   /** @type {string | null} */
   #error = null;
@@ -66,7 +66,7 @@ export class MessageList extends CoppiceElement {
 
   start() {
     this.actions({
-      filter: (target) => this.setFilter(target.dataset.name ?? "all"),
+      filter: (target) => this.#change({ fate: target.dataset.name }),
       open: (target) => this.#toggle(target.dataset.id ?? ""),
       whole: (target) => {
         this.#whole.add(target.dataset.id ?? "");
@@ -94,10 +94,12 @@ export class MessageList extends CoppiceElement {
     });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
+    /** @param {number} by */
+    const step = (by) => this.step(".m-open", by)?.closest(".msg")?.scrollIntoView({ block: "nearest" });
     shortcutsFor(
       [
-        { key: "j", label: "Next row", run: () => this.#step(1) },
-        { key: "k", label: "Previous row", run: () => this.#step(-1) },
+        { key: "j", label: "Next row", run: () => step(1) },
+        { key: "k", label: "Previous row", run: () => step(-1) },
       ],
       this.life,
     );
@@ -117,12 +119,7 @@ export class MessageList extends CoppiceElement {
     if (this.isConnected) this.refresh();
   }
 
-  /** @param {string} name */
-  setFilter(name) {
-    this.#change({ fate: name });
-  }
-
-  /** @param {Partial<{ fate: string, role: string, q: string, sort: string }>} change */
+  /** @param {Partial<import("./list-head.js").Query>} change */
   #change(change) {
     this.#query = { ...this.#query, ...change };
     keepQuery(this.#query);
@@ -131,16 +128,17 @@ export class MessageList extends CoppiceElement {
     this.#reader.restart();
   }
 
-  /** Forgets the rows and which are open, and the place at which their list goes on: a scroll must not read on there. */
+  /** Forgets the rows, which of them are open, and where their list goes on: a scroll must not read on there. */
   #empty() {
     this.#from = null;
     this.#next = null;
     this.#rows = [];
+    this.#first = null;
     this.#open.clear();
     this.#whole.clear();
   }
 
-  /** Reads afresh soon: rows change in place, new ones come in or wait. */
+  /** Reads again soon: rows change in place, new ones come in or wait. */
   refresh() {
     this.#reader.ask();
   }
@@ -152,14 +150,14 @@ export class MessageList extends CoppiceElement {
   }
 
   /**
-   * Shows rows that were just appended at once, as they were told; the fates of the others follow with `refresh`.
-   * Where the newest rows do not stand first, or not all of them, only the reading can tell their places.
+   * Shows rows that were just appended at once, as the event has them; the fates of the others follow with `refresh`.
+   * Where the newest rows do not come first, or are not all in the event, only a reading can tell their places.
    * @param {Message[]} messages @param {number} count how many were appended, of which these are the newest
    */
   arrived(messages, count) {
     const { fate, role, q, sort } = this.#query;
-    const plain = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
-    if (plain && this.#page && messages.length === count && !this.hasAttribute("plan-id")) {
+    const newestFirst = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
+    if (newestFirst && this.#page && messages.length === count && !this.hasAttribute("plan-id")) {
       const { rows, waiting } = arrive(this.#rows, messages, !this.#isRead, MOST);
       const [was, last] = [this.#rows.at(-1), rows.at(-1)];
       if (was && last && last.number > was.number) this.#next = cursorAfter(sort, last, rows.length);
@@ -179,11 +177,11 @@ export class MessageList extends CoppiceElement {
   }
 
   /**
-   * A page as it is shown: where the session has outgrown the plan on the page, another plan is on its way, and until
-   * it is there the rows keep what the old one said of them. Null where not even the choice of rows would hold.
+   * A page as it is shown. Where the session has outgrown the plan on the page, another plan is on its way: until it is
+   * there the rows keep their fates. Null where not even the choice of rows would hold.
    * @param {import("../shared/types.js").Page} page
    */
-  #settled(page) {
+  #withKnownFates(page) {
     const asked = this.getAttribute("plan-id");
     if (!asked || page.pending || page.plan_id === asked || !this.#page) return page;
     if (OF_A_PLAN.has(this.#query.fate)) return this.#rows.length > 0 ? null : page;
@@ -195,26 +193,29 @@ export class MessageList extends CoppiceElement {
   /** @param {AbortSignal} signal aborted once another list is wanted */
   async #read(signal) {
     try {
-      // A list that shows nothing yet does not wait for fates, which take their time in a long session, and asks again.
+      // An empty list does not wait for fates, which take their time in a long session: it asks for them afterwards.
       const pending = await this.#take(signal, this.#rows.length === 0);
       if (pending) await this.#take(signal, false);
     } catch (error) {
       if (signal.aborted) return;
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = reasonOf(error);
     }
     this.requestUpdate();
   }
 
-  /** Reads the rows, and tells whether their fates are still to come. @param {AbortSignal} signal @param {boolean} atOnce */
+  /** Reads the rows; tells whether their fates are still to come. @param {AbortSignal} signal @param {boolean}
+   * atOnce */
   async #take(signal, atOnce) {
     const [shown, { sort }, readOn] = [this.#rows, this.#query, this.#readOn];
     const limit = Math.max(PAGE, shown.length + Math.min(PAGE, this.#waiting));
     const first = await this.#fetch(this.#from, Math.min(MOST, limit), atOnce || undefined);
-    // All that somebody reads is read again, but otherwise only the beginning.
+    // All rows are read again while somebody reads them, otherwise only the beginning.
     const fetchPage = this.#fetch.bind(this);
-    const page = this.#settled(this.#isRead ? await pageOver(fetchPage, first, shown, sort, MOST) : first);
+    const page = this.#withKnownFates(
+      this.#isRead ? await pageOver(fetchPage, first, shown, sort, MOST) : first,
+    );
     if (signal.aborted || !page) return;
-    // The list has become longer than what was read.
+    // The list has become longer meanwhile.
     if (readOn !== this.#readOn) return void this.refresh();
     const { rows, waiting, end } = merge(this.#rows, page.messages, sort === "oldest" || !this.#isRead);
     const last = page.messages[end - 1];
@@ -238,7 +239,7 @@ export class MessageList extends CoppiceElement {
     const { signal } = this.#reader;
     try {
       const page = await this.#fetch(after, PAGE);
-      // Rows that came or went meanwhile end elsewhere.
+      // Where rows came or went meanwhile, the list ends elsewhere.
       if (signal.aborted || after !== this.#next) this.#watch();
       else {
         const known = new Set(this.#rows.map((m) => m.id));
@@ -260,7 +261,8 @@ export class MessageList extends CoppiceElement {
     if (foot) this.#watcher?.observe(foot);
   }
 
-  /** Nothing moves under the pointer, at the focus, in an open row, or above what is being read. */
+  /** Whether somebody reads the list: nothing moves under the pointer, at the focus, in an open row, or above the
+   * view. */
   get #isRead() {
     const body = this.querySelector(".rows");
     if (!body || this.#rows.length === 0) return false;
@@ -270,9 +272,8 @@ export class MessageList extends CoppiceElement {
 
   #showNew() {
     this.#empty();
-    this.#lines.clear();
-    this.querySelector(".rows")?.replaceChildren();
     this.#waiting = 0;
+    this.update();
     this.#reader.restart().then(() => this.querySelector(".list-head")?.scrollIntoView({ block: "nearest" }));
   }
 
@@ -285,21 +286,18 @@ export class MessageList extends CoppiceElement {
     }
     this.#open.set(id, null);
     this.requestUpdate();
-    try {
-      const full = await api.message(this.#session, id);
-      if (this.#open.has(id)) this.#open.set(id, full);
-    } catch (error) {
-      if (this.#open.has(id)) this.#open.set(id, error instanceof Error ? error.message : String(error));
-    }
+    const full = await api.message(this.#session, id).catch(reasonOf);
+    if (this.#open.has(id)) this.#open.set(id, full);
     this.requestUpdate();
   }
 
-  /** Opens the row of one message; one that is not loaded is read with those around it. @param {number} messageNumber */
+  /** Opens the row of one message; one that is not loaded is read with those around it. @param {number}
+   * messageNumber */
   async reveal(messageNumber) {
     const here = () => this.#rows.find((m) => m.number === messageNumber);
     if (!here()) {
       this.#change(EVERYTHING);
-      // In the order of the log a cursor is the number of the message before the page.
+      // With the newest first, a cursor is the number of the message before the page.
       this.#from = String(messageNumber + AROUND);
       await this.#reader.ask();
     }
@@ -307,11 +305,12 @@ export class MessageList extends CoppiceElement {
     if (!found) return;
     if (!this.#open.has(found.id)) await this.#toggle(found.id);
     this.update();
-    this.#lines.get(found.id)?.line.scrollIntoView({ block: "center" });
-    this.#lines.get(found.id)?.line.querySelector("button")?.focus({ preventScroll: true });
+    const line = this.querySelector(`.msg[data-id="${CSS.escape(found.id)}"]`);
+    line?.scrollIntoView({ block: "center" });
+    line?.querySelector("button")?.focus({ preventScroll: true });
   }
 
-  /** Closes all open rows; tells whether there were any. */
+  /** Closes all open rows; tells whether any was open. */
   closeRows() {
     const had = this.#open.size > 0;
     this.#open.clear();
@@ -319,79 +318,57 @@ export class MessageList extends CoppiceElement {
     return had;
   }
 
-  /** Asks for what a row's button says; what can be previewed is chosen for a plan. @param {string} id @param {string} act */
+  /** Emits what a row's button asks for; what can be previewed is chosen for a plan. @param {string} id
+   * @param {string} act */
   #act(id, act) {
     const message = this.#rows.find((m) => m.id === id);
     if (act !== "shorten") this.emit("message-act", { id, act });
     else if (message) this.emit("chosen", { kind: act, messages: [{ id, number: message.number }] });
   }
 
-  /** @param {number} by */
-  #step(by) {
-    const rows = [...this.querySelectorAll(".m-open")];
-    const here = rows.findIndex((row) => row.matches(":focus"));
-    const next = rows[here < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, here + by))];
-    if (next instanceof HTMLElement) next.focus();
-    next?.closest(".msg")?.scrollIntoView({ block: "nearest" });
+  view() {
+    const end = { error: this.#error, page: this.#page, shown: this.#rows.length, more: this.#next !== null };
+    return html`<section class="panel messages" aria-label="Messages">
+      ${listHead(this.#query, this.#page?.counts)} ${pill(this.#waiting, PAGE)}
+      ${
+        this.#from !== null &&
+        html`<p class="note-box" role="status">
+          From message ${number(this.#rows[0]?.number ?? 0)} on.
+          <button class="small" data-act="show-new">Newest</button>
+        </p>`
+      }
+      <div role="table" aria-label="Messages" aria-rowcount=${this.#page?.total ?? -1}>
+        <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row">
+          <span role="columnheader" class="num">#</span>
+          <span role="columnheader">Role</span>
+          <span role="columnheader">Message, and its fate under the plan</span>
+          <span role="columnheader" class="m-score">Score</span>
+          <span role="columnheader" class="num">Tokens</span>
+        </div></div>
+        <div role="rowgroup" class="rows">${this.#lines()}</div>
+      </div>
+      <div class="list-foot">${listFoot(end, this.#query)}</div>
+    </section>`;
   }
 
-  update() {
+  /** The rows, each followed by its detail where it is open. */
+  #lines() {
     const signals = signalNames(this.#rows);
-    render(
-      this,
-      html`<section class="panel messages" aria-label="Messages">
-        ${listHead(this.#query, this.#page?.counts)}
-        ${pill(this.#waiting, PAGE)}
-        ${this.#from !== null && html`<p class="note-box" data-key="from" role="status">From message ${number(this.#rows[0]?.number ?? 0)} on. <button class="small" data-act="show-new">Newest</button></p>`}
-        <div role="table" aria-label="Messages" data-key="table" aria-rowcount="${this.#page?.total ?? -1}">
-          <div role="rowgroup" class="msg-head"><div class="msg-heads" role="row"><span role="columnheader" class="num">#</span><span role="columnheader">Role</span><span role="columnheader">Message, and its fate under the plan</span><span role="columnheader" class="m-score">Score</span><span role="columnheader" class="num">Tokens</span></div></div>
-          <message-rows role="rowgroup" class="rows"></message-rows>
-        </div>
-        <div class="list-foot" data-key="foot">${listFoot({ error: this.#error, page: this.#page, shown: this.#rows.length, more: this.#next !== null }, this.#query)}</div>
-      </section>`,
-    );
-    this.#draw(signals);
-  }
-
-  /** Draws the rows that differ from what is drawn, and puts all in order. @param {string[]} signals */
-  #draw(signals) {
-    const body = /** @type {HTMLElement} */ (this.querySelector(".rows"));
     const places = brackets(this.#rows);
-    const first = this.#lines.size === 0;
-    /** @type {Set<string>} */
-    const wanted = new Set();
-    let here = body.firstElementChild;
-    /** @param {string} key @param {string} state @param {() => import("../shared/html.js").Html} content */
-    const put = (key, state, content) => {
-      wanted.add(key);
-      let known = this.#lines.get(key);
-      if (!known) {
-        known = { line: element(content()), drawn: state };
-        if (!first) known.line.classList.add("entering");
-        this.#lines.set(key, known);
-      } else if (known.drawn !== state) {
-        patch(known.line, content());
-        known.drawn = state;
-      }
-      if (known.line === here) here = here.nextElementSibling;
-      else body.insertBefore(known.line, here);
-    };
-    for (const [i, message] of this.#rows.entries()) {
-      const open = this.#open.has(message.id);
-      const view = { open, bracket: places[i] ?? "none", signals };
-      const state = JSON.stringify([message, view]);
-      put(message.id, state, () => messageRow(message, view));
-      if (!open) continue;
-      const full = this.#open.get(message.id) ?? null;
-      const whole = this.#whole.has(message.id);
-      const drawn = `${state}${whole}${full === null ? 0 : typeof full === "string" ? full : 1}`;
-      put(`${message.id} detail`, drawn, () => messageDetail(message, full, signals, whole));
-    }
-    for (const [key, { line }] of this.#lines)
-      if (!wanted.has(key)) {
-        line.remove();
-        this.#lines.delete(key);
-      }
+    if (this.#rows.length > 0) this.#first ??= new Set(this.#rows.map((m) => m.id));
+    return repeat(
+      this.#rows,
+      ({ id }) => id,
+      (message, i) => {
+        const { id } = message;
+        const open = this.#open.has(id);
+        const entering = !this.#first?.has(id);
+        const row = messageRow(message, { open, bracket: places[i] ?? "none", signals, entering });
+        return html`${row}${
+          open && messageDetail(message, this.#open.get(id) ?? null, signals, this.#whole.has(id))
+        }`;
+      },
+    );
   }
 }
 

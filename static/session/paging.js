@@ -1,12 +1,14 @@
-// Several pages of a list read as one, so that a list longer than a page can be read again. Pure but for the reading.
+// Several pages of a list read as one, so that a list longer than a page can be read again. `fetchPage` does the
+// reading.
 import { unread } from "./rows.js";
 
 /** @typedef {import("../shared/types.js").Message} Message */
 /** @typedef {import("../shared/types.js").Page} Page */
 
 /**
- * One page over all rows that are shown and what is new among them, however long; where too much is new to be read
- * whole, of the newest first the newest, and then on from the first that is shown. Gives up a page's length beyond.
+ * Reads until one page covers all rows that are shown and the new ones among them. Where more is new than one page
+ * holds, of a list that begins with the newest it reads the newest and then goes on from the first row that is shown. It
+ * gives up a page's length beyond.
  *
  * @param {(after: string | number, limit: number) => Promise<Page>} fetchPage
  * @param {Page} page the first of them @param {Message[]} shown @param {string} sort @param {number} most rows of a page

@@ -1,16 +1,15 @@
 // <plan-panel></plan-panel>
 //
 // A prune before it happens: bars before and after, what goes grouped by reason, what it costs and saves, a what-if.
-// Properties: `session` (a Session), `choices` (what the reader chose; kept by the page, so that it outlives the panel).
-// Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once it was applied. `plan()` makes a
-// plan, `apply()` carries out the one that is shown, and only that one. Once the session has outgrown its plan it makes
-// another, at most every CALM_MS, and until then shows the old one.
+// Properties: `session` (a Session), `choices` (the reader's choices; the page keeps them, so that they outlive the
+// panel). Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once one was applied. `plan()`
+// makes a plan, `apply()` carries out the one that is shown, and only that one. When the session outgrows its plan,
+// another is made, at most every CALM_MS; until then the old one is shown.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
-import { html } from "../shared/html.js";
-import { problem } from "../shared/problem.js";
-import { render } from "../shared/render.js";
+import { html, nothing } from "../shared/html.js";
+import { problem, reasonOf } from "../shared/problem.js";
 import { Choices } from "./choices.js";
 import { doesSomething, planRequest, planVerb, sinceSentence } from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
@@ -21,7 +20,7 @@ import { chosen, planBody, planTitle } from "./plan-view.js";
 const TYPING_MS = 250;
 const CALM_MS = 700;
 const OUTGROWN =
-  "The session or its settings had changed since the plan was made, so nothing was pruned. This is a new plan for it as it is now.";
+  "The session or its settings had changed since the plan was made, so nothing was pruned. This is a new plan.";
 
 export class PlanPanel extends CoppiceElement {
   /** @type {Session | null} */
@@ -35,13 +34,13 @@ export class PlanPanel extends CoppiceElement {
   #busy = false;
   /** Whether settings or limits have changed since the plan was made. */
   #outdated = false;
-  /** Whether the plan is outgrown and stays while the reader is at it. */
+  /** Whether the plan is outgrown, and stays because the reader is using it. */
   #held = false;
   /** @type {string | null} */
   #note = null;
   /** @type {string | null} */
   #error = null;
-  /** @type {string[]} what can be chosen, from the settings */
+  /** @type {string[]} the strategies that there are, from the settings */
   #strategies = [];
   /** @type {Set<string>} */
   #openGroups = new Set();
@@ -66,13 +65,13 @@ export class PlanPanel extends CoppiceElement {
     this.#choices = choices;
   }
 
-  /** Whether the session has changed since the plan was made, or what plans go by. */
+  /** Whether the session, the settings or the limits have changed since the plan was made. */
   get #outgrown() {
     const { version = 0 } = this.#session ?? {};
     return this.#plan !== null && (this.#outdated || version > this.#plan.version);
   }
 
-  /** Says that settings or limits are others now: the plan that is shown is made again. */
+  /** Makes the plan that is shown again, because settings or limits have changed. */
   outdate() {
     this.#outdated = true;
     this.#followChanges();
@@ -158,8 +157,8 @@ export class PlanPanel extends CoppiceElement {
   }
 
   /**
-   * Plans again when the session has changed, but moves no row under the reader's pointer and no slider in the hand.
-   * Further changes do not put it off, or a busy session would never be planned for.
+   * Plans again when the session has changed, unless a row would move under the pointer or a slider in the hand. Further
+   * changes do not put it off, or a busy session would never get its plan.
    */
   #followChanges() {
     if (!this.#outgrown || this.#busy || this.#follow) return;
@@ -194,12 +193,12 @@ export class PlanPanel extends CoppiceElement {
       this.#followChanges();
     } catch (error) {
       if (mine.signal.aborted) return;
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = reasonOf(error);
     }
     this.requestUpdate();
   }
 
-  /** The emergency path, offered where what is protected takes more than what is usable. */
+  /** Takes the emergency path, which is offered where protected messages take more than is usable. */
   async #relieve() {
     if (!this.#plan || this.#busy) return;
     this.#busy = true;
@@ -208,7 +207,7 @@ export class PlanPanel extends CoppiceElement {
       this.#plan = null;
       this.emit("pruned", { applied });
     } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = reasonOf(error);
     }
     this.#busy = false;
     this.requestUpdate();
@@ -232,30 +231,57 @@ export class PlanPanel extends CoppiceElement {
     } catch (error) {
       this.#busy = false;
       if (error instanceof ApiError && error.status === 409) await this.plan(OUTGROWN);
-      else this.#error = error instanceof Error ? error.message : String(error);
+      else this.#error = reasonOf(error);
     }
     this.requestUpdate();
   }
 
-  update() {
+  view() {
     const [plan, session] = [this.#plan, this.#session];
-    if (!session) return;
+    if (!session) return nothing;
     const alone = this.#choices.takes && this.#wish.max_tokens === undefined;
-    render(
-      this,
-      html`<div class="panel-body" data-key="body">
-        <h2 class="plan-title" data-key="title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
-        ${this.#error && problem("No plan", this.#error, "plan-again")}
-        ${this.#note && html`<p class="note-box" data-key="note" role="status">${this.#note}</p>`}
-        ${this.#held && !this.#note && html`<p class="note-box" data-key="stale" role="status">${sinceSentence(this.#plannedMessages, session.messages, this.#outdated)} <button class="small" data-act="plan-again">Plan again</button></p>`}
-        ${plan ? planBody({ plan, session, choices: this.#choices, wish: this.#wish, open: this.#openGroups, all: this.#allOf, strategies: this.#strategies }) : this.#error ? chosen({ session, choices: this.#choices, wish: this.#wish }) : html`<p class="muted pad" data-key="busy">Planning…</p>`}
+    return html`<div class="panel-body">
+        <h2 class="plan-title" tabindex="-1">${planTitle(plan, session, alone)}</h2>
+        ${this.#error && problem("No plan", this.#error, "plan-again")} ${this.#remark(session)}
+        ${plan ? this.#body(plan, session) : this.#withoutPlan(session)}
       </div>
-      ${
-        plan &&
-        html`<footer class="panel-foot" data-key="foot"><button class="primary" data-act="apply-plan" ${this.#busy || !doesSomething(plan) ? html`disabled` : ""}>${this.#busy && plan.summary ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
-        <span class="small muted nowrap">${!doesSomething(plan) ? "" : this.#busy && plan.summary?.by_model ? "The model may take a while." : "Can be undone."}</span></footer>`
-      }`,
-    );
+      ${plan && this.#foot(plan)}`;
+  }
+
+  /** @param {Plan} plan @param {Session} session */
+  #body(plan, session) {
+    const [open, all] = [this.#openGroups, this.#allOf];
+    const [choices, wish, strategies] = [this.#choices, this.#wish, this.#strategies];
+    return planBody({ plan, session, choices, wish, open, all, strategies });
+  }
+
+  /** @param {Session} session */
+  #withoutPlan(session) {
+    return this.#error
+      ? chosen({ session, choices: this.#choices, wish: this.#wish })
+      : html`<p class="muted pad">Planning…</p>`;
+  }
+
+  /** @param {Session} session */
+  #remark({ messages }) {
+    if (this.#note) return html`<p class="note-box" role="status">${this.#note}</p>`;
+    if (!this.#held) return "";
+    return html`<p class="note-box" role="status">
+      ${sinceSentence(this.#plannedMessages, messages, this.#outdated)}
+      <button class="small" data-act="plan-again">Plan again</button>
+    </p>`;
+  }
+
+  /** @param {Plan} plan */
+  #foot(plan) {
+    const able = doesSomething(plan);
+    const writing = this.#busy ? plan.summary : null;
+    const beside = writing?.by_model ? "The model may take a while." : "Can be undone.";
+    return html`<footer class="panel-foot">
+      <button class="primary" data-act="apply-plan" ?disabled=${this.#busy || !able}
+        >${writing ? "Writing the summary…" : planVerb(plan)} <kbd>⏎</kbd></button>
+      <span class="small muted nowrap">${able && beside}</span>
+    </footer>`;
   }
 }
 

@@ -1,12 +1,11 @@
-// What a plan asks for, and what it and its prune say in words and figures. Pure.
+// What a plan is asked for, and what it says in words and figures. Pure.
 import { about, counted, number, percentSet } from "../shared/format.js";
 
 /** @typedef {import("../shared/types.js").Plan} Plan */
 /** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Operation} Operation */
-/** @typedef {{ max_tokens?: number, strategy?: string }} Wish what the reader set otherwise than the settings */
+/** What the reader sets instead of the settings. @typedef {{ max_tokens?: number, strategy?: string }} Wish */
 
-/** The cause that shortened outputs stand under, and what becomes of them. */
+/** The cause and the fate of shortened outputs. */
 export const SHORTENED = "shortened";
 
 /** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
@@ -25,55 +24,16 @@ export function planVerb(plan) {
   return words.join(", ").replace(/^./, (letter) => letter.toUpperCase());
 }
 
-/** What a prune by this plan does, as the end of a sentence: "takes 42 messages out and shortens 3 outputs". @param {Plan} plan */
-export function whatItDoes({ removed_count, shortened_count }) {
-  const acts = [
-    removed_count > 0 && `takes ${counted(removed_count, "message")} out`,
-    shortened_count > 0 && `shortens ${counted(shortened_count, "output")}`,
-  ].filter(Boolean);
-  return acts.join(" and ") || "changes nothing";
-}
-
 /** What a planned summary adds to the context at most, less the summaries that go into it. @param {Plan} plan */
 export const summaryTokens = ({ summary }) => (summary ? summary.most_tokens - summary.absorbed_tokens : 0);
 
-/** Whether applying would change anything. @param {Plan | null} plan */
+/** Tells whether applying would change anything. @param {Plan | null} plan */
 export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** What an operation took: "12 removed, 3 shortened"; how many messages it changed where that is all that is known.
- * @param {Pick<Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }} operation */
-export function tookWords({ messages, removed, shortened, summarised }) {
-  const gone = (removed ?? 0) - (summarised ?? 0);
-  const words = [
-    summarised ? `${number(summarised)} summarised` : "",
-    gone ? `${number(gone)} removed` : "",
-    shortened ? `${number(shortened)} shortened` : "",
-  ].filter(Boolean);
-  if (words.length > 0) return words.join(", ");
-  return messages > 0 ? counted(messages, "message") : "";
-}
-
-/** What has been done, for the toast. @param {Operation} operation a prune */
-export function prunedSentence({ messages, removed, shortened, summarised, freed }) {
-  const gone = (removed ?? messages) - (summarised ?? 0);
-  const what = [
-    summarised ? `${counted(summarised, "message")} summarised` : "",
-    gone > 0 || !(shortened || summarised) ? `${counted(gone, "message")} pruned` : "",
-    shortened ? `${counted(shortened, "output")} shortened` : "",
-  ];
-  return [...what, `${counted(freed, "token")} freed.`].filter(Boolean).join(", ");
-}
-
-/** The same as the widget says it (as other pages of the kind do). @param {Operation} operation a prune */
-export function prunedItems({ messages, removed, shortened }) {
-  const less = shortened ? `, ${number(shortened)} shortened` : "";
-  return `Context pruned: ${number(removed ?? messages)} items removed${less}`;
-}
-
-/** What is asked for: the wish, and what was chosen. Where things were chosen and no aim was set, they alone are to go,
- * however much there is by the time that the server looks.
+/** The request for a plan. Where messages were chosen and no aim was set, they alone are to go, however large the session
+ * is by the time that the server looks.
  * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Session} session */
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
@@ -81,20 +41,24 @@ export function planRequest(wish, choices, session) {
   return { ...wish, ...(alone ? { max_tokens: plenty } : {}), ...choices.request() };
 }
 
+/** A number of tokens as a share of a session's limit, in percent with one decimal. @param {number} tokens
+ * @param {Session} session */
+export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, session.limit)) * 1000) / 10;
+
+/** After how many calls a prune pays back. @param {number} calls */
+export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call");
+
 /** What pruning would bring, for the banner. @param {Plan} plan @param {Session} session */
 export function promise(plan, session) {
-  const aim = percentSet(Math.round((plan.max_tokens / Math.max(1, session.limit)) * 1000) / 10);
-  const back = plan.cache?.break_even_calls;
-  const pays =
-    back === null || back === undefined
-      ? ""
-      : ` and pays back after ${counted(Math.max(1, Math.ceil(back)), "call")}`;
+  const back = plan.cache?.break_even_calls ?? null;
+  const pays = back === null ? "" : ` and pays back after ${paysBack(back)}`;
+  const aim = percentSet(aimOf(plan.max_tokens, session));
   const what = plan.max_tokens >= session.limit ? "What you chose" : `Pruning to ${aim}`;
   return `${what} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
-/** What a plan takes, in groups, the heaviest first: what goes and what is shortened, by reason; outputs that have no
- * group of their own stand in one. Together they are what is freed.
+/** What goes and what is shortened, in groups by reason, the heaviest first; outputs without a group of their own share
+ * one. Together the groups make up what is freed.
  * @param {Plan} plan @returns {Plan["groups"]} */
 export function groupsOf(plan) {
   const groups = [...plan.groups];

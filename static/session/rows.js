@@ -1,8 +1,8 @@
-// The message list's arithmetic: which rows stand in which order, which wait, which belong to one unit. Pure.
+// The message list's arithmetic: which rows are shown in which order, which wait, which belong together. Pure.
 
 /** @typedef {import("../shared/types.js").Message} Message */
 
-/** The place of each row in its unit's bracket, for rows as they stand: start, mid, end or none.
+/** The place of each row in the bracket around its call and results: start, mid, end or none.
  * @param {Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
 export function brackets(messages) {
   return messages.map((message, i) => {
@@ -16,12 +16,12 @@ export function brackets(messages) {
 }
 
 /**
- * What a fresh reading from the list's beginning makes of the rows that are shown. Rows that are not in it have left.
- * If `open`, the rows are those of the reading; otherwise those that are shown stay in their places with their fresh
- * state, and new ones wait.
+ * Merges a fresh reading from the list's beginning into the rows that are shown. Rows that are not in it have left.
+ * If `open`, the rows are those of the reading; otherwise the rows that are shown stay in place with their fresh state,
+ * and new ones wait.
  *
  * @param {Message[]} shown @param {Message[]} fresh @param {boolean} open
- * @returns {{ rows: Message[], waiting: number, end: number }} `end`: so many of `fresh` the list now reaches over
+ * @returns {{ rows: Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers
  */
 export function merge(shown, fresh, open) {
   const known = new Set(shown.map((m) => m.id));
@@ -32,7 +32,8 @@ export function merge(shown, fresh, open) {
   return { rows, waiting: end - rows.length, end };
 }
 
-/** How many rows are still to be read until a reading reaches over all that are shown. @param {Message[]} shown @param {Message[]} fresh */
+/** How many rows are still to be read until a reading covers all that are shown. @param {Message[]} shown
+ * @param {Message[]} fresh */
 export function unread(shown, fresh) {
   const known = new Set(shown.map((m) => m.id));
   const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
@@ -49,9 +50,9 @@ export function cursorAfter(sort, message, count) {
 }
 
 /**
- * What rows that were just appended to the log make of the newest-first rows that are shown: known ones are replaced
- * in place, new ones stand in front if `open`, and wait otherwise. Those that come in push others off the end, so that
- * no more than `most` stand.
+ * Merges rows that were just appended to the log into rows that are shown newest first: known rows are replaced in
+ * place, new ones come first if `open`, and wait otherwise. Rows that come in push others off the end, so that no more
+ * than `most` are shown.
  *
  * @param {Message[]} shown @param {Message[]} appended @param {boolean} open @param {number} most
  * @returns {{ rows: Message[], waiting: number }}
@@ -66,40 +67,32 @@ export function arrive(shown, appended, open, most) {
     : { rows: kept, waiting: fresh.length };
 }
 
-/** The signals that are known, in the order in which they stand. */
-export const SIGNAL_ORDER = ["recency", "role", "keywords", "length", "relevance"];
-
-/** So many of them every score has. */
-const ALWAYS = 4;
-
-/** The names of the signals in the order of their weights' table. @param {Message[]} messages */
+/** The names of the signals, in the order that the server gives them. @param {Message[]} messages */
 export function signalNames(messages) {
-  const names = new Set(SIGNAL_ORDER.slice(0, ALWAYS));
-  for (const message of messages)
-    for (const name of Object.keys(message.contributions ?? {})) names.add(name);
-  return [...names];
+  return [...new Set(messages.flatMap(({ contributions }) => Object.keys(contributions)))];
 }
 
-/** Fewer characters than an output keeps when it is shortened by hand: beginning, end and a mark. */
+/** An output that is shortened by hand keeps at least this much: its beginning, its end and a placeholder. */
 const SHORT_CHARS = 1_600;
 
-/** Whether shortening a message by hand can gain something. @param {Message} message */
+/** Tells whether shortening a message by hand can gain something. @param {Message} message */
 export function canShorten(message) {
-  const stands = message.in_context && !message.shortened;
-  return stands && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
+  const untouched = message.in_context && !message.shortened;
+  return untouched && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
 }
 
-/** Whether a message may be dropped by hand: one that is pinned is unpinned first, the last one stays. @param {Message} message */
+/** Tells whether a message may be dropped by hand: a pinned one must be unpinned first, the last one stays.
+ * @param {Message} message */
 export function canDrop({ in_context, role, pinned, cause }) {
   return in_context && role !== "system" && !pinned && cause !== "last_unit";
 }
 
-/** What a message is called, where it is no tool's. @param {Message} message */
+/** The role of a message on the page. @param {Message} message */
 export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
 /**
- * A fresh reading while the plan on the page is made anew: its rows keep what the plan said of them, so that no fate
- * changes twice.
+ * Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made again, so that
+ * no fate changes twice.
  * @param {Message[]} shown @param {Message[]} fresh @returns {Message[]}
  */
 export function withFates(shown, fresh) {
@@ -112,10 +105,11 @@ export function withFates(shown, fresh) {
   });
 }
 
-/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Message[] }} Group */
+/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Message[] }}
+ * Group */
 
 /**
- * Heaviest groups among messages: by tool where there is one, else by role.
+ * The heaviest groups of messages: by tool where there is one, else by role.
  * @param {Message[]} messages @returns {Group[]}
  */
 export function heaviest(messages) {
@@ -126,14 +120,8 @@ export function heaviest(messages) {
     const tool = message.tool ?? (message.role === "tool" ? "tool results" : null);
     const call = message.calls?.[0]?.name;
     const name = tool ?? (call && message.role === "assistant" ? `calls of ${call}` : roleOf(message));
-    const group = groups.get(name) ?? {
-      name,
-      mono: message.tool !== null,
-      count: 0,
-      tokens: 0,
-      going: 0,
-      messages: [],
-    };
+    const none = { name, mono: message.tool !== null, count: 0, tokens: 0, going: 0, messages: [] };
+    const group = groups.get(name) ?? none;
     group.count += 1;
     group.tokens += message.tokens;
     group.going += message.fate === "goes" || message.fate === "shortened" ? 1 : 0;

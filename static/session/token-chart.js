@@ -1,27 +1,28 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
-// Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line, prunes ▼ and
-// compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every call sends. Property
-// `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by uPlot in the colours of
-// the theme; what it shows is said in words for screen readers.
+// Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line, prunes
+// ▼ and compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every call sends.
+// Property `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by uPlot in the
+// colours of the theme, with the same in words for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
-import { render } from "../shared/render.js";
 import { across, hasTime, known, prefersTime, timeLabels } from "./chart.js";
 
 /** @typedef {import("../shared/types.js").Timeline} Timeline */
 
 const HEIGHT = 150;
-/** A context holds its size until the next message: a line of steps is the true one. */
+/** A context keeps its size until the next message, so the line goes in steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
+/** @type {Record<string, string>} */
+const MARKS = { prune: "▼", compaction: "◆" };
 
 export class TokenChart extends CoppiceElement {
   /** @type {Timeline | null} */
   #value = null;
-  /** What is drawn of it. @type {Timeline | null} */
+  /** The part that is drawn. @type {Timeline | null} */
   #shown = null;
   /** @type {uPlot | null} */
   #plot = null;
@@ -85,41 +86,62 @@ export class TokenChart extends CoppiceElement {
       this.#plot.setSize({ width, height });
   }
 
-  /** As high as its place, where a neighbour is higher. */
+  /** The height of the chart's place, which a higher neighbour stretches. */
   get #height() {
     return Math.max(HEIGHT, this.querySelector(".chart-area")?.clientHeight ?? 0);
   }
 
   update() {
     const value = this.#value;
-    const timeline = value && {
-      ...value,
-      points: known(value.points, Number(this.getAttribute("unseen") ?? 0)),
-    };
-    this.#shown = timeline;
+    const unseen = Number(this.getAttribute("unseen") ?? 0);
+    this.#shown = value && { ...value, points: known(value.points, unseen) };
+    if (!this.#shown?.points.length) this.stop();
+    super.update();
+    if (this.#shown?.points.length) this.#plotIt(this.#shown, this.#overTime, this.hasAttribute("followed"));
+  }
+
+  view() {
+    const timeline = this.#shown;
+    if (!timeline?.points.length)
+      return html`<div class="chart-empty muted">
+        ${timeline && "No tokens yet. The line begins with the first message."}
+      </div>`;
+    return html`<figure class="chart">
+      <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}><div class="chart-canvas"></div></div>
+      <figcaption class="chart-foot">
+        ${this.#legend(timeline)}
+        <span class="chart-at" aria-hidden="true"></span>
+        <span class="segmented" role="group" aria-label="Across">${this.#axes(timeline)}</span>
+      </figcaption>
+      <ul class="sr">${timeline.marks.map((mark) => html`<li>${markWords(mark)}</li>`)}</ul>
+    </figure>`;
+  }
+
+  /** @param {Timeline} timeline */
+  #legend(timeline) {
     const followed = this.hasAttribute("followed");
-    if (!timeline || timeline.points.length === 0) {
-      this.stop();
-      return render(
-        this,
-        html`<div class="chart-empty muted" data-key="none">${timeline && "No tokens yet. The line begins with the first message."}</div>`,
-      );
-    }
-    const time = this.#overTime;
-    render(
-      this,
-      html`<figure class="chart" data-key="chart"><div class="chart-area" role="img" aria-label="${this.#spoken(timeline)}"><chart-canvas></chart-canvas></div>
-        <figcaption class="chart-foot"><ul class="legend">
-          ${followed && html`<li><i class="line" data-line="agent"></i>agent's context</li>`}
-          <li><i class="line" data-line="pruned"></i>${followed ? "pruned view" : "context"}</li><li><i class="line" data-line="target"></i>target ${compact(timeline.target)}${this.#top(timeline) < timeline.target && " (above this picture)"}</li>
-          ${timeline.marks.some((m) => m.kind === "prune") && html`<li><span class="mark" data-mark="prune">▼</span>prune</li>`}
-          ${timeline.marks.some((m) => m.kind === "compaction") && html`<li><span class="mark" data-mark="compaction">◆</span>compaction by the agent</li>`}</ul>
-          <span class="chart-at" aria-hidden="true"></span>
-          <span class="segmented" role="group" aria-label="Across"><button data-act="axis" data-axis="time" aria-pressed="${time ? "true" : "false"}" ${hasTime(timeline.points) ? "" : html`disabled title="All messages came at once"`}>Time</button><button data-act="axis" data-axis="messages" aria-pressed="${time ? "false" : "true"}">Messages</button></span>
-        </figcaption>
-        <ul class="sr">${timeline.marks.map((m) => html`<li>${m.label}${m.number !== null && html` at message ${number(m.number)}`}${m.before !== null && m.after !== null && html`, ${number(m.before)} to ${number(m.after)} tokens`}</li>`)}</ul></figure>`,
-    );
-    this.#plotIt(timeline, time, followed);
+    /** @param {string} line @param {string} name */
+    const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
+    const above = this.#top(timeline) < timeline.target ? " (above this picture)" : "";
+    const names = { prune: "prune", compaction: "compaction by the agent" };
+    return html`<ul class="legend">
+      ${followed && entry("agent", "agent's context")}
+      ${entry("pruned", followed ? "pruned view" : "context")}
+      ${entry("target", `target ${compact(timeline.target)}${above}`)}
+      ${Object.entries(names).map(
+        ([kind, name]) =>
+          timeline.marks.some((mark) => mark.kind === kind) &&
+          html`<li><span class="mark" data-mark=${kind}>${MARKS[kind]}</span>${name}</li>`,
+      )}
+    </ul>`;
+  }
+
+  /** @param {Timeline} timeline */
+  #axes({ points }) {
+    const [time, timed] = [this.#overTime, hasTime(points)];
+    return html`<button data-act="axis" data-axis="time" aria-pressed=${time} ?disabled=${!timed}
+        title=${timed ? "" : "All messages came at once"}>Time</button>
+      <button data-act="axis" data-axis="messages" aria-pressed=${!time}>Messages</button>`;
   }
 
   /** @param {Timeline} timeline */
@@ -132,10 +154,11 @@ export class TokenChart extends CoppiceElement {
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed */
   #plotIt(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
-    const shape = `${timeline.points.length === 1}${time}${followed}${timeline.target}${timeline.limit}${JSON.stringify(timeline.marks)}`;
+    const { points, marks, target, limit } = timeline;
+    const shape = JSON.stringify([points.length === 1, time, followed, target, limit, marks]);
     if (this.#plot && shape === this.#drawn) return this.#plot.setData(data);
     this.#plot?.destroy();
-    const holder = /** @type {HTMLElement} */ (this.querySelector("chart-canvas"));
+    const holder = /** @type {HTMLElement} */ (this.querySelector(".chart-canvas"));
     holder.replaceChildren();
     this.#drawn = shape;
     this.#plot = new uPlot(this.#options(timeline, time, followed), data, holder);
@@ -206,7 +229,6 @@ export class TokenChart extends CoppiceElement {
               text: colour("--text"),
               warn: colour("--warn"),
               accent: accent ?? "",
-              font,
             }),
         ],
         setCursor: [(plot) => this.#tell(plot)],
@@ -214,20 +236,21 @@ export class TokenChart extends CoppiceElement {
     };
   }
 
-  /** The least height of the scale: it shows the target unless that would press the line to the ground.
+  /** The least height of the scale: it includes the target unless that would press the line to the ground.
    * @param {Timeline} timeline */
   #top({ points, target }) {
     const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned ?? 0), 1);
     return most > target * 0.35 ? target * 1.06 : most;
   }
 
-  /** @param {uPlot} plot @param {Timeline} timeline @param {boolean} time @param {{ text: string, warn: string, accent: string, font: string }} look */
+  /** @param {uPlot} plot @param {Timeline} timeline @param {boolean} time
+   * @param {{ text: string, warn: string, accent: string }} look */
   #drawMarks(plot, timeline, time, look) {
     const { ctx, bbox } = plot;
     const ratio = devicePixelRatio;
     ctx.save();
     ctx.beginPath();
-    // A mark at either end is seen whole.
+    // A mark at either end must not be cut off.
     const [aside, above] = [6 * ratio, 14 * ratio];
     ctx.rect(bbox.left - aside, bbox.top - above, bbox.width + 2 * aside, bbox.height + above);
     ctx.clip();
@@ -243,31 +266,35 @@ export class TokenChart extends CoppiceElement {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
       if (at === null) continue;
       const x = Math.round(plot.valToPos(at, "x", true));
-      const compaction = mark.kind === "compaction";
-      ctx.strokeStyle = ctx.fillStyle = compaction ? look.warn : look.accent;
+      ctx.strokeStyle = ctx.fillStyle = mark.kind === "compaction" ? look.warn : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
-      if (compaction || mark.kind === "prune") ctx.fillText(compaction ? "◆" : "▼", x, bbox.top + 8 * ratio);
+      ctx.fillText(MARKS[mark.kind] ?? "", x, bbox.top + 8 * ratio);
     }
     ctx.restore();
   }
 
-  /** Says what stands under the cursor. @param {uPlot} plot */
+  /** Writes the figures under the cursor. @param {uPlot} plot */
   #tell(plot) {
     const place = this.querySelector(".chart-at");
     if (!place) return;
     const point = this.#shown?.points[plot.cursor.idx ?? -1];
+    const followed = this.hasAttribute("followed");
     const words = point
       ? [
           `#${number(point.number)}`,
           timeOfDay(point.at, Date.now()),
-          this.hasAttribute("followed") && point.agent !== null ? `agent ${number(point.agent)}` : "",
-          point.pruned !== null
-            ? `${this.hasAttribute("followed") ? "pruned " : ""}${number(point.pruned)}`
-            : "",
+          followed && point.agent !== null && `agent ${number(point.agent)}`,
+          point.pruned !== null && `${followed ? "pruned " : ""}${number(point.pruned)}`,
         ]
       : [];
     place.textContent = words.filter(Boolean).join(" · ");
   }
+}
+
+/** A mark in words, for screen readers. @param {Timeline["marks"][number]} mark */
+function markWords({ label, number: at, before, after }) {
+  const tokens = before !== null && after !== null ? `, ${number(before)} to ${number(after)} tokens` : "";
+  return `${label}${at === null ? "" : ` at message ${number(at)}`}${tokens}`;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
@@ -278,7 +305,8 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
-/** A token's value as a colour that a canvas knows: light-dark() is settled by the page. @param {HTMLElement} host @param {string} value */
+/** A style's value as a colour that a canvas knows: only the page resolves light-dark(). @param {HTMLElement} host
+ * @param {string} value */
 function resolve(host, value) {
   const probe = document.createElement("span");
   probe.style.setProperty("color", value);

@@ -1,4 +1,4 @@
-// What each setting is called on the page, its unit, and what it does in a line: tables only, in the order of the page.
+// The name of each setting on the page, its unit, and its effect in a line: tables only, in the order of the page.
 
 /** @typedef {[name: string, label: string, unit: string, help: string]} Field */
 
@@ -10,7 +10,7 @@ export const LIMIT_FIELDS = [
     "cap_tokens",
     "Cap",
     "tokens",
-    "Your own ceiling on the target; empty for none. Of use where the window is so large that 80 % never comes, but every call is dear.",
+    "Your own ceiling on the target; empty for none. Useful where the window is so large that a session never reaches 80 %, but every call is expensive.",
   ],
 ];
 
@@ -21,23 +21,29 @@ export const KEEP_FIELDS = [
     "user_words_tokens",
     "User words, at most",
     "tokens",
-    "What users said is kept verbatim, newest first, up to the lesser of these two.",
+    "The words of users are kept verbatim, newest first, up to the lesser of these two.",
   ],
   ["user_words_percent", "and at most", "% of budget", ""],
   [
     "user_words_messages_percent",
     "if users write at most",
     "% of all",
-    "Where they write more of the messages, it is a conversation and the scores decide.",
+    "Where they write more of the messages, the session is a conversation and the scores decide.",
   ],
+  ["strategy", "Strategy", "", ""],
 ];
 
 /** @type {Field[]} */
 export const AUTO_FIELDS = [
-  ["minimum_gain_percent", "Minimum gain", "% of limit", "It waits until a prune gains this much."],
+  [
+    "minimum_gain_percent",
+    "Minimum gain",
+    "% of limit",
+    "Automatic pruning waits until a prune gains this much.",
+  ],
 ];
 
-/** Sections that need no markup of their own: name, heading, what stands beside it, fields.
+/** Sections that are nothing but fields: name, heading, the words beside it, fields.
  * @type {[string, string, string, Field[]][]} */
 export const SECTIONS = [
   [
@@ -45,28 +51,38 @@ export const SECTIONS = [
     "Before anything is dropped",
     "in this order",
     [
-      ["stage_duplicates", "Clear an output that comes again", "", "Word for word; the newest stays."],
+      [
+        "stage_duplicates",
+        "Clear repeated outputs",
+        "",
+        "Outputs that are equal word for word; the newest stays.",
+      ],
       [
         "stage_superseded",
-        "Clear what a later read replaces",
+        "Clear outputs that a later read replaces",
         "",
-        "The whole file is read again, or written, in a later message.",
+        "A later message reads the whole file again, or writes it.",
       ],
       [
         "stage_outputs",
         "Old outputs",
         "",
-        "The oldest first, no more than has to be. Shortened, they keep head, tail and every line of an error.",
+        "The oldest first, no more than necessary. Shortened, they keep head, tail and every line of an error.",
       ],
     ],
   ],
   [
     "room",
     "Window and counting",
-    "what is usable of it",
+    "the usable part",
     [
       ["response_reserve", "Kept free for the answer", "tokens", ""],
-      ["compaction_buffer_tokens", "and for what a call adds", "tokens", "Up to the lesser of these two."],
+      [
+        "compaction_buffer_tokens",
+        "and for the growth of a call",
+        "tokens",
+        "Up to the lesser of these two.",
+      ],
       ["compaction_buffer_percent", "but at most", "% of window", ""],
       ["windows", "Table of windows", "", ""],
       ["counting", "Tokens are counted by", "", ""],
@@ -77,7 +93,7 @@ export const SECTIONS = [
     "Summaries",
     "",
     [
-      ["auto_summarize", "Summarise by itself once one of these is reached", "", ""],
+      ["auto_summarize", "Summarise automatically once one of these is reached", "", ""],
       ["max_messages_before_summary", "Since the last one", "messages", ""],
       ["max_tokens_before_summary", "or", "tokens", ""],
       ["summary_window_percent", "or, if that is less", "% of window", ""],
@@ -87,7 +103,7 @@ export const SECTIONS = [
   ],
   [
     "context",
-    "What goes along",
+    "What is sent along",
     "in a context that is asked for",
     [
       ["summary_percent", "Summary, at most", "% of room", ""],

@@ -1,14 +1,12 @@
 // <models-table></models-table>
 //
-// The windows of all models with source and date; a row can be overridden, and a model added. Reads and writes
+// The limits of all models with source and date; a row can be overridden, and a model added. Reads and writes
 // /api/models itself; follows `models:changed`.
 import { ApiError, api } from "../shared/api.js";
-import { CoppiceElement } from "../shared/element.js";
 import { number, sentence } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { problem } from "../shared/problem.js";
-import { render } from "../shared/render.js";
+import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { typed } from "./values.js";
@@ -22,7 +20,7 @@ const FIELDS = [
   ["output_limit", "Output limit"],
 ];
 
-export class ModelsTable extends CoppiceElement {
+export class ModelsTable extends ReadingElement {
   /** @type {Model[] | null} */
   #models = null;
   #q = "";
@@ -30,12 +28,9 @@ export class ModelsTable extends CoppiceElement {
   #editing = null;
   /** @type {import("../shared/types.js").Fault[]} */
   #faults = [];
-  /** @type {string | null} */
-  #error = null;
 
   start() {
     this.actions({
-      "retry-models": () => this.#load(),
       edit: (target) => this.#edit(target.dataset.name ?? ""),
       "cancel-model": () => this.#edit(null),
       "save-model": () => this.#save(),
@@ -52,18 +47,12 @@ export class ModelsTable extends CoppiceElement {
         this.#save();
       if (event.key === "Escape") this.#edit(null);
     });
-    this.listen(live, "models:changed", () => this.#load());
-    this.#load();
+    this.hear(live, ["models:changed"], () => this.refresh());
+    super.start();
   }
 
-  async #load() {
-    try {
-      this.#models = await api.models();
-      this.#error = null;
-    } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
-    }
-    this.requestUpdate();
+  async read() {
+    this.#models = await api.models();
   }
 
   /** @param {string | null} name */
@@ -71,32 +60,29 @@ export class ModelsTable extends CoppiceElement {
     this.#editing = name;
     this.#faults = [];
     this.update();
-    if (name !== null)
-      /** @type {HTMLInputElement | null} */ (this.querySelector(".model-edit input"))?.focus();
+    if (name !== null) this.#input(".model-edit input")?.focus();
   }
 
-  /** @param {string} name */
-  #field(name) {
-    return (
-      /** @type {HTMLInputElement | null} */ (this.querySelector(`.model-edit [name="${name}"]`))?.value ?? ""
-    );
+  /** @param {string} selector @returns {HTMLInputElement | null} */
+  #input(selector) {
+    return this.querySelector(selector);
   }
 
   async #save() {
     const editing = this.#editing;
-    const name = editing || this.#field("model").trim();
+    /** @param {string} name */
+    const field = (name) => this.#input(`.model-edit [name="${name}"]`)?.value ?? "";
+    const name = editing || field("model").trim();
     if (!name) {
       this.#faults = [{ field: "model", message: "expected a model's name" }];
       return this.requestUpdate();
     }
+    const limits = FIELDS.map(([limit]) => [limit, typed(field(limit), limit !== "window")]);
     try {
-      await api.saveModel(
-        name,
-        Object.fromEntries(FIELDS.map(([field]) => [field, typed(this.#field(field), field !== "window")])),
-      );
+      await api.saveModel(name, Object.fromEntries(limits));
       if (this.#editing === editing) this.#editing = null;
       toast(`${name}: your limits hold from now on.`);
-      await this.#load();
+      await this.refresh();
     } catch (error) {
       if (error instanceof ApiError && error.faults.length) this.#faults = error.faults;
       else toastError(error, `Could not save ${name}`);
@@ -109,56 +95,100 @@ export class ModelsTable extends CoppiceElement {
     try {
       await api.deleteModel(name);
       toast(`${name}: the table's own limits hold again.`);
-      await this.#load();
+      await this.refresh();
     } catch (error) {
       toastError(error, `Could not reset ${name}`);
     }
   }
 
-  update() {
+  view() {
     const q = this.#q.trim().toLowerCase();
     const shown = (this.#models ?? []).filter((m) => m.name.toLowerCase().includes(q));
-    render(
-      this,
-      html`<section class="panel group-box" id="models" aria-labelledby="models-title"><header><h2 id="models-title">Models</h2><span class="muted small">windows in tokens</span><span class="end models-tools"><input type="search" value="${this.#q}" placeholder="Find a model" aria-label="Find a model"><button class="small" data-act="edit" data-name="">${icon("plus")}Add</button></span></header>
-        ${this.#error && problem("Could not read the models", this.#error, "retry-models")}
-        ${this.#editing === "" && html`<div class="pad" data-key="new">${this.#form(null)}</div>`}
-        <div class="models-scroll" data-key="table"><table class="models"><thead><tr><th>Model</th><th class="num">Window</th><th class="num">Input limit</th><th class="num">Output limit</th><th>Source</th><th><span class="sr">Act</span></th></tr></thead>
-          <tbody>${shown.map((m) => this.#row(m))}</tbody></table></div>
-        ${this.#models && shown.length === 0 && html`<p class="pad muted" data-key="none">No model of that name. Add it, with the window that its documentation states.</p>`}
-      </section>`,
-    );
-  }
-
-  /** @param {Model} m */
-  #row(m) {
-    if (this.#editing === m.name)
-      return html`<tr data-key="${m.name}"><td colspan="6">${this.#form(m)}</td></tr>`;
-    const link = /^https?:\/\//.test(m.source);
-    return html`<tr data-key="${m.name}"><td class="mono">${m.name}</td>${FIELDS.map(([field]) => html`<td class="num">${m[field] === null || m[field] === undefined ? "–" : number(m[field])}</td>`)}
-      <td class="small muted source">${m.overridden ? html`<b>yours</b>` : html`${link ? html`<a class="link" href="${m.source}" rel="noreferrer">${hostOf(m.source)}</a>` : m.source}${m.date && html`, <span class="nowrap">${m.date}</span>`}`}</td>
-      <td class="num">${m.overridden && html`<button class="small" data-act="reset-model" data-name="${m.name}" aria-label="Reset ${m.name}">Reset</button> `}<button class="small" data-act="edit" data-name="${m.name}" aria-label="Override ${m.name}">Override</button></td></tr>`;
+    return html`<section class="panel group-box" id="models" aria-labelledby="models-title">
+      <header>
+        <h2 id="models-title">Models</h2>
+        <span class="muted small">windows in tokens</span>
+        <span class="end models-tools">
+          <input type="search" .value=${this.#q} placeholder="Find a model" aria-label="Find a model">
+          <button class="small" data-act="edit" data-name="">${icon("plus")}Add</button>
+        </span>
+      </header>
+      ${this.problem("Could not read the models")}
+      ${this.#editing === "" && html`<div class="pad">${this.#form(null)}</div>`}
+      <div class="models-scroll"><table class="models">
+        <thead>
+          <tr>
+            <th>Model</th>
+            ${FIELDS.map(([, label]) => html`<th class="num">${label}</th>`)}
+            <th>Source</th>
+            <th><span class="sr">Act</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${repeat(
+            shown,
+            ({ name }) => name,
+            (m) =>
+              html`<tr>${m.name === this.#editing ? html`<td colspan="6">${this.#form(m)}</td>` : cells(m)}</tr>`,
+          )}
+        </tbody>
+      </table></div>
+      ${
+        this.#models &&
+        shown.length === 0 &&
+        html`<p class="pad muted">No model of that name. Add it, with the window that its documentation states.</p>`
+      }
+    </section>`;
   }
 
   /** @param {Model | null} m */
   #form(m) {
-    return html`<div class="model-edit">${m ? html`<b class="mono">${m.name}</b>` : html`<label>Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix"></label>`}
+    return html`<div class="model-edit">
+      ${
+        m
+          ? html`<b class="mono">${m.name}</b>`
+          : html`<label
+              >Model
+              <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix"></label>`
+      }
       ${FIELDS.map(([field, label]) => {
-        const fault = this.#faults.find((f) => f.field.endsWith(field));
-        return html`<label>${label} <input type="number" name="${field}" value="${m?.[field] ?? ""}" min="1" placeholder="${field === "window" ? "" : "none"}" aria-invalid="${fault ? "true" : "false"}"></label>`;
+        const fault = this.#faults.some((f) => f.field.endsWith(field));
+        return html`<label
+          >${label}
+          <input type="number" name=${field} value=${m?.[field] ?? ""} min="1"
+            placeholder=${field === "window" ? "" : "none"} aria-invalid=${fault}></label>`;
       })}
-      <button class="small primary" data-act="save-model">Save</button><button class="small" data-act="cancel-model">Cancel</button>
-      ${this.#faults.map((f) => html`<p class="fault small">${sentence(`${f.field.replace("_", " ")}: ${f.message}`)}</p>`)}</div>`;
+      <button class="small primary" data-act="save-model">Save</button>
+      <button class="small" data-act="cancel-model">Cancel</button>
+      ${this.#faults.map(
+        ({ field, message }) =>
+          html`<p class="fault small">${sentence(`${field.replace("_", " ")}: ${message}`)}</p>`,
+      )}
+    </div>`;
   }
 }
 
-/** @param {string} url */
-function hostOf(url) {
-  try {
-    return new URL(url).hostname;
-  } catch {
-    return url;
-  }
+/** @param {Model} m */
+function cells(m) {
+  return html`<td class="mono">${m.name}</td>
+    ${FIELDS.map(([field]) => html`<td class="num">${m[field] === null ? "–" : number(m[field])}</td>`)}
+    <td class="small muted source">${m.overridden ? html`<b>yours</b>` : sourceOf(m)}</td>
+    <td class="num">
+      ${
+        m.overridden &&
+        html`<button class="small" data-act="reset-model" data-name=${m.name} aria-label="Reset ${m.name}"
+          >Reset</button>`
+      }
+      <button class="small" data-act="edit" data-name=${m.name} aria-label="Override ${m.name}">Override</button>
+    </td>`;
+}
+
+/** @param {Model} m */
+function sourceOf({ source, date }) {
+  const link = /^https?:\/\/[^/]/.test(source);
+  return html`${
+    link ? html`<a class="link" href=${source} rel="noreferrer">${new URL(source).hostname}</a>` : source
+  }${date && html`, <span class="nowrap">${date}</span>`}`;
 }
 
 customElements.define("models-table", ModelsTable);

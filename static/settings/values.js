@@ -1,19 +1,15 @@
-// Settings while they are being edited: paths into them, what differs, what stands beside which field. Pure.
+// Settings while they are being edited: paths into them, their differences, the faults of a field. Pure.
 
 /** @typedef {import("../shared/types.js").Settings} Settings */
 /** @typedef {import("../shared/types.js").Fault} Fault */
-
-/** @param {Settings} settings @returns {Settings} */
-export function copy(settings) {
-  return structuredClone(settings);
-}
 
 /** The value at a dotted path; undefined where there is none. @param {any} settings @param {string} path */
 export function valueAt(settings, path) {
   return path.split(".").reduce((value, key) => value?.[key], settings);
 }
 
-/** A copy with the value at a dotted path replaced. @param {Settings} settings @param {string} path @param {unknown} value @returns {Settings} */
+/** A copy with the value at a dotted path replaced. @param {Settings} settings @param {string} path @param {unknown} value
+ * @returns {Settings} */
 export function withValue(settings, path, value) {
   const next = structuredClone(settings);
   const keys = path.split(".");
@@ -36,7 +32,8 @@ function canonical(value) {
   return `{${entries.map(([key, one]) => `${key}:${canonical(one)}`).join(",")}}`;
 }
 
-/** What someone typed as the number it is; the text itself where it is none, so that the server can say so. @param {string} text @param {boolean} optional */
+/** Typed text as a number; other text stays text, so that the server can say what is wrong with it. @param {string} text
+ * @param {boolean} optional */
 export function typed(text, optional) {
   const trimmed = text.trim();
   if (trimmed === "") return optional ? null : "";
@@ -46,24 +43,20 @@ export function typed(text, optional) {
 
 /** Words separated by commas or lines. @param {string} text */
 export function wordsOf(text) {
-  return [
-    ...new Set(
-      text
-        .split(/[,\n]/)
-        .map((word) => word.trim())
-        .filter(Boolean),
-    ),
-  ];
+  const words = text.split(/[,\n]/).map((word) => word.trim());
+  return [...new Set(words.filter(Boolean))];
 }
 
-/** The faults that belong to a field or to what is within it: "keywords" takes those of "keywords.0.share".
+/** The faults of a field, and if `within` of its parts: "keywords" has those of "keywords.0.share".
  * @param {Fault[]} faults @param {string} path @param {boolean} [within] */
 export function faultAt(faults, path, within = false) {
-  const plain = path.replaceAll(/\[(\d+)\]/g, ".$1");
+  /** @param {string} name */
+  const dotted = (name) => name.replaceAll(/\[(\d+)\]/g, ".$1");
+  const wanted = dotted(path);
   return faults
     .filter(({ field }) => {
-      const own = field.replaceAll(/\[(\d+)\]/g, ".$1").replace(/^(settings|body)\./, "");
-      return own === plain || (within && own.startsWith(`${plain}.`));
+      const own = dotted(field).replace(/^(settings|body)\./, "");
+      return own === wanted || (within && own.startsWith(`${wanted}.`));
     })
     .map((fault) => fault.message)
     .join("; ");

@@ -1,19 +1,18 @@
 // <what-if></what-if>
 //
-// What unsaved settings would do to one session, before they are saved: tokens after a prune, and how many messages
-// would change fate. Property `settings`: the draft, or null while it equals what is saved. Emits `faults` with the
-// wrong fields when the server refuses the draft.
+// The effect of unsaved settings on one session: tokens after a prune, and how many messages would change fate.
+// Property `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with the wrong
+// fields when the server refuses them.
 import "../shared/context-gauge.js";
-import { mainGauge, titleOf } from "../overview/sessions.js";
-import { whatItDoes } from "../session/plan.js";
-import { planBar } from "../session/plan-view.js";
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { problem } from "../shared/problem.js";
-import { render } from "../shared/render.js";
+import { problem, reasonOf } from "../shared/problem.js";
+import { whatItDoes } from "../shared/prune-words.js";
+import { mainGauge, titleOf } from "../shared/session-facts.js";
+import { options, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 
 /** @typedef {import("../shared/types.js").Plan} Plan */
@@ -21,6 +20,7 @@ import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 /** @typedef {import("../shared/types.js").Settings} Settings */
 
 const TYPING_MS = 250;
+const SHOWN_SESSIONS = 200;
 
 export class WhatIf extends CoppiceElement {
   /** @type {Session[] | null} */
@@ -73,12 +73,12 @@ export class WhatIf extends CoppiceElement {
       this.#session = this.#sessions[0] ?? null;
       this.#error = null;
     } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = reasonOf(error);
     }
     await this.#try();
   }
 
-  /** Asks anew for the plan of what is saved; after saving. */
+  /** Asks for the plan of the saved settings again. */
   async refresh() {
     this.#saved = null;
     await this.#try();
@@ -103,52 +103,72 @@ export class WhatIf extends CoppiceElement {
       if (mine.signal.aborted) return;
       this.#tried = null;
       if (error instanceof ApiError && error.faults.length) this.emit("faults", error.faults);
-      else this.#error = error instanceof Error ? error.message : String(error);
+      else this.#error = reasonOf(error);
     }
     this.#busy = false;
     this.requestUpdate();
   }
 
-  update() {
+  view() {
     const session = this.#session;
-    render(
-      this,
-      html`<section class="panel" aria-labelledby="what-if-title"><header><h2 id="what-if-title">What it would do</h2></header>
-        ${this.#error && problem("Could not try the settings", this.#error, "retry-what-if")}
-        ${this.#sessions?.length === 0 ? html`<p class="pad muted">There is no session to try settings on yet.</p>` : ""}
-        ${
-          session &&
-          html`<div class="pad what-if-body"><label class="small muted" for="what-if-session">On the session</label>
-          <select id="what-if-session">${(this.#sessions ?? []).slice(0, 200).map((s) => html`<option value="${s.id}" ${s.id === session.id ? html`selected` : ""}>${titleOf(s)} (${percent(mainGauge(s).utilization)})</option>`)}</select>
-          <p class="small muted">Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>. ${typeReason(session, this.#settings)}</p>
-          <div class="plan-bars">${this.#saved && planBar("Now", session, this.#saved.before, session.pruned.regions)}
-            ${this.#saved && planBar("Saved", session, this.#saved.after, this.#saved.regions_after)}
-            ${this.#tried && planBar("These", session, this.#tried.after, this.#tried.regions_after)}</div>
-          <div role="status" class="what-if-words" data-busy="${this.#busy ? "true" : "false"}">${this.#words()}</div></div>`
-        }
-      </section>`,
-    );
+    return html`<section class="panel" aria-labelledby="what-if-title">
+      <header><h2 id="what-if-title">What it would do</h2></header>
+      ${this.#error && problem("Could not try the settings", this.#error, "retry-what-if")}
+      ${
+        this.#sessions?.length === 0 &&
+        html`<p class="pad muted">There is no session to try settings on yet.</p>`
+      }
+      ${session && this.#comparison(session)}
+    </section>`;
+  }
+
+  /** @param {Session} session */
+  #comparison(session) {
+    const [saved, tried] = [this.#saved, this.#tried];
+    const choices = (this.#sessions ?? [])
+      .slice(0, SHOWN_SESSIONS)
+      .map((s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(mainGauge(s).utilization)})`]));
+    return html`<div class="pad what-if-body">
+      <label class="small muted" for="what-if-session">On the session</label>
+      <select id="what-if-session">${options(choices, session.id)}</select>
+      <p class="small muted">
+        Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>. ${typeReason(session, this.#settings)}
+      </p>
+      <div class="plan-bars">
+        ${saved && planBar("Now", session, saved.before, session.pruned.regions)}
+        ${saved && planBar("Saved", session, saved.after, saved.regions_after)}
+        ${tried && planBar("These", session, tried.after, tried.regions_after)}
+      </div>
+      <div role="status" class="what-if-words" data-busy=${this.#busy}>${this.#words()}</div>
+    </div>`;
   }
 
   #words() {
     const [saved, tried] = [this.#saved, this.#tried];
     if (!saved) return html`<p class="muted">Planning…</p>`;
     if (!tried && this.#settings && !this.#busy)
-      return this.#error
-        ? html``
-        : html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
+      return (
+        !this.#error &&
+        html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`
+      );
     if (!tried)
-      return html`<p class="muted">With the saved settings a prune ${whatItDoes(saved)}. Change something to see the difference here.</p>`;
-    const difference = tried.after.tokens - saved.after.tokens;
+      return html`<p class="muted">
+        With the saved settings a prune ${whatItDoes(saved)}. Change something to see the difference here.
+      </p>`;
     if (tried.changed === 0)
       return html`<p>No message would change fate: a prune still ${whatItDoes(tried)}.</p>`;
+    const more = tried.after.tokens - saved.after.tokens;
+    const tokens = html`<b>${number(Math.abs(more))}</b> tokens ${more > 0 ? "more" : "less"}`;
     return html`<p><b>${counted(tried.changed ?? 0, "message")}</b> would change fate.</p>
-      <p>A prune ${whatItDoes(tried)}; with the saved settings it ${whatItDoes(saved)}. It leaves ${difference === 0 ? "as many tokens" : html`<b>${number(Math.abs(difference))}</b> tokens ${difference > 0 ? "more" : "less"}`}.</p>
+      <p>
+        A prune ${whatItDoes(tried)}; with the saved settings it ${whatItDoes(saved)}. It leaves
+        ${more === 0 ? "as many tokens" : tokens}.
+      </p>
       ${tried.over_budget && html`<p class="warned">${icon("warning")} ${tried.over_budget.message}</p>`}`;
   }
 }
 
-/** The draft as it would hold for a session: the task type that was chosen for it comes first.
+/** The settings as they would hold for a session: a task type chosen for it comes first.
  * @param {Session} session @param {Settings | null} settings */
 function ownFirst({ task_type }, settings) {
   return settings && task_type.own ? { ...settings, task_type: task_type.setting } : settings;

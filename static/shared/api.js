@@ -26,7 +26,8 @@ function faultsOf(details) {
     }));
 }
 
-/** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal] @returns {Promise<any>} */
+/** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
+ * @returns {Promise<any>} */
 async function request(address, method, body, signal) {
   /** @type {RequestInit} */
   const init = { method, signal, headers: { Accept: "application/json" } };
@@ -58,12 +59,22 @@ function queryOf(query) {
 /** @param {string} id */
 const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 
-/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }} Status */
-/** What stands for messages. @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }} Summary */
-/** A memory or learning. @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }} Kept */
-/** What might be kept as a learning. @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at: string | null }} Proposal */
-/** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean }} PageQuery */
-/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], shorten?: string[], compare?: boolean }} PlanRequest */
+/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number
+ * | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }}
+ * Status */
+/** What stands for messages.
+ * @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }}
+ * Summary */
+/** A memory or learning.
+ * @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }}
+ * Kept */
+/** What might be kept as a learning.
+ * @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at: string | null }}
+ * Proposal */
+/** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean }}
+ * PageQuery */
+/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], shorten?: string[], compare?: boolean }}
+ * PlanRequest */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
 export function apiAt(base = "") {
@@ -82,15 +93,19 @@ export function apiAt(base = "") {
     stats: (id, signal) => call("GET", `${at(id)}/stats`, undefined, signal),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Timeline>} */
     timeline: (id, signal) => call("GET", `${at(id)}/timeline`, undefined, signal),
-    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Page>} */
+    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
+     * @returns {Promise<import("./types.js").Page>} */
     messages: (id, query, signal) => call("GET", `${at(id)}/messages${queryOf(query)}`, undefined, signal),
     /** @param {string} id @param {string} message @returns {Promise<import("./types.js").MessageFull>} */
     message: (id, message) => call("GET", `${at(id)}/messages/${encodeURIComponent(message)}`),
-    /** pin, unpin, drop, drop-first or restore. @param {string} id @param {string} message @param {string} act @returns {Promise<import("./types.js").Applied>} */
+    /** pin, unpin, drop, drop-first or restore. @param {string} id @param {string} message @param {string} act
+     * @returns {Promise<import("./types.js").Applied>} */
     act: (id, message, act) => call("POST", `${at(id)}/messages/${encodeURIComponent(message)}/${act}`),
-    /** @param {string} id @param {PlanRequest} request @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Plan>} */
+    /** @param {string} id @param {PlanRequest} request @param {AbortSignal} [signal]
+     * @returns {Promise<import("./types.js").Plan>} */
     plan: (id, request, signal) => call("POST", `${at(id)}/plan`, request, signal),
-    /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request @returns {Promise<import("./types.js").Applied>} */
+    /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request
+     * @returns {Promise<import("./types.js").Applied>} */
     prune: (id, request) => call("POST", `${at(id)}/prune`, request),
     /** @param {string} id @returns {Promise<import("./types.js").Operation[]>} */
     operations: async (id) => (await call("GET", `${at(id)}/operations`)).operations,
@@ -98,10 +113,10 @@ export function apiAt(base = "") {
     operation: (id, n) => call("GET", `${at(id)}/operations/${n}`),
     /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
     undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
-    /** @param {string} id @param {string} q @returns {Promise<import("./types.js").Message[]>} */
-    archive: async (id, q) => (await call("GET", `${at(id)}/archive${queryOf({ q })}`)).messages,
-    /** @param {string} id @param {string} format */
-    exportUrl: (id, format) => `${base}/api${at(id)}/export?format=${encodeURIComponent(format)}`,
+    /** @param {string} id @param {string} q @param {AbortSignal} [signal]
+     * @returns {Promise<import("./types.js").Message[]>} */
+    archive: async (id, q, signal) =>
+      (await call("GET", `${at(id)}/archive${queryOf({ q })}`, undefined, signal)).messages,
     /** @returns {Promise<import("./types.js").SettingsDoc>} */
     settings: () => call("GET", "/settings"),
     /** @param {unknown} settings @returns {Promise<import("./types.js").SettingsDoc>} */
@@ -116,22 +131,25 @@ export function apiAt(base = "") {
     saveModel: (name, data) => call("PUT", `/models/${encodeURIComponent(name)}`, data),
     /** @param {string} name */
     deleteModel: (name) => call("DELETE", `/models/${encodeURIComponent(name)}`),
-    /** @param {string} q @param {string} [session] @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
-    search: async (q, session, signal) =>
-      (await call("GET", `/search${queryOf({ q, session })}`, undefined, signal)).results,
-    /** @param {"memories" | "learnings"} kind @param {string} q @param {AbortSignal} [signal] @returns {Promise<Kept[]>} */
+    /** @param {string} q @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
+    search: async (q, signal) => (await call("GET", `/search${queryOf({ q })}`, undefined, signal)).results,
+    /** @param {"memories" | "learnings"} kind @param {string} q @param {AbortSignal} [signal]
+     * @returns {Promise<Kept[]>} */
     kept: async (kind, q, signal) =>
       (await call("GET", `/${kind}${queryOf({ q })}`, undefined, signal))[kind],
-    /** Cuts a context to what is usable, inside what is protected, too. @param {string} id @returns {Promise<import("./types.js").Applied>} */
+    /** Cuts a context to what is usable, inside what is protected, too. @param {string} id
+     * @returns {Promise<import("./types.js").Applied>} */
     relieve: (id) => call("POST", `${at(id)}/overflow`, { reported: false }),
-    /** What might be kept as learnings, of one session or of the latest. @param {string} [session] @returns {Promise<Proposal[]>} */
+    /** What might be kept as learnings, of one session or of the latest. @param {string} [session]
+     * @returns {Promise<Proposal[]>} */
     proposals: async (session) =>
       (await call("GET", session ? `/sessions/${encodeURIComponent(session)}/proposals` : "/proposals"))
         .proposals,
     /** @param {string} text @param {boolean} [again] */
     dismissProposal: (text, again = false) =>
       call("POST", `/proposals/${again ? "again" : "dismiss"}`, { text }),
-    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }} data @returns {Promise<Kept>} */
+    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }}
+     * data @returns {Promise<Kept>} */
     keep: (kind, data) => call("POST", `/${kind}`, data),
     /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<Kept>} */
     rewrite: (kind, id, text) => call("PATCH", `/${kind}/${id}`, { text }),

@@ -1,5 +1,7 @@
-// The base of our elements: `requestUpdate()` asks for one `update()` before the next frame, however often it is
-// called; listeners added with `listen` end with the element's time on the page.
+// The base of our elements. `view()` answers the template that an element shows; `requestUpdate()` asks for one
+// drawing before the next frame, however often it is called; listeners added with `listen` end when the element
+// leaves the page.
+import { nothing, render } from "./html.js";
 
 export class CoppiceElement extends HTMLElement {
   #asked = false;
@@ -25,9 +27,14 @@ export class CoppiceElement extends HTMLElement {
     if (this.isConnected) this.requestUpdate();
   }
 
-  /** Ends when the element leaves the page. @returns {AbortSignal} */
+  /** Aborted when the element leaves the page. @returns {AbortSignal} */
   get life() {
     return this.#life?.signal ?? AbortSignal.abort();
+  }
+
+  /** Where the view is drawn. @returns {HTMLElement | ShadowRoot} */
+  get root() {
+    return this;
   }
 
   requestUpdate() {
@@ -39,31 +46,62 @@ export class CoppiceElement extends HTMLElement {
     });
   }
 
-  /** Sets up; called on each arrival on a page. */
+  /** Sets up; called whenever the element comes to a page. */
   start() {}
 
-  /** Cleans up; called on each departure. */
+  /** Cleans up; called whenever the element leaves a page. */
   stop() {}
 
-  /** Draws the element from its state. */
-  update() {}
+  /** Draws the element now. */
+  update() {
+    render(this.view(), this.root);
+  }
 
-  /** @template {Event} [E=Event] @param {EventTarget} target @param {string} type @param {(event: E) => void} handler */
+  /** Describes the element as it is. @returns {import("./html.js").Html} */
+  view() {
+    return nothing;
+  }
+
+  /** @template {Event} [E=Event] @param {EventTarget} target @param {string} type @param {(event: E) => void}
+   * handler */
   listen(target, type, handler) {
     target.addEventListener(type, /** @type {EventListener} */ (handler), { signal: this.life });
   }
 
+  /** Listens to an event of the server. @param {EventTarget} live @param {string[]} types
+   * @param {(payload: any) => void} handler */
+  hear(live, types, handler) {
+    for (const type of types)
+      this.listen(live, type, (/** @type {CustomEvent} */ { detail }) => handler(detail));
+  }
+
   /** Calls `handlers[name]` for clicks on descendants with `data-act="name"`.
-   * @param {Record<string, (target: HTMLElement, event: MouseEvent) => void>} handlers */
+   * @param {Record<string, (target: HTMLElement) => void>} handlers */
   actions(handlers) {
-    this.listen(this, "click", (/** @type {MouseEvent} */ event) => {
+    this.listen(this.root, "click", (/** @type {MouseEvent} */ event) => {
       const target = /** @type {Element} */ (event.target).closest("[data-act]");
-      if (!(target instanceof HTMLElement) || !this.contains(target)) return;
-      handlers[target.dataset.act ?? ""]?.(target, event);
+      if (target instanceof HTMLElement && this.root.contains(target))
+        handlers[target.dataset.act ?? ""]?.(target);
     });
   }
 
-  /** Tells those around the element; what was begun before it left its page is told from where it stood.
+  /** Calls back every `ms` while the element is on the page. @param {() => void} act @param {number} ms */
+  every(ms, act) {
+    const clock = setInterval(act, ms);
+    this.life.addEventListener("abort", () => clearInterval(clock));
+  }
+
+  /** Moves the focus among the elements that match, as the keys j and k do. @param {string} selector
+   * @param {number} by */
+  step(selector, by) {
+    const all = [...this.querySelectorAll(selector)];
+    const here = all.findIndex((one) => one.matches(":focus"));
+    const next = all[here < 0 && by < 0 ? all.length - 1 : Math.min(all.length - 1, Math.max(0, here + by))];
+    if (next instanceof HTMLElement) next.focus();
+    return next;
+  }
+
+  /** Tells those around the element. What began before it left the page is told from where it stood.
    * @param {string} type @param {unknown} [detail] */
   emit(type, detail) {
     return (this.isConnected ? this : (this.#place ?? this)).dispatchEvent(

@@ -4,7 +4,8 @@
 
 /** @typedef {import("./types.js").Gauge} Gauge */
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
-/** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number, width: number } | null }} GaugeLayout */
+/** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number, width:
+ * number } | null }} GaugeLayout */
 /** @typedef {{ limit: number, window: number, output_reserve: number, target_tokens: number }} Limits */
 
 /**

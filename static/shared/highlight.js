@@ -1,6 +1,8 @@
-// Which pieces of a snippet are the words that were searched for. Pure.
+// The words of a search, marked in a snippet.
+import { html } from "./html.js";
 
-/** @param {string} text @param {string} query @returns {{ text: string, found: boolean }[]} */
+/** The pieces of a snippet, each with whether it is a word of the query. Pure. @param {string} text @param {string} query
+ * @returns {{ text: string, found: boolean }[]} */
 export function highlight(text, query) {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (words.length === 0) return [{ text, found: false }];
@@ -15,3 +17,7 @@ export function highlight(text, query) {
   if (end < text.length) pieces.push({ text: text.slice(end), found: false });
   return pieces;
 }
+
+/** @param {string} text @param {string} query */
+export const marked = (text, query) =>
+  highlight(text, query).map((piece) => (piece.found ? html`<mark>${piece.text}</mark>` : piece.text));

@@ -1,49 +1,42 @@
-// The `html` tagged template: every value is escaped, so that text from a transcript can never become markup.
-// What another `html` made, and lists of it, pass as they are; null, undefined and false leave nothing behind.
-// There is no way to mark a string as safe: markup comes from templates in this code base or not at all.
+// Templates: lit-html with three habits of ours. Text is only ever text: markup comes from templates in this code
+// base. `false` leaves nothing behind, or "false" as an attribute; `repeat` keeps rows and their focus where a list
+// changes; `kept` leaves a field alone while somebody types in it.
+import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
+import { Directive, directive } from "lit-html/directive.js";
 
-const ENTITIES = /** @type {const} */ ({
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-});
+export { nothing, render } from "lit-html";
+export { repeat } from "lit-html/directives/repeat.js";
 
-/** Markup made by `html`. */
-export class Html {
-  #text;
+/** @typedef {import("lit-html").TemplateResult | typeof nothing | string | false | null} Html */
 
-  /** @param {string} text @param {symbol} key */
-  constructor(text, key) {
-    if (key !== KEY) throw new TypeError("markup is made by the html template only");
-    this.#text = text;
-  }
-
-  toString() {
-    return this.#text;
-  }
-}
-
-const KEY = Symbol("html");
-
-/** Text with the five characters that mean something in markup written as entities. @param {unknown} value */
-export function escaped(value) {
-  return String(value).replace(/[&<>"']/g, (c) => ENTITIES[/** @type {keyof typeof ENTITIES} */ (c)]);
-}
-
-/** @param {unknown} value @returns {string} */
-function piece(value) {
-  if (value instanceof Html) return value.toString();
-  if (Array.isArray(value)) return value.map(piece).join("");
-  if (value === null || value === undefined || value === false) return "";
-  return escaped(value);
+/** @param {TemplateStringsArray} strings @param {unknown[]} values */
+function shown(strings, values) {
+  return values.map((value, i) => {
+    if (Array.isArray(value)) return value.filter((one) => one !== false);
+    return value === false && !/="?$/.test(strings[i] ?? "") ? nothing : value;
+  });
 }
 
 /** @param {TemplateStringsArray} strings @param {...unknown} values */
-export function html(strings, ...values) {
-  return new Html(
-    strings.reduce((text, next, i) => text + piece(values[i - 1]) + next),
-    KEY,
-  );
+export const html = (strings, ...values) => template(strings, ...shown(strings, values));
+
+/** The same for what is inside an <svg>. @param {TemplateStringsArray} strings @param {...unknown} values */
+export const svg = (strings, ...values) => svgTemplate(strings, ...shown(strings, values));
+
+class Kept extends Directive {
+  /** @param {unknown} value */
+  render(value) {
+    return value;
+  }
+
+  /** @param {import("lit-html").PropertyPart} part @param {[unknown]} value */
+  update({ element }, [value]) {
+    const field = /** @type {HTMLInputElement} */ (element);
+    const root = /** @type {Document | ShadowRoot} */ (field.getRootNode());
+    if (root.activeElement !== field && field.value !== String(value)) field.value = String(value);
+    return noChange;
+  }
 }
+
+/** The value of a field as `.value=${kept(value)}`: it changes unless the field has the focus. */
+export const kept = directive(/** @type {any} */ (Kept));

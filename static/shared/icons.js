@@ -1,43 +1,48 @@
 // The icons: one small set of strokes on a 16 px grid, drawn in the colour of the text around them.
 // An icon with a name is an image to a screen reader; one without is decoration beside a word.
-import { Html, html } from "./html.js";
+import { html, svg } from "./html.js";
 
-/** @type {Record<string, Html>} */
+/** @type {Record<string, import("./html.js").Html>} */
 const SHAPES = {
-  leaf: html`<path d="M3.5 14.25h9M8 14.25V8M8 8C8 5 6.1 3.1 2.8 2.9 2.9 6.1 4.8 8 8 8Zm0 2.300c.1-2.5 1.7-4.2 4.7-4.3-.1 2.8-1.8 4.2-4.7 4.300Z"/>`,
-  warning: html`<path d="M8 2 14.8 13.800H1.200L8 2Zm0 4.500v3.200m0 2.100v.1"/>`,
-  lock: html`<rect x="3.5" y="7" width="9" height="6.5" rx="1.2"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>`,
-  torn: html`<path d="M3 2.500h10v7l-1.7 1.5-1.7-1.500L8 11l-1.7-1.500L4.7 11 3 9.500Zm2.5 3h5m-5 2h3"/>`,
-  goes: html`<path d="M3 4.500h10M6.5 4.500V3h3v1.500M4.5 4.500l.6 8.500h5.800l.6-8.5"/>`,
-  out: html`<path d="M2.5 4h11v2.500h-11zM3.5 6.500v6h9v-6M6.5 9h3"/>`,
-  working: html`<circle cx="8" cy="8" r="4" fill="currentColor"/>`,
-  waiting: html`<circle cx="8" cy="8" r="4"/><path d="M8 4a4 4 0 0 0 0 8Z" fill="currentColor"/>`,
-  idle: html`<circle cx="8" cy="8" r="4"/>`,
-  stale: html`<circle cx="8" cy="8" r="4" stroke-dasharray="2 2.2"/>`,
-  ended: html`<path d="M4.5 8h7"/>`,
-  more: html`<g fill="currentColor" stroke="none"><circle cx="3.5" cy="8" r="1.3"/><circle cx="8" cy="8" r="1.3"/><circle cx="12.5" cy="8" r="1.3"/></g>`,
-  close: html`<path d="m4 4 8 8m0-8-8 8"/>`,
-  down: html`<path d="m4 6.2 4 4 4-4"/>`,
-  right: html`<path d="m6.2 4 4 4-4 4"/>`,
-  up: html`<path d="m4 9.8 4-4 4 4"/>`,
-  pin: html`<path d="M5.5 2.500h5M6.2 2.500v4.300L4 9.500h8L9.8 6.800V2.500M8 9.500v4.5"/>`,
-  first: html`<path d="M4 3h8M8 13.500v-8m-3 3 3-3 3 3"/>`,
-  restore: html`<path d="M3 3.500V7h3.500M3.3 7A5 5 0 1 1 3 9.2"/>`,
-  error: html`<circle cx="8" cy="8" r="5.5"/><path d="M8 5v3.500m0 2.300v.1"/>`,
-  done: html`<path d="m3.5 8.5 3 3 6-7"/>`,
-  search: html`<circle cx="7" cy="7" r="4"/><path d="m10 10 3.5 3.5"/>`,
-  sun: html`<circle cx="8" cy="8" r="2.8"/><path d="M8 1.500v1.700m0 9.600v1.700M1.5 8h1.700m9.6 0h1.700M3.4 3.400l1.2 1.200m6.8 6.8 1.2 1.200m0-9.2-1.2 1.200m-6.8 6.8-1.2 1.2"/>`,
-  moon: html`<path d="M13 9.600A5.5 5.5 0 0 1 6.4 3 5.5 5.5 0 1 0 13 9.600Z"/>`,
-  system: html`<circle cx="8" cy="8" r="5.5"/><path d="M8 2.500a5.5 5.5 0 0 1 0 11Z" fill="currentColor"/>`,
-  file: html`<path d="M4 2h5l3 3v9H4ZM9 2v3h3"/>`,
-  copy: html`<rect x="5.5" y="5.5" width="8" height="8" rx="1.2"/><path d="M10.5 5.500v-3h-8v8h3"/>`,
-  plus: html`<path d="M8 3.500v9M3.5 8h9"/>`,
+  leaf: svg`<path
+    d="M3.5 14.25h9M8 14.25V8M8 8C8 5 6.1 3.1 2.8 2.9 2.9 6.1 4.8 8 8 8Zm0 2.300c.1-2.5 1.7-4.2 4.7-4.3-.1 2.8-1.8 4.2-4.7 4.300Z"/>`,
+  warning: svg`<path d="M8 2 14.8 13.800H1.200L8 2Zm0 4.500v3.200m0 2.100v.1"/>`,
+  lock: svg`<rect x="3.5" y="7" width="9" height="6.5" rx="1.2"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>`,
+  torn: svg`<path d="M3 2.500h10v7l-1.7 1.5-1.7-1.500L8 11l-1.7-1.500L4.7 11 3 9.500Zm2.5 3h5m-5 2h3"/>`,
+  goes: svg`<path d="M3 4.500h10M6.5 4.500V3h3v1.500M4.5 4.500l.6 8.500h5.800l.6-8.5"/>`,
+  out: svg`<path d="M2.5 4h11v2.500h-11zM3.5 6.500v6h9v-6M6.5 9h3"/>`,
+  working: svg`<circle cx="8" cy="8" r="4" fill="currentColor"/>`,
+  waiting: svg`<circle cx="8" cy="8" r="4"/><path d="M8 4a4 4 0 0 0 0 8Z" fill="currentColor"/>`,
+  idle: svg`<circle cx="8" cy="8" r="4"/>`,
+  stale: svg`<circle cx="8" cy="8" r="4" stroke-dasharray="2 2.2"/>`,
+  ended: svg`<path d="M4.5 8h7"/>`,
+  more: svg`<g fill="currentColor" stroke="none">
+    <circle cx="3.5" cy="8" r="1.3"/><circle cx="8" cy="8" r="1.3"/><circle cx="12.5" cy="8" r="1.3"/></g>`,
+  close: svg`<path d="m4 4 8 8m0-8-8 8"/>`,
+  down: svg`<path d="m4 6.2 4 4 4-4"/>`,
+  right: svg`<path d="m6.2 4 4 4-4 4"/>`,
+  up: svg`<path d="m4 9.8 4-4 4 4"/>`,
+  pin: svg`<path d="M5.5 2.500h5M6.2 2.500v4.300L4 9.500h8L9.8 6.800V2.500M8 9.500v4.5"/>`,
+  first: svg`<path d="M4 3h8M8 13.500v-8m-3 3 3-3 3 3"/>`,
+  restore: svg`<path d="M3 3.500V7h3.500M3.3 7A5 5 0 1 1 3 9.2"/>`,
+  error: svg`<circle cx="8" cy="8" r="5.5"/><path d="M8 5v3.500m0 2.300v.1"/>`,
+  done: svg`<path d="m3.5 8.5 3 3 6-7"/>`,
+  search: svg`<circle cx="7" cy="7" r="4"/><path d="m10 10 3.5 3.5"/>`,
+  sun: svg`<circle cx="8" cy="8" r="2.8"/>
+    <path d="M8 1.500v1.700m0 9.600v1.700M1.5 8h1.700m9.6 0h1.700M3.4 3.400l1.2 1.200m6.8 6.8 1.2 1.200
+      m0-9.2-1.2 1.200m-6.8 6.8-1.2 1.2"/>`,
+  moon: svg`<path d="M13 9.600A5.5 5.5 0 0 1 6.4 3 5.5 5.5 0 1 0 13 9.600Z"/>`,
+  system: svg`<circle cx="8" cy="8" r="5.5"/><path d="M8 2.500a5.5 5.5 0 0 1 0 11Z" fill="currentColor"/>`,
+  file: svg`<path d="M4 2h5l3 3v9H4ZM9 2v3h3"/>`,
+  copy: svg`<rect x="5.5" y="5.5" width="8" height="8" rx="1.2"/><path d="M10.5 5.500v-3h-8v8h3"/>`,
+  plus: svg`<path d="M8 3.500v9M3.5 8h9"/>`,
 };
 
 /** @param {string} name @param {string} [label] what it says to a screen reader */
 export function icon(name, label) {
   const shape = SHAPES[name] ?? SHAPES.idle;
   return label
-    ? html`<svg class="icon" viewBox="0 0 16 16" role="img" aria-label="${label}"><title>${label}</title>${shape}</svg>`
+    ? html`<svg class="icon" viewBox="0 0 16 16" role="img" aria-label=${label}
+        ><title>${label}</title>${shape}</svg>`
     : html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">${shape}</svg>`;
 }

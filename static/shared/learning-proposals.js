@@ -1,24 +1,28 @@
 // <learning-proposals session-id="…"></learning-proposals>
 //
-// What the last turn may have taught: decisions and refusals in it, each with the message it was said in. Kept as a
-// learning or dismissed with one click; both can be taken back. Without `session-id` those of the sessions that were last
-// at work. Emits `proposals` {count} whenever it has read them, `kept` once one is kept. `refresh()` reads afresh.
+// Decisions and refusals of the last turn that may be worth learning, each with a link to its message. Kept as a
+// learning or dismissed with one click; both can be undone. Without `session-id`, those of the sessions that worked
+// last. Emits `proposals` {count} whenever it has read them, `kept` once one is kept. `refresh()` reads again.
 import { api } from "./api.js";
-import { CoppiceElement } from "./element.js";
 import { counted, number } from "./format.js";
-import { html } from "./html.js";
-import { problem } from "./problem.js";
-import { render } from "./render.js";
+import { html, repeat } from "./html.js";
+import { ReadingElement } from "./reading-element.js";
+import { pageOf } from "./session-facts.js";
 import { agoTime } from "./times.js";
 import { toast, toastError } from "./toast.js";
 
 /** @typedef {import("./api.js").Proposal} Proposal */
 
-export class LearningProposals extends CoppiceElement {
+/** A busy session tells of itself several times a second. */
+const CALM_MS = 2000;
+
+export class LearningProposals extends ReadingElement {
   /** @type {Proposal[] | null} */
   #proposals = null;
-  /** @type {string | null} */
-  #error = null;
+
+  constructor() {
+    super(CALM_MS);
+  }
 
   get #session() {
     return this.getAttribute("session-id") ?? undefined;
@@ -26,78 +30,93 @@ export class LearningProposals extends CoppiceElement {
 
   start() {
     this.actions({
-      "retry-proposals": () => this.refresh(),
-      "keep-proposal": (target) => this.#keep(Number(target.dataset.n)),
-      "dismiss-proposal": (target) => this.#dismiss(Number(target.dataset.n)),
+      "keep-proposal": (target) => this.#keep(this.#proposals?.[Number(target.dataset.n)]),
+      "dismiss-proposal": (target) => this.#dismiss(this.#proposals?.[Number(target.dataset.n)]),
     });
-    this.refresh();
+    super.start();
   }
 
-  async refresh() {
-    try {
-      this.#proposals = await api.proposals(this.#session);
-      this.#error = null;
-      this.emit("proposals", { count: this.#proposals.length });
-    } catch (error) {
-      this.#error = error instanceof Error ? error.message : String(error);
-    }
-    this.requestUpdate();
+  async read() {
+    this.#proposals = await api.proposals(this.#session);
+    this.emit("proposals", { count: this.#proposals.length });
   }
 
-  /** @param {number} n */
-  async #keep(n) {
-    const one = this.#proposals?.[n];
-    if (!one) return;
+  /** @param {Proposal | undefined} proposal */
+  async #keep(proposal) {
+    if (!proposal) return;
+    const { text, session_id, message_id } = proposal;
     try {
-      const { text, session_id, message_id } = one;
       const kept = await api.keep("learnings", { text, session_id, message_id });
-      const run = () => this.#then(api.forget("learnings", kept.id));
+      const run = () => api.forget("learnings", kept.id).then(() => this.#changed());
       toast("Kept as a learning; the memory page has it.", { act: { label: "Undo", run } });
-      await this.#then(Promise.resolve());
+      await this.#changed();
     } catch (error) {
       toastError(error, "Could not keep it");
     }
   }
 
-  /** @param {number} n */
-  async #dismiss(n) {
-    const one = this.#proposals?.[n];
-    if (!one) return;
+  /** @param {Proposal | undefined} proposal */
+  async #dismiss(proposal) {
+    if (!proposal) return;
     try {
-      await api.dismissProposal(one.text);
-      const run = () => this.#then(api.dismissProposal(one.text, true));
+      await api.dismissProposal(proposal.text);
+      const run = () => api.dismissProposal(proposal.text, true).then(() => this.#changed());
       toast("Dismissed; it is not proposed again.", { act: { label: "Undo", run } });
-      await this.refresh();
+      await this.reader.restart();
     } catch (error) {
       toastError(error, "Could not dismiss it");
     }
   }
 
-  /** @param {Promise<unknown>} act something that changes what is kept */
-  async #then(act) {
-    await act;
+  #changed() {
     this.emit("kept", {});
-    await this.refresh();
+    return this.reader.restart();
   }
 
-  update() {
-    const found = this.#proposals;
-    render(
-      this,
-      html`<section aria-label="Proposed learnings"><header class="proposals-head"><h2>Proposed learnings</h2><span class="muted small" role="status">${found && found.length > 0 && counted(found.length, "proposal")}</span></header>
-        ${this.#error && problem("Could not read what is proposed", this.#error, "retry-proposals")}
-        ${found && found.length === 0 && !this.#error && html`<p class="muted small proposals-none">Nothing is proposed. What is decided or refused in a turn that uses tools is proposed here once the turn is over.</p>`}
-        ${found && found.length > 0 && html`<ol class="proposals">${found.map((one, n) => this.#row(one, n))}</ol>`}</section>`,
-    );
+  view() {
+    const found = this.#proposals ?? [];
+    return html`<section aria-label="Proposed learnings">
+      <header class="proposals-head">
+        <h2>Proposed learnings</h2>
+        <span class="muted small" role="status">${found.length > 0 && counted(found.length, "proposal")}</span>
+      </header>
+      ${this.problem("Could not read the proposals")}
+      ${
+        this.#proposals &&
+        found.length === 0 &&
+        !this.error &&
+        html`<p class="muted small proposals-none">
+          Nothing is proposed. Decisions and refusals of a turn that uses tools are proposed here once the turn is over.
+        </p>`
+      }
+      ${
+        found.length > 0 &&
+        html`<ol class="proposals">
+          ${repeat(
+            found,
+            ({ text }) => text,
+            (one, n) => this.#row(one, n),
+          )}
+        </ol>`
+      }
+    </section>`;
   }
 
-  /** @param {Proposal} one @param {number} n */
-  #row(one, n) {
-    const from = `/sessions/${encodeURIComponent(one.session_id)}?message=${one.number}`;
-    const where = this.#session ? "" : html`<span class="proposal-session">${one.session_title}</span>`;
-    return html`<li class="proposal" data-key="${one.text}"><p class="snippet">${one.text}</p>
-      <div class="proposal-foot">${where}<a class="small" href="${from}">message ${number(one.number)}</a>${one.at && html`<span class="muted small">${agoTime(one.at)}</span>`}
-      <span class="proposal-acts"><button class="small" data-act="keep-proposal" data-n="${n}" aria-label="Keep as a learning: ${one.text}">Keep</button><button class="small quiet" data-act="dismiss-proposal" data-n="${n}" aria-label="Dismiss: ${one.text}">Dismiss</button></span></div></li>`;
+  /** @param {Proposal} proposal @param {number} n */
+  #row({ text, session_id, session_title, number: message, at }, n) {
+    const where = !this.#session && html`<span class="proposal-session">${session_title}</span>`;
+    return html`<li class="proposal">
+      <p class="snippet">${text}</p>
+      <div class="proposal-foot">
+        ${where}<a class="small" href="${pageOf(session_id)}?message=${message}">message ${number(message)}</a>
+        ${at && html`<span class="muted small">${agoTime(at)}</span>`}
+        <span class="proposal-acts">
+          <button class="small" data-act="keep-proposal" data-n=${n} aria-label="Keep as a learning: ${text}">Keep</button>
+          <button class="small quiet" data-act="dismiss-proposal" data-n=${n} aria-label="Dismiss: ${text}"
+            >Dismiss</button>
+        </span>
+      </div>
+    </li>`;
   }
 }
 

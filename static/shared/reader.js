@@ -1,5 +1,6 @@
-// Reads something again whenever it may have changed: one reading at a time, so that no older answer lands after a newer
-// one, and at most one every `calm` milliseconds. However often it is asked meanwhile, one more reading follows.
+// Reads something again whenever it may have changed: one reading at a time, so that no older answer lands after a
+// newer one, and at most one every `calm` milliseconds. However often it is asked meanwhile, one more reading
+// follows.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));

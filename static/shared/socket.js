@@ -1,5 +1,5 @@
 // The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen; after a
-// lost connection it is joined again, and the server sends what was missed, or a snapshot that the page starts afresh from.
+// lost connection it is joined again, and the server sends what was missed, or a snapshot to start from.
 import { io } from "socket.io-client";
 
 const EVENTS = [
@@ -22,8 +22,8 @@ const EVENTS = [
 
 /**
  * Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides these
- * `state` when the connection comes or goes, and `resync` with a `snapshot` of the room when it was entered: for the
- * first time (`known` false), or after too long a time to be told one by one what was missed.
+ * `state` when the connection comes or goes, and `resync` with a `snapshot` of the room that was joined: for the first
+ * time (`known` false), or after so long that what was missed is no longer remembered.
  */
 class Live extends EventTarget {
   /** @type {LiveState} */
@@ -32,6 +32,9 @@ class Live extends EventTarget {
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
+  /** What rooms sent before the answer to joining them: an older snapshot must not undo it.
+   * @type {Map<string, [name: string, payload: any][]>} */
+  #early = new Map();
 
   /** Starts the connection; joining a room does so too. */
   open() {
@@ -69,6 +72,7 @@ class Live extends EventTarget {
     const revision = this.#rooms.get(room) ?? null;
     const known = revision !== null;
     const request = known ? { room, revision } : { room };
+    this.#early.set(room, []);
     this.#socket?.emit("subscribe", request, (/** @type {any} */ answer) =>
       this.#caughtUp(room, known, answer),
     );
@@ -77,24 +81,31 @@ class Live extends EventTarget {
   /** @param {string} room @param {boolean} known @param {any} answer */
   #caughtUp(room, known, answer) {
     if (typeof answer?.revision === "number") this.#rooms.set(room, answer.revision);
-    if (answer?.snapshot)
-      this.dispatchEvent(new CustomEvent("resync", { detail: { room, snapshot: answer.snapshot, known } }));
+    const early = this.#early.get(room) ?? [];
+    this.#early.delete(room);
+    if (answer?.snapshot) this.#fire("resync", { room, snapshot: answer.snapshot, known });
+    for (const [name, payload] of early) this.#receive(name, payload);
   }
 
   /** @param {string} name @param {any} payload */
   #receive(name, payload) {
-    if (typeof payload?.revision === "number") {
-      const room = payload.room ?? (payload.session_id ? `session:${payload.session_id}` : "overview");
-      if (this.#rooms.has(room)) this.#rooms.set(room, payload.revision);
-    }
-    this.dispatchEvent(new CustomEvent(name, { detail: payload }));
+    const { room, revision } = payload;
+    const early = this.#early.get(room);
+    if (early) return void early.push([name, payload]);
+    if (this.#rooms.has(room)) this.#rooms.set(room, revision);
+    this.#fire(name, payload);
+  }
+
+  /** @param {string} name @param {unknown} detail */
+  #fire(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   /** @param {LiveState} state */
   #setState(state) {
     if (this.state === state) return;
     this.state = state;
-    this.dispatchEvent(new CustomEvent("state", { detail: state }));
+    this.#fire("state", state);
   }
 }
 

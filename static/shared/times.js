@@ -1,12 +1,12 @@
-// Relative times on a page: <time datetime="…" data-ago> grows old without a new render.
+// Relative times on a page: <time datetime="…" data-ago> is brought up to date without a new drawing.
 import { ago, moment } from "./format.js";
 import { html } from "./html.js";
 
 /** @param {string | null} iso */
 export function agoTime(iso) {
-  return iso
-    ? html`<time datetime="${iso}" data-ago title="${moment(iso)}">${ago(iso, Date.now())}</time>`
-    : html`–`;
+  if (!iso) return "–";
+  const words = ago(iso, Date.now());
+  return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${words}></time>`;
 }
 
 /** Brings all relative times below `root` up to now. @param {ParentNode} root */

@@ -1,14 +1,16 @@
-// Says something at the bottom of the page, from anywhere: `toast("42 messages pruned", { act: { label: "Undo", run } })`.
+// Says something at the bottom of the page, from anywhere: `toast("42 messages pruned", { act: { label: "Undo", run
+// } })`.
+import { reasonOf } from "./problem.js";
 
-/** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?: boolean }} ToastOptions */
+/** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?: boolean }}
+ * ToastOptions */
 
 /** @param {string} message @param {ToastOptions} [options] */
 export function toast(message, options = {}) {
   document.dispatchEvent(new CustomEvent("coppice:toast", { detail: { message, ...options } }));
 }
 
-/** @param {unknown} error @param {string} doing what was being done, e.g. "Could not prune" */
+/** @param {unknown} error @param {string} doing what was being done: "Could not prune" */
 export function toastError(error, doing) {
-  const reason = error instanceof Error ? error.message : String(error);
-  toast(`${doing}: ${reason}`, { kind: "error", stay: true });
+  toast(`${doing}: ${reasonOf(error)}`, { kind: "error", stay: true });
 }

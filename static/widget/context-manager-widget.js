@@ -1,36 +1,38 @@
 // <context-manager-widget session-id="…" base-url=""></context-manager-widget>
 //
-// How full one session's context is, and the button that prunes it, for any page of ours; drawn in a shadow root so that
-// it looks the same everywhere. Attributes: `session-id`; `base-url`, where the server is, by default where the page
-// came from; both may change. Refreshes live, at most once a second and at least every three. `getStatus()` answers what it shows. Emits
-// `context:pruned` with the answer of the prune.
+// The utilization of one session's context and the button that prunes it, for any page of ours; drawn in a shadow
+// root so that it looks the same everywhere. Attributes: `session-id`; `base-url`, the address of the server, by
+// default that of the page; both may change. Refreshes live, at most once a second and at least every three.
+// `getStatus()` answers what it shows. Emits `context:pruned` with the answer of the prune.
 
-import { prunedItems } from "../session/plan.js";
 import { apiAt } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { reasonOf } from "../shared/problem.js";
+import { prunedItems } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
-import { render } from "../shared/render.js";
 import { live } from "../shared/socket.js";
 import { WIDGET_STYLE } from "./style.js";
 
 /** @typedef {import("../shared/types.js").Stats} Stats */
 /** @typedef {{ label: string, value: string }} Metric */
-/** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric, lastActivity: string | null, message: string }} WidgetStatus */
+/** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric,
+ * lastActivity: string | null, message: string }} WidgetStatus */
 
 const REFRESH_MS = 3000;
 const CALM_MS = 1000;
 const TOAST_MS = 6000;
-/** Above this share of the limit the widget warns (SPEC B17). */
+/** Above this share of the limit the widget warns (B17). */
 const WARNING_PERCENT = 80;
 const WARNING = "Context exceeds 80% capacity - pruning recommended";
+const AUTOMATIC = "Automatic management is on: the context is pruned when it crosses its target.";
+const MANUAL = "Automatic management is off: the context is pruned when you say so.";
 
 export class ContextManagerWidget extends CoppiceElement {
   static observedAttributes = ["session-id", "base-url"];
 
-  #root = this.attachShadow({ mode: "open" });
   /** @type {Stats | null} */
   #stats = null;
   /** @type {string | null} */
@@ -38,9 +40,12 @@ export class ContextManagerWidget extends CoppiceElement {
   /** @type {string | null} */
   #toast = null;
   #pruning = false;
-  /** @type {ReturnType<typeof setInterval> | null} */
-  #clock = null;
   #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
+
+  /** @returns {ShadowRoot} */
+  get root() {
+    return this.shadowRoot ?? this.attachShadow({ mode: "open" });
+  }
 
   get #session() {
     return this.getAttribute("session-id") ?? "";
@@ -62,38 +67,36 @@ export class ContextManagerWidget extends CoppiceElement {
   start() {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(WIDGET_STYLE);
-    this.#root.adoptedStyleSheets = [sheet];
-    this.listen(this.#root, "click", (/** @type {MouseEvent} */ event) => {
-      if (/** @type {Element} */ (event.target).closest("[data-act=prune]")) this.prune();
-    });
-    for (const name of [
-      "context:stats",
-      "messages:appended",
-      "context:pruned",
-      "context:restored",
-      "settings:changed",
-      "models:changed",
-    ])
-      this.listen(live, name, (/** @type {CustomEvent} */ { detail }) => {
-        if (this.#isHere && (detail.session_id ?? this.#session) === this.#session) this.refresh();
-      });
-    this.#clock = setInterval(() => this.refresh(), REFRESH_MS);
+    this.root.adoptedStyleSheets = [sheet];
+    this.actions({ prune: () => this.prune() });
+    this.hear(
+      live,
+      [
+        "context:stats",
+        "messages:appended",
+        "context:pruned",
+        "context:restored",
+        "settings:changed",
+        "models:changed",
+      ],
+      ({ session_id = this.#session }) => this.#isHere && session_id === this.#session && this.refresh(),
+    );
+    this.every(REFRESH_MS, () => this.refresh());
     this.#follow();
   }
 
-  /** Whether the session is one of the server that the page came from, whose events arrive here. */
+  /** Whether the session is on the page's own server, whose events arrive here. */
   get #isHere() {
     return !this.getAttribute("base-url");
   }
 
-  /** Begins with the session that the attributes name. */
+  /** Turns to the session that the attributes name. */
   #follow() {
     if (this.#isHere && this.#session) live.join(`session:${this.#session}`);
     this.#reader.restart();
   }
 
   stop() {
-    if (this.#clock) clearInterval(this.#clock);
     this.#reader.stop();
   }
 
@@ -111,7 +114,7 @@ export class ContextManagerWidget extends CoppiceElement {
       this.#error = null;
     } catch (error) {
       if (signal.aborted) return;
-      this.#error = error instanceof Error ? error.message : String(error);
+      this.#error = reasonOf(error);
     }
     this.requestUpdate();
   }
@@ -127,7 +130,7 @@ export class ContextManagerWidget extends CoppiceElement {
       if (!signal.aborted) this.#say(prunedItems(applied.operation));
       this.emit("context:pruned", applied);
     } catch (error) {
-      if (!signal.aborted) this.#say(`Not pruned: ${error instanceof Error ? error.message : String(error)}`);
+      if (!signal.aborted) this.#say(`Not pruned: ${reasonOf(error)}`);
     }
     this.#pruning = false;
     await this.#reader.restart();
@@ -169,23 +172,28 @@ export class ContextManagerWidget extends CoppiceElement {
     };
   }
 
-  update() {
+  view() {
     const stats = this.#stats;
     const used = stats?.utilizationPercent ?? 0;
-    render(
-      this.#root,
-      html`<section class="widget" aria-label="Context" data-state="${this.getStatus().state}">
-        ${this.#warns && html`<p class="banner" role="alert" data-key="banner">${icon("warning")}${WARNING}</p>`}
-        ${this.#error && html`<p class="fault" role="alert" data-key="fault">${this.#error}</p>`}
-        <dl data-key="figures"><div><dt>Messages</dt><dd>${stats ? number(stats.items) : "–"}</dd></div>
-          <div><dt>Tokens</dt><dd>${stats ? html`${number(stats.tokens)} <span class="of">of ${number(stats.limit)}</span>` : "–"}</dd></div>
-          <div><dt>Utilization</dt><dd>${stats ? percent(used) : "–"}</dd></div></dl>
-        <div class="track" data-key="bar" role="progressbar" aria-label="Utilization" aria-valuemin="0" aria-valuemax="100" aria-valuenow="${Math.min(100, Math.round(used))}" aria-valuetext="${percent(used)}"><i data-css="--w:${Math.min(100, used)}%"></i></div>
-        <div class="foot" data-key="foot"><button data-act="prune" ${this.#pruning || !stats ? html`disabled` : ""}>Prune Context Now</button>
-          <p class="info">${stats?.session.automatic ? "Automatic management is on: the context is pruned when it crosses its target." : "Automatic management is off: the context is pruned when you say so."}</p></div>
-        ${this.#toast && html`<p class="toast" role="status" data-key="toast">${this.#toast}</p>`}
-      </section>`,
-    );
+    const shown = Math.min(100, used);
+    const of = stats && html`${number(stats.tokens)} <span class="of">of ${number(stats.limit)}</span>`;
+    /** @param {string} name @param {import("../shared/html.js").Html} value */
+    const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
+    return html`<section class="widget" aria-label="Context" data-state=${this.getStatus().state}>
+      ${this.#warns && html`<p class="banner" role="alert">${icon("warning")}${WARNING}</p>`}
+      ${this.#error && html`<p class="fault" role="alert">${this.#error}</p>`}
+      <dl>
+        ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}
+        ${figure("Utilization", stats && percent(used))}
+      </dl>
+      <div class="track" role="progressbar" aria-label="Utilization" aria-valuemin="0" aria-valuemax="100"
+        aria-valuenow=${Math.round(shown)} aria-valuetext=${percent(used)}><i .style="--w:${shown}%"></i></div>
+      <div class="foot">
+        <button data-act="prune" ?disabled=${this.#pruning || !stats}>Prune Context Now</button>
+        <p class="info">${stats?.session.automatic ? AUTOMATIC : MANUAL}</p>
+      </div>
+      ${this.#toast && html`<p class="toast" role="status">${this.#toast}</p>`}
+    </section>`;
   }
 }
 

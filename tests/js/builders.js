@@ -1,17 +1,21 @@
 // Sessions, gauges, messages and plans as the API sends them, with what a test cares about put on top.
 
-/** @param {Partial<import("../../static/shared/types.js").Gauge>} [given] @returns {import("../../static/shared/types.js").Gauge} */
+/** @param {Partial<import("../../static/shared/types.js").Gauge>} [given]
+ * @returns {import("../../static/shared/types.js").Gauge} */
 export function gauge(given = {}) {
   return { tokens: 0, utilization: 0, certainty: "exact", messages: 0, regions: [], ...given };
 }
 
-/** What a session looks like, and counts as. @param {string} name @param {Partial<import("../../static/shared/types.js").SessionType>} [given] @returns {import("../../static/shared/types.js").SessionType} */
+/** What a session looks like, and counts as. @param {string} name
+ * @param {Partial<import("../../static/shared/types.js").SessionType>} [given]
+ * @returns {import("../../static/shared/types.js").SessionType} */
 export function taskType(name, given = {}) {
   const reason = `looks like ${name}: 48 % of its messages are tool outputs`;
   return { name, setting: "auto", own: false, reason, looks_like: { name, reason }, ...given };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Session>} [given] @returns {import("../../static/shared/types.js").Session} */
+/** @param {Partial<import("../../static/shared/types.js").Session>} [given]
+ * @returns {import("../../static/shared/types.js").Session} */
 export function session(given = {}) {
   return {
     id: "s1",
@@ -59,7 +63,8 @@ export function session(given = {}) {
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Message>} [given] @returns {import("../../static/shared/types.js").Message} */
+/** @param {Partial<import("../../static/shared/types.js").Message>} [given]
+ * @returns {import("../../static/shared/types.js").Message} */
 export function message(given = {}) {
   return {
     id: `m${given.number ?? 1}`,
@@ -93,7 +98,8 @@ export function message(given = {}) {
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Plan>} [given] @returns {import("../../static/shared/types.js").Plan} */
+/** @param {Partial<import("../../static/shared/types.js").Plan>} [given]
+ * @returns {import("../../static/shared/types.js").Plan} */
 export function plan(given = {}) {
   return {
     plan_id: "p1",
@@ -123,7 +129,8 @@ export function plan(given = {}) {
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Operation>} [given] @returns {import("../../static/shared/types.js").Operation} */
+/** @param {Partial<import("../../static/shared/types.js").Operation>} [given]
+ * @returns {import("../../static/shared/types.js").Operation} */
 export function operation(given = {}) {
   return {
     n: 1,

@@ -25,6 +25,9 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 # The bare names that modules import. Everything of ours is imported by its path.
 VENDORED = {
+    "lit-html": "vendor/lit-html/lit-html.js",
+    "lit-html/directive.js": "vendor/lit-html/directive.js",
+    "lit-html/directives/repeat.js": "vendor/lit-html/directives/repeat.js",
     "socket.io-client": "vendor/socket.io-client/socket.io.esm.min.js",
     "uplot": "vendor/uplot/uPlot.esm.js",
 }

@@ -1,8 +1,8 @@
 // static/overview/sessions.js: which sessions the overview shows, and in which order.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { arrange, mainGauge, tally, titleOf } from "../../../static/overview/sessions.js";
-import { gauge, session } from "../builders.js";
+import { arrange, tally } from "../../../static/overview/sessions.js";
+import { session } from "../builders.js";
 
 const old = session({ id: "old", title: "Old", last_activity: "2026-11-01T00:00:00Z" });
 const fresh = session({
@@ -116,16 +116,5 @@ describe("what is said of sessions", () => {
       above: 1,
       sources: ["claude-code", "codex"],
     });
-  });
-  it("is about the agent's own context where there is one", () => {
-    const agent = gauge({ tokens: 9 });
-    assert.equal(mainGauge(session({ agent })).tokens, 9);
-    assert.equal(mainGauge(session({ agent: null, pruned: gauge({ tokens: 4 }) })).tokens, 4);
-  });
-  it("calls one that has only an id by the beginning of it", () => {
-    const id = "2c5941bd-b9de-41d6-9414-221d175776f7";
-    assert.equal(titleOf(session({ title: id })), "Untitled session 2c5941bd");
-    assert.equal(titleOf(session({ title: `${id}.agent-aa1e905b` })), "Untitled sub-agent aa1e905b");
-    assert.equal(titleOf(session({ title: null, id: "mine" })), "mine");
   });
 });

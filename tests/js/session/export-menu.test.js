@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { exportMenu, resumeCommand } from "../../../static/session/export-menu.js";
 import { session } from "../builders.js";
+import { markup } from "../markup.js";
 
 const origin = "http://127.0.0.1:5000";
 const file = "/home/me/.claude/projects/-home-me-app/5c1f0a52.jsonl";
@@ -27,7 +28,7 @@ describe("the command that resumes", () => {
 
 describe("the export menu", () => {
   it("says of each format what it is for", () => {
-    const text = exportMenu(session({ file }), origin).toString();
+    const text = markup(exportMenu(session({ file }), origin));
     const formats = [
       ...text.matchAll(/format=([\w-]+)" download><span><b>[^<]+<\/b><small class="muted">[^<]{20,}/g),
     ];

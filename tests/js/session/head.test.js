@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import { banner, bars, header, noSession } from "../../../static/session/head.js";
 import { ApiError } from "../../../static/shared/api.js";
 import { gauge, plan, session, taskType } from "../builders.js";
+import { markup } from "../markup.js";
 
 const agent = gauge({
   tokens: 176_000,
@@ -19,13 +20,13 @@ const pruned = gauge({
 describe("the banner", () => {
   it("says how far above the target the context is and what pruning would bring", () => {
     // X9
-    const text = banner(session({ kind: "managed", agent: null, pruned: agent }), plan()).toString();
+    const text = markup(banner(session({ kind: "managed", agent: null, pruned: agent }), plan()));
     assert.match(text, /is at 88.0.%, above its target of 80.%/);
     assert.match(text, /frees about 76,000 tokens/);
   });
   it("points to the export where the pruned view is small enough already", () => {
     // X12
-    const text = banner(session({ agent, pruned }), null).toString();
+    const text = markup(banner(session({ agent, pruned }), null));
     assert.match(text, /The pruned view is at 50.0.%/);
     assert.match(text, /data-act="open-export"/);
   });
@@ -33,15 +34,13 @@ describe("the banner", () => {
 
 describe("the page of a session that is not there", () => {
   it("says so as the server's own page does, with a way back", () => {
-    const text = noSession(new ApiError(404, "no session <b>", [], "not_found")).toString();
+    const text = markup(noSession(new ApiError(404, "no session <b>", [], "not_found")));
     assert.match(text, /<h1>There is nothing here<\/h1>/);
     assert.match(text, /No session &lt;b&gt;\./);
     assert.match(text, /href="\/"/);
   });
   it("offers to try again where it may be there", () => {
-    const text = noSession(
-      new ApiError(401, "this server asks for its token", [], "token_needed"),
-    ).toString();
+    const text = markup(noSession(new ApiError(401, "this server asks for its token", [], "token_needed")));
     assert.match(text, /Could not read this session: this server asks/);
     assert.match(text, /data-act="retry-session"/);
   });
@@ -50,29 +49,29 @@ describe("the page of a session that is not there", () => {
 describe("the session's own strategy", () => {
   it("is that of the settings until another is chosen", () => {
     // S4, B18
-    const text = header(session()).toString();
+    const text = markup(header(session()));
     assert.match(text, /<option value="" selected>As in the settings: Foresight</);
     const own = session({ strategy: { name: "summarise", own: "summarise", setting: "foresight" } });
-    assert.match(header(own).toString(), /<option value="summarise" selected>Summarise</);
+    assert.match(markup(header(own)), /<option value="summarise" selected>Summarise</);
   });
 });
 
 describe("the line on the task type", () => {
   it("says what the session counts as and why, with another to choose", () => {
     // B18
-    const text = bars(session({ task_type: taskType("coding") })).toString();
+    const text = markup(bars(session({ task_type: taskType("coding") })));
     assert.match(text, /Counts as<\/label>/);
     assert.match(text, /<option value="" selected>coding \(by the settings\)/);
     assert.match(text, /48 % of its messages are tool outputs\./);
     const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
-    assert.match(bars(chosen).toString(), /<option value="chat" selected>chat</);
+    assert.match(markup(bars(chosen)), /<option value="chat" selected>chat</);
   });
 });
 
 describe("the bars", () => {
   it("are two for a followed session, with what pruning changed in each region", () => {
     // X12
-    const text = bars(session({ agent, pruned })).toString();
+    const text = markup(bars(session({ agent, pruned })));
     assert.equal(text.match(/<context-gauge/g)?.length, 2);
     assert.match(text, /76,000 tokens less/);
     assert.match(text, /→ 100,000/);
@@ -88,37 +87,32 @@ describe("the bars", () => {
       spent: null,
       currency: "USD",
     };
-    assert.match(bars(session({ agent, pruned }), cost).toString(), /data-key="cost">Input of the next call/);
-    assert.doesNotMatch(bars(session({ agent, pruned }), null).toString(), /data-key="cost"/);
-    assert.doesNotMatch(bars(session(), { ...cost, per_call: 0 }).toString(), /data-key="cost"/);
+    assert.match(markup(bars(session({ agent, pruned }), cost)), /class="plain cost">Input of the next call/);
+    assert.doesNotMatch(markup(bars(session({ agent, pruned }), null)), /class="plain cost"/);
+    assert.doesNotMatch(markup(bars(session(), { ...cost, per_call: 0 })), /class="plain cost"/);
   });
   it("are one for a managed session", () =>
-    assert.equal(
-      bars(session({ agent: null, pruned }))
-        .toString()
-        .match(/<context-gauge/g)?.length,
-      1,
-    ));
+    assert.equal(markup(bars(session({ agent: null, pruned }))).match(/<context-gauge/g)?.length, 1));
 });
 
 describe("the header", () => {
   it("offers the agent's own format only where there is one", () => {
-    assert.match(header(session()).toString(), /format=claude-code/);
-    assert.doesNotMatch(header(session({ source: "api" })).toString(), /format=(claude-code|codex)/);
+    assert.match(markup(header(session())), /format=claude-code/);
+    assert.doesNotMatch(markup(header(session({ source: "api" }))), /format=(claude-code|codex)/);
   });
   it("leads from a sub-agent to its parent, where there is one to look at", () => {
     const child = session({ parent_id: "p 1" });
     assert.match(
-      header(child, { id: "p 1", title: "The parent" }).toString(),
+      markup(header(child, { id: "p 1", title: "The parent" })),
       /sub-agent of <a class="link" href="\/sessions\/p%201">The parent<\/a>/,
     );
-    assert.match(header(child, null).toString(), />sub-agent · /);
-    assert.doesNotMatch(header(child, null).toString(), /href="\/sessions\/p/);
+    assert.match(markup(header(child, null)), />sub-agent · /);
+    assert.doesNotMatch(markup(header(child, null)), /href="\/sessions\/p/);
   });
   it("says what has to be known before the figures are believed", () => {
     // X10
     const notes = ["the model novel-1 is not in the table"];
-    const text = header(session({ notes, malformed: 1 })).toString();
+    const text = markup(header(session({ notes, malformed: 1 })));
     assert.match(text, /<li>The model novel-1 is not in the table\.<\/li>/);
     assert.match(text, /1 line of the file could not be read and was skipped/);
   });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { listFoot, pill } from "../../../static/session/list-foot.js";
 import { EVERYTHING } from "../../../static/session/list-head.js";
+import { markup } from "../markup.js";
 
 const page = {
   messages: [],
@@ -17,26 +18,26 @@ const end = { error: null, page, shown: 0, more: false };
 
 describe("the pill", () => {
   it("counts what waits, as far as that was counted", () => {
-    assert.match(pill(1, 100).toString(), /1 new message</);
-    assert.match(pill(100, 100).toString(), /100 or more new messages/);
-    assert.equal(pill(0, 100).toString(), "");
+    assert.match(markup(pill(1, 100)), /1 new message</);
+    assert.match(markup(pill(100, 100)), /100 or more new messages/);
+    assert.equal(markup(pill(0, 100)), "");
   });
 });
 
 describe("the end of the list", () => {
   it("says how much is below", () => {
     assert.match(
-      listFoot({ ...end, shown: 100, more: true }, EVERYTHING).toString(),
+      markup(listFoot({ ...end, shown: 100, more: true }, EVERYTHING)),
       /100 of 1,200, more below/,
     );
-    assert.equal(listFoot({ ...end, shown: 100 }, EVERYTHING).toString(), "");
+    assert.equal(markup(listFoot({ ...end, shown: 100 }, EVERYTHING)), "");
   });
   it("tells a filter that nothing meets from a session without messages", () => {
-    assert.match(listFoot(end, { ...EVERYTHING, q: "heron" }).toString(), /No message fits/);
-    assert.match(listFoot(end, EVERYTHING).toString(), /No messages yet/);
+    assert.match(markup(listFoot(end, { ...EVERYTHING, q: "heron" })), /No message fits/);
+    assert.match(markup(listFoot(end, EVERYTHING)), /No messages yet/);
   });
   it("says that it reads, or why it could not", () => {
-    assert.match(listFoot({ ...end, page: null }, EVERYTHING).toString(), /Reading/);
-    assert.match(listFoot({ ...end, error: "no answer" }, EVERYTHING).toString(), /no answer.*Try again/);
+    assert.match(markup(listFoot({ ...end, page: null }, EVERYTHING)), /Reading/);
+    assert.match(markup(listFoot({ ...end, error: "no answer" }, EVERYTHING)), /no answer.*Try again/);
   });
 });

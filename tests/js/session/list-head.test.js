@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { EVERYTHING, listHead, queryOf } from "../../../static/session/list-head.js";
+import { markup } from "../markup.js";
 
 describe("the address of a session page", () => {
   it("chooses what the list shows", () =>
@@ -18,7 +19,7 @@ describe("the address of a session page", () => {
 describe("the chips", () => {
   it("count, and leave out what there is none of", () => {
     const counts = { all: 9, kept: 4, protected: 2, goes: 0, shortened: 0, out: 3, errors: 0 };
-    const text = listHead({ ...EVERYTHING, fate: "errors" }, counts).toString();
+    const text = markup(listHead({ ...EVERYTHING, fate: "errors" }, counts));
     const names = [...text.matchAll(/data-name="(\w+)" aria-pressed="(\w+)"/g)].map((m) => [m[1], m[2]]);
     assert.deepEqual(names, [
       ["all", "false"],

@@ -10,6 +10,7 @@ import {
   scoreBar,
 } from "../../../static/session/message-row.js";
 import { message } from "../builders.js";
+import { markup } from "../markup.js";
 
 const SIGNALS = ["recency", "role", "keywords", "length"];
 const VIEW = { open: false, bracket: "none", signals: SIGNALS };
@@ -17,31 +18,33 @@ const VIEW = { open: false, bracket: "none", signals: SIGNALS };
 describe("a row", () => {
   it("shows a message's text as text, whatever it holds", () => {
     // X3
-    const row = messageRow(message({ text: "<script>alert(1)</script>" }), VIEW).toString();
+    const row = markup(messageRow(message({ text: "<script>alert(1)</script>" }), VIEW));
     assert.ok(!row.includes("<script>") && row.includes("&lt;script&gt;"));
   });
   it("tells calls by tool and target", () => {
     const calls = [{ name: "Bash", summary: "pytest -q" }];
     assert.match(
-      previewLine(message({ role: "assistant", text: "", calls })).toString(),
+      markup(previewLine(message({ role: "assistant", text: "", calls }))),
       /<b>Bash<\/b> pytest -q/,
     );
   });
   it("says what becomes of the message and why, once", () => {
     // X3
-    const line = fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }).toString();
+    const line = markup(fateLine({ fate: "goes", reason: "dropped: score 23 below the cut at 41" }));
     assert.match(line, /<b>goes<\/b> · score 23 below the cut at 41/);
   });
   it("sets the names that a reason quotes as code", () => {
-    const line = fateLine({
-      fate: "kept",
-      reason: "kept: names `a<b>.py`, which the task mentions",
-    }).toString();
+    const line = markup(
+      fateLine({
+        fate: "kept",
+        reason: "kept: names `a<b>.py`, which the task mentions",
+      }),
+    );
     assert.match(line, /names <code>a&lt;b&gt;\.py<\/code>, which/);
   });
   it("marks what is protected with a lock that has a name", () => {
     assert.match(
-      fateLine({ fate: "protected", reason: "protected: fresh tail" }).toString(),
+      markup(fateLine({ fate: "protected", reason: "protected: fresh tail" })),
       /aria-label="protected".*fresh tail/s,
     );
   });
@@ -54,10 +57,10 @@ describe("a score", () => {
       message({ score: 57.4, contributions: { recency: 40, role: 10, keywords: 6.4, length: 1 } }),
       SIGNALS,
     );
-    assert.match(bar.toString(), /title="recency 40 · role 10 · keywords 6.4 · length 1"/);
+    assert.match(markup(bar), /title="recency 40 · role 10 · keywords 6.4 · length 1"/);
   });
   it("is a dash for a message that has none", () =>
-    assert.match(scoreBar(message({ score: null }), SIGNALS).toString(), />–</));
+    assert.match(markup(scoreBar(message({ score: null }), SIGNALS)), />–</));
 });
 
 describe("an open row", () => {
@@ -68,21 +71,19 @@ describe("an open row", () => {
   };
   /** @param {Partial<import("../../../static/shared/types.js").Message>} given */
   const acts = (given) =>
-    [
-      ...messageDetail(message(given), null, SIGNALS, false)
-        .toString()
-        .matchAll(/data-do="([\w-]+)"/g),
-    ].map((m) => m[1]);
+    [...markup(messageDetail(message(given), null, SIGNALS, false)).matchAll(/data-do="([\w-]+)"/g)].map(
+      (m) => m[1],
+    );
 
   it("holds a long part back until it is asked for", () => {
-    assert.match(messageDetail(full, full, SIGNALS, false).toString(), /Show all/);
-    assert.doesNotMatch(messageDetail(full, full, SIGNALS, true).toString(), /Show all/);
+    assert.match(markup(messageDetail(full, full, SIGNALS, false)), /Show all/);
+    assert.doesNotMatch(markup(messageDetail(full, full, SIGNALS, true)), /Show all/);
   });
   it("shows what stands in the context before what was shortened", () => {
     // X3
     const part = { type: /** @type {const} */ ("tool_result"), call_id: "c" };
     const both = { ...full, parts: [{ ...part, text: "all of it" }], stands: [{ ...part, text: "a line" }] };
-    assert.match(messageDetail(both, both, SIGNALS, false).toString(), /a line[\s\S]*all of it/);
+    assert.match(markup(messageDetail(both, both, SIGNALS, false)), /a line[\s\S]*all of it/);
   });
   it("offers what can be done with the message as it stands", () => {
     // X5
@@ -94,7 +95,7 @@ describe("an open row", () => {
     // A pinned message is unpinned before it is dropped, by hand or by a plan; the last one stays.
     assert.deepEqual(acts({ pinned: true }), ["unpin", "drop-first", "learn"]);
     assert.match(
-      messageDetail(message({ pinned: true }), null, SIGNALS, false).toString(),
+      markup(messageDetail(message({ pinned: true }), null, SIGNALS, false)),
       /Unpin and drop first/,
     );
     const last = { fate: /** @type {const} */ ("protected"), cause: "last_unit" };
@@ -104,12 +105,12 @@ describe("an open row", () => {
     const signals = { recency: 0.53, role: 1, keywords: 0.1, length: 0 };
     const contributions = { recency: 18.6, role: 25, keywords: 2, length: 0 };
     const table = messageDetail(message({ score: 45.6, signals, contributions }), null, SIGNALS, false);
-    const figures = [...table.toString().matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
+    const figures = [...markup(table).matchAll(/<td class="num[^"]*">([\d.]+)</g)].map((m) => m[1]);
     assert.deepEqual(figures, ["0.53", "18.6", "1.00", "25.0", "0.10", "2.0", "0.00", "0.0", "45.6"]);
   });
   it("says why a message could not be read", () => {
     assert.match(
-      messageDetail(message(), "no such message", SIGNALS, false).toString(),
+      markup(messageDetail(message(), "no such message", SIGNALS, false)),
       /Could not read this message: no such message/,
     );
   });

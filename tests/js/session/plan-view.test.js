@@ -4,10 +4,11 @@ import { describe, it } from "node:test";
 import { Choices } from "../../../static/session/choices.js";
 import { planBody, planTitle } from "../../../static/session/plan-view.js";
 import { gauge, message, plan, session } from "../builders.js";
+import { markup } from "../markup.js";
 
 /** @param {Partial<import("../../../static/session/plan-view.js").PlanView>} given */
 const body = (given) =>
-  String(
+  markup(
     planBody({
       plan: plan(),
       session: session(),

@@ -8,15 +8,11 @@ import {
   planRequest,
   planVerb,
   promise,
-  prunedItems,
-  prunedSentence,
   rowsByCause,
   sinceSentence,
   summaryTokens,
-  tookWords,
-  whatItDoes,
 } from "../../../static/session/plan.js";
-import { gauge, message, operation, plan, session } from "../builders.js";
+import { gauge, message, plan, session } from "../builders.js";
 
 const summary = {
   messages: 40,
@@ -27,15 +23,6 @@ const summary = {
   absorbed_tokens: 900,
   by_model: false,
 };
-
-describe("what a prune does", () => {
-  it("ends a sentence, shortened outputs included", () => {
-    assert.equal(whatItDoes(plan()), "takes 42 messages out");
-    assert.equal(whatItDoes(plan({ shortened_count: 3 })), "takes 42 messages out and shortens 3 outputs");
-    assert.equal(whatItDoes(plan({ removed_count: 0, shortened_count: 1 })), "shortens 1 output");
-    assert.equal(whatItDoes(plan({ removed_count: 0 })), "changes nothing");
-  });
-});
 
 describe("the plan's button", () => {
   it("says what it does", () => {
@@ -90,37 +77,8 @@ describe("a summary in a plan", () => {
 /** @param {string} cause @param {number} tokens */
 const group = (cause, tokens) => ({ cause, label: cause, messages: 40, tokens });
 
-/** @param {number} removed @param {number} shortened */
-const prune = (removed, shortened) => ({ messages: removed + shortened, removed, shortened, freed: 38_120 });
-
-describe("what has been done", () => {
-  it("is said with its figures", () => {
-    assert.equal(prunedSentence(operation(prune(42, 0))), "42 messages pruned, 38,120 tokens freed.");
-    assert.equal(
-      prunedSentence(operation(prune(42, 3))),
-      "42 messages pruned, 3 outputs shortened, 38,120 tokens freed.",
-    );
-    assert.equal(
-      prunedSentence(operation({ ...prune(0, 1), freed: 90 })),
-      "1 output shortened, 90 tokens freed.",
-    );
-  });
-  it("is said by the widget in the words that others look for", () => {
-    assert.equal(prunedItems(operation(prune(42, 0))), "Context pruned: 42 items removed");
-    assert.equal(prunedItems(operation(prune(0, 9))), "Context pruned: 0 items removed, 9 shortened");
-  });
-  it("says what was removed apart from what was shortened", () => {
-    assert.equal(tookWords(prune(12, 3)), "12 removed, 3 shortened");
-    assert.equal(tookWords({ ...prune(12, 0), summarised: 10 }), "10 summarised, 2 removed");
-    assert.equal(
-      prunedSentence(operation({ ...prune(12, 0), summarised: 12 })),
-      "12 messages summarised, 38,120 tokens freed.",
-    );
-    assert.equal(tookWords(prune(0, 3)), "3 shortened");
-    assert.equal(tookWords({ messages: 15, removed: null, shortened: null }), "15 messages");
-    assert.equal(tookWords(prune(0, 0)), "");
-  });
-  it("since a plan is counted", () => {
+describe("the time since a plan was made", () => {
+  it("is counted in messages", () => {
     assert.equal(sinceSentence(10, 13, false), "3 messages came since this plan was made.");
     assert.equal(sinceSentence(10, 10, false), "The session has changed since this plan was made.");
     assert.equal(sinceSentence(10, 10, true), "Settings have changed since this plan was made.");

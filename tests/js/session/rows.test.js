@@ -72,14 +72,13 @@ describe("a fresh reading of the list", () => {
 });
 
 describe("the signals of a list", () => {
-  it("are the four, then any that a message brings along", () => {
-    assert.deepEqual(signalNames([message({ contributions: { relevance: 3, role: 1 } })]), [
-      "recency",
-      "role",
-      "keywords",
-      "length",
-      "relevance",
-    ]);
+  it("are all that any message has, in the order of the server", () => {
+    const list = [
+      message({ contributions: { role: 1, novelty: 3 } }),
+      message({ contributions: { recency: 2 } }),
+    ];
+    assert.deepEqual(signalNames(list), ["role", "novelty", "recency"]);
+    assert.deepEqual(signalNames([message()]), []);
   });
 });
 

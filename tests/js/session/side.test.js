@@ -3,25 +3,19 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { neighbour, side, TABS } from "../../../static/session/side.js";
 import { session } from "../builders.js";
+import { markup } from "../markup.js";
 
 describe("the side", () => {
   it("holds the panel of the open tab and no other", () => {
     for (const [tab] of TABS) {
       const panels = [
-        ...side(session(), tab, false)
-          .toString()
-          .matchAll(/<(plan|history|summary|archive|heavy)-panel/g),
+        ...markup(side(session(), tab, false)).matchAll(/<(plan|history|summary|archive|heavy)-panel/g),
       ].map((m) => m[1]);
       assert.deepEqual(panels, [tab === "heaviest" ? "heavy" : tab]);
     }
   });
   it("has one tab in the order of the keyboard", () => {
-    assert.equal(
-      side(session(), "plan", true)
-        .toString()
-        .match(/tabindex="0"/g)?.length,
-      1,
-    );
+    assert.equal(markup(side(session(), "plan", true)).match(/tabindex="0"/g)?.length, 1);
   });
   it("leads from tab to tab with the arrows, round the corner", () => {
     assert.deepEqual(

@@ -10,10 +10,11 @@ import {
   rolesSection,
   weightsSection,
 } from "../../../static/settings/form.js";
+import { markup } from "../markup.js";
 
 /** @type {import("../../../static/shared/types.js").Settings} */
 const settings = {
-  weights: { relevance: 10, length: 5, recency: 40, role: 30, keywords: 25 },
+  weights: { relevance: 10, length: 5, recency: 40, role: 20, keywords: 25, novelty: 10 },
   roles: { user: 0.67 },
   keywords: [{ name: "errors", share: 0.6, words: ["error", "<failed>"] }],
   length_steps: [[1000, 0.5]],
@@ -37,20 +38,22 @@ const settings = {
 const FORM = { settings, faults: [], limits: { weights: { min: 0, max: 100, step: 1 } } };
 
 describe("the weights", () => {
-  it("stand in their known order, a new signal last, with their sum", () => {
+  it("stand in the server's order, a new signal among them, with their sum", () => {
     // B16
-    const text = weightsSection(FORM).toString();
+    const text = markup(weightsSection(FORM));
     assert.deepEqual(
-      [...text.matchAll(/id="w-(\w+)"/g)].map((m) => m[1]),
-      ["recency", "role", "keywords", "length", "relevance"],
+      [...text.matchAll(/type="range" name="weights.(\w+)"/g)].map((m) => m[1]),
+      ["relevance", "length", "recency", "role", "keywords", "novelty"],
     );
     assert.match(text, /sum <b>110<\/b>/);
   });
   it("carry a fault beside the field that has it", () => {
-    const text = weightsSection({
-      ...FORM,
-      faults: [{ field: "weights.role", message: "expected at most 100, got 900" }],
-    }).toString();
+    const text = markup(
+      weightsSection({
+        ...FORM,
+        faults: [{ field: "weights.role", message: "expected at most 100, got 900" }],
+      }),
+    );
     assert.match(text, /name="weights.role"[^>]*aria-invalid="true" aria-describedby="fault-weights.role"/);
     assert.match(text, /id="fault-weights.role">Expected at most 100, got 900\./);
     assert.equal(text.match(/aria-invalid="true"/g)?.length, 1);
@@ -66,20 +69,20 @@ describe("the weights and keywords of a task type", () => {
   const form = { ...FORM, settings: { ...settings, task_types: types } };
   it("stand under their own paths, with a way back to those of all sessions", () => {
     // B18
-    const text = weightsSection({ ...form, type: "support" }).toString();
+    const text = markup(weightsSection({ ...form, type: "support" }));
     assert.match(text, /<h2>Weights for support<\/h2>/);
     assert.match(text, /name="task_types.support.weights.recency"/);
     assert.match(text, /sum <b>10<\/b>/);
     assert.match(text, /data-act="follow" data-field="weights"/);
     assert.doesNotMatch(text, /weight-suggestion/);
-    const words = keywordsSection({ ...form, type: "support" }).toString();
+    const words = markup(keywordsSection({ ...form, type: "support" }));
     assert.match(words, /name="task_types.support.keywords.0.words"/);
-    assert.match(words, /data-words="refund"/);
+    assert.match(words, /value="refund"/);
   });
   it("are said to be those of all sessions where the type has none", () => {
     // B18
     for (const text of [weightsSection, keywordsSection].map((part) =>
-      part({ ...form, type: "coding" }).toString(),
+      markup(part({ ...form, type: "coding" })),
     )) {
       assert.match(text, /Coding has the (weights|keywords) of all sessions\./);
       assert.match(text, /data-act="own"/);
@@ -88,7 +91,7 @@ describe("the weights and keywords of a task type", () => {
   });
   it("carry their faults", () => {
     const faults = [{ field: "task_types.support.weights.role", message: "expected at most 100" }];
-    const text = weightsSection({ ...form, faults, type: "support" }).toString();
+    const text = markup(weightsSection({ ...form, faults, type: "support" }));
     assert.match(text, /id="fault-task_types.support.weights.role">Expected at most 100\./);
   });
 });
@@ -98,27 +101,27 @@ describe("what a strategy reads", () => {
     const foresight = { ...FORM, settings: { ...settings, strategy: "foresight" } };
     for (const part of [rolesSection, keywordsSection, lengthSection])
       assert.match(
-        part(foresight).toString(),
+        markup(part(foresight)),
         /Read by the strategy Lowest score first only; Foresight, chosen now,/,
       );
-    assert.match(weightsSection(foresight).toString(), /weighs every name and line/);
-    assert.match(rolesSection(FORM).toString(), /Foresight does not look at it/);
+    assert.match(markup(weightsSection(foresight)), /weighs every name and line/);
+    assert.match(markup(rolesSection(FORM)), /Foresight does not look at it/);
   });
 });
 
 describe("the other sections", () => {
   it("leave an empty cap empty", () =>
-    assert.match(limitsSection(FORM).toString(), /name="cap_tokens" value=""/));
+    assert.match(markup(limitsSection(FORM)), /name="cap_tokens" step="any" value=""/));
   it("keep words from becoming markup", () =>
-    assert.match(keywordsSection(FORM).toString(), /data-words="error, &lt;failed&gt;"/)); // B4
+    assert.match(markup(keywordsSection(FORM)), /value="error, &lt;failed&gt;"/)); // B4
   it("show a setting that the page has no words for under its own name", () => {
-    const text = otherSection(FORM).toString();
-    assert.match(text, /Novel<\/span>.*name="novel_percent" value="7".*%/s);
+    const text = markup(otherSection(FORM));
+    assert.match(text, /Novel<\/span>.*name="novel_percent" step="any" value="7".*%/s);
     assert.equal(text.match(/class="setting"/g)?.length, 1);
   });
   it("show a setting as what it is: a number, a choice, a switch, words", () => {
-    const text = ["room", "context", "tool_outputs"].map((name) => plainSection(FORM, name)).join("");
-    assert.match(text, /type="number" name="response_reserve" value="4096"/);
+    const text = markup(["room", "context", "tool_outputs"].map((name) => plainSection(FORM, name)));
+    assert.match(text, /type="number" name="response_reserve" step="any" value="4096"/);
     assert.match(text, /<option value="tokenizer" selected>The model&#39;s tokenizer/);
     assert.match(text, /role="switch" name="status_line" checked/);
     assert.match(text, /name="tool_outputs_exempt" value="Read, &lt;b&gt;"/);

@@ -1,7 +1,8 @@
 // static/settings/type-choice.js: the part of the settings page about task types.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { typesSection } from "../../../static/settings/type-choice.js";
+import { ownOf, placeOf, typesSection } from "../../../static/settings/type-choice.js";
+import { markup } from "../markup.js";
 
 const settings = /** @type {import("../../../static/shared/types.js").Settings} */ (
   /** @type {unknown} */ ({
@@ -22,7 +23,7 @@ const FORM = { settings, faults: [], limits: {} };
 describe("the section on task types", () => {
   it("lets choose how a session's type is found, and whose weights are shown", () => {
     // B18
-    const text = typesSection(FORM).toString();
+    const text = markup(typesSection(FORM));
     assert.match(text, /<option value="auto" selected>what it looks like/);
     assert.deepEqual(
       [...text.matchAll(/data-type="(\w+)"[^>]*aria-pressed="(\w+)"/g)].map((m) => `${m[1]} ${m[2]}`),
@@ -32,20 +33,30 @@ describe("the section on task types", () => {
   });
   it("marks types that have their own, and says what", () => {
     // B18
-    assert.equal(
-      typesSection(FORM)
-        .toString()
-        .match(/\(has its own\)/g)?.length,
-      2,
-    );
-    assert.match(
-      typesSection({ ...FORM, type: "support" }).toString(),
-      /It has its own weights and keywords\./,
-    );
-    assert.match(typesSection({ ...FORM, type: "coding" }).toString(), /It has nothing of its own/);
+    assert.equal(markup(typesSection(FORM)).match(/\(has its own\)/g)?.length, 2);
+    assert.match(markup(typesSection({ ...FORM, type: "support" })), /It has its own weights and keywords\./);
+    assert.match(markup(typesSection({ ...FORM, type: "coding" })), /It has nothing of its own/);
   });
   it("marks a type with a fault", () => {
     const faults = [{ field: "task_types.chat.keywords.0.share", message: "expected a number" }];
-    assert.match(typesSection({ ...FORM, faults }).toString(), /data-type="chat" data-wrong="true"/);
+    assert.match(markup(typesSection({ ...FORM, faults })), /data-type="chat" data-wrong="true"/);
+  });
+});
+
+describe("what a type has of its own", () => {
+  it("stands at its own place; what it has not is that of all sessions", () => {
+    // B18
+    assert.deepEqual(placeOf(settings, "any", "weights"), { path: "weights", follows: false });
+    assert.deepEqual(placeOf(settings, "coding", "weights"), { path: "weights", follows: true });
+    assert.deepEqual(placeOf(settings, "support", "weights"), {
+      path: "task_types.support.weights",
+      follows: false,
+    });
+  });
+  it("is named, an empty list of words too", () => {
+    assert.deepEqual(
+      ["support", "research", "coding"].map((type) => ownOf(settings, type)),
+      ["weights and keywords", "keywords", ""],
+    );
   });
 });

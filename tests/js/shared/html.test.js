@@ -1,31 +1,46 @@
-// static/shared/html.js: text from outside stays text.
+// static/shared/html.js: text from outside stays text, and what is not there leaves nothing behind.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Html, html } from "../../../static/shared/html.js";
+import { html, kept, repeat } from "../../../static/shared/html.js";
+import { markup } from "../markup.js";
 
-describe("the html template", () => {
-  it("escapes every value, in text and in attributes", () => {
-    const evil = `<script>alert("x")</script>'&`;
-    assert.equal(
-      html`<b title="${evil}">${evil}</b>`.toString(),
-      '<b title="&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;">&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#39;&amp;</b>',
-    );
-  });
-
-  it("takes what another template made as it is, and lists of it", () => {
-    assert.equal(
-      html`<ul>${["a", "<"].map((one) => html`<li>${one}</li>`)}</ul>`.toString(),
-      "<ul><li>a</li><li>&lt;</li></ul>",
-    );
-  });
-
+describe("a template", () => {
   it("leaves nothing behind for null, undefined and false, and keeps zero", () => {
-    assert.equal(html`${null}${undefined}${false}${0}`.toString(), "0");
+    assert.equal(markup(html`${null}${undefined}${false}${[false, 1]}${0}`), "10");
   });
+  it("says true and false in attributes", () => {
+    assert.equal(
+      markup(html`<b aria-pressed=${false} data-open="${true}"></b>`),
+      '<b aria-pressed="false" data-open="true"></b>',
+    );
+  });
+  it("takes other templates, and lists of them", () => {
+    const items = ["a", "<"].map((one) => html`<li>${one}</li>`);
+    assert.equal(markup(html`<ul>${items}</ul>`), "<ul><li>a</li><li>&lt;</li></ul>");
+  });
+  it("repeats a template for each item of a list", () => {
+    const list = repeat([1, 2], String, (n) => html`<i>${n}</i>`);
+    assert.equal(markup(list), "<i>1</i><i>2</i>");
+  });
+});
 
-  it("gives nobody else a way to call text markup", () => {
-    assert.throws(() => new Html("<b>", Symbol("html")), TypeError);
-    const claimed = { toString: () => "<b>" };
-    assert.equal(html`${claimed}`.toString(), "&lt;b&gt;");
+describe("the value of a field", () => {
+  class Field {
+    /** @param {string} value @param {boolean} focused */
+    constructor(value, focused) {
+      this.value = value;
+      this.getRootNode = () => ({ activeElement: focused ? this : null });
+    }
+  }
+  /** What becomes of a field when 7 is set. @param {string} value @param {boolean} focused */
+  const set = (value, focused) => {
+    const element = new Field(value, focused);
+    const { _$litDirective$: Kept } = /** @type {any} */ (kept(7));
+    new Kept({ type: 3 }).update({ element }, [7]);
+    return element.value;
+  };
+  it("changes with what it shows, unless somebody types in the field", () => {
+    assert.equal(set("3", false), "7");
+    assert.equal(set("3", true), "3");
   });
 });

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { problem } from "../../../static/shared/problem.js";
+import { markup } from "../markup.js";
 
 describe("a fault", () => {
   it("says what could not be done and why, aloud, and offers to try again", () => {
-    const box = problem("Could not search", "<b>no</b>", "retry-search").toString();
+    const box = markup(problem("Could not search", "<b>no</b>", "retry-search"));
     assert.match(box, /role="alert"/);
     assert.match(box, /<span>Could not search: &lt;b&gt;no&lt;\/b&gt;<\/span>/);
     assert.match(box, /data-act="retry-search">Try again</);

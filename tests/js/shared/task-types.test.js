@@ -1,7 +1,7 @@
-// static/shared/task-types.js: which task type a session counts as, and what a type has of its own.
+// static/shared/task-types.js: which task type a session counts as.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ownOf, placeOf, typeReason, typeUnder } from "../../../static/shared/task-types.js";
+import { ALL, AUTO, typeChoices, typeReason, typeUnder } from "../../../static/shared/task-types.js";
 import { session, taskType } from "../builders.js";
 
 /** @param {Partial<import("../../../static/shared/types.js").Settings>} given */
@@ -18,24 +18,6 @@ const settings = (given) =>
       ...given,
     })
   );
-
-describe("what a type has of its own", () => {
-  it("stands at its own place; what it has not is that of all sessions", () => {
-    // B18
-    assert.deepEqual(placeOf(settings({}), "any", "weights"), { path: "weights", follows: false });
-    assert.deepEqual(placeOf(settings({}), "coding", "weights"), { path: "weights", follows: true });
-    assert.deepEqual(placeOf(settings({}), "chat", "weights"), {
-      path: "task_types.chat.weights",
-      follows: false,
-    });
-  });
-  it("is named, an empty list of words too", () => {
-    assert.deepEqual(
-      ["chat", "coding"].map((type) => ownOf(settings({}), type)),
-      ["weights and keywords", ""],
-    );
-  });
-});
 
 describe("what a session counts as", () => {
   const coding = session({ task_type: taskType("coding") });
@@ -55,11 +37,18 @@ describe("what a session counts as", () => {
     );
     assert.match(
       typeReason(coding, settings({ task_type: "research" })),
-      /^So the settings say for all sessions\. It/,
+      /^Chosen in the settings for all sessions\. It/,
     );
     assert.equal(
       typeReason(coding, settings({ task_type: "coding" })),
-      "So the settings say for all sessions.",
+      "Chosen in the settings for all sessions.",
     );
+  });
+});
+
+describe("the choices of a type", () => {
+  it("begin with what a session looks like and end with none", () => {
+    const values = typeChoices("no type").map(([value]) => value);
+    assert.deepEqual(values, [AUTO, "coding", "support", "research", "chat", ALL]);
   });
 });

@@ -1,4 +1,5 @@
-// The promises of static/styles/tokens.css, computed: regions apart in every kind of vision, text and outlines readable.
+// The promises of static/styles/tokens.css, computed: regions apart in every kind of vision, text and outlines
+// readable.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
@@ -16,7 +17,8 @@ function triple(text) {
   return [Number(found[1]) / 100, Number(found[2]), Number(found[3])];
 }
 
-/** The value of a token in one theme, from one part of the file. @param {string} part @param {string} name @param {number} theme */
+/** The value of a token in one theme, from one part of the file. @param {string} part @param {string} name
+ * @param {number} theme */
 function token(part, name, theme) {
   const line = new RegExp(`\\s${name}: (.+);`).exec(part)?.[1];
   if (!line) return null;

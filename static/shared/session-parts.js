@@ -1,0 +1,41 @@
+// Small pieces that several pages show of a session. Markup only.
+import { number, percent, tokens } from "./format.js";
+import { html } from "./html.js";
+import { icon } from "./icons.js";
+import { gaugeOf, isAboveTarget } from "./session-facts.js";
+import { activityName, certaintyReason } from "./words.js";
+
+/** @typedef {import("./types.js").Session} Session */
+
+/** Tells screen readers what the "~" of an estimate says. @param {string} certainty */
+export const estimated = (certainty) =>
+  certainty === "estimated" && html`<span class="sr"> (estimated)</span>`;
+
+/** A count of tokens with its certainty on hover and for screen readers. @param {number} value @param {string}
+ * certainty */
+export function tokenCount(value, certainty) {
+  return html`<span title=${certaintyReason(certainty)}>${tokens(value, certainty)}${estimated(certainty)}</span>`;
+}
+
+/** @param {Session} session */
+export function stateIcon(session) {
+  const activity = activityName(session.activity);
+  return isAboveTarget(session)
+    ? html`<span class="state" data-state="warning">${icon("warning", `Above target. ${activity}`)}</span>`
+    : html`<span class="state" data-state=${session.activity}>${icon(session.activity, activity)}</span>`;
+}
+
+/** A context before or after a prune, in one line of a grid of four. @param {string} label @param {Session} session
+ * @param {import("./types.js").Amount} amount @param {import("./types.js").Region[]} regions */
+export function planBar(label, session, { tokens, utilization }, regions) {
+  const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
+  return html`<span class="muted">${label}</span>
+    <context-gauge label=${label} .value=${gaugeOf(session, gauge)}></context-gauge>
+    <span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
+}
+
+/** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices @param {unknown} chosen */
+export const options = (choices, chosen) =>
+  choices.map(
+    ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,
+  );
