@@ -53,11 +53,7 @@ def build(config: Config) -> App:
     environment = Environment(store, bus, Tokenizers(enabled=config.tokenizer))
     histories = Histories(store)
     planning = Planning(environment, histories)
-    ingest, sessions, messages = (
-        Ingest(environment, histories),
-        Sessions(environment, histories),
-        Messages(environment, planning),
-    )
+    sessions, messages = Sessions(environment, histories), Messages(environment, planning)
     memory = MemoryService(environment)
     context, own = Context(environment, memory), OwnFormat(environment, histories)
     endpoint = Endpoint.from_environment(config.environment)
@@ -69,7 +65,7 @@ def build(config: Config) -> App:
     prunes = Prunes(environment, histories, planning, messages, covering)
     overflow = Overflow(environment, histories, summarising)
     automatic = Automatic(environment, histories, planning, prunes, covering, overflow)
-    ingest.automatic = automatic.after_append
+    ingest = Ingest(environment, histories, automatic)
     background = Background(environment, summarising, automatic)
     return App(
         config=config,

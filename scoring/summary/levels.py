@@ -45,7 +45,7 @@ def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = 
     )
 
 
-def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", last: str = "") -> Summary:  # noqa: A002
+def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", last: str = "") -> Summary:
     """An empty summary over these items: its depth, how many messages it covers, and when."""
     summaries = [i for i in items if isinstance(i, Summary)]
     messages = sum(i.messages if isinstance(i, Summary) else 1 for i in items)

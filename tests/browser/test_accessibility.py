@@ -14,6 +14,7 @@ from tests.browser.test_overview import DROP
 from tests.browser.writing import managed
 from tests.servers import Server
 from tests.waiting import PATIENCE
+from webapp.services.planning.requests import PruneRequest
 
 
 def open_overview(page: Page, server: Server) -> None:
@@ -41,7 +42,7 @@ def open_plan(page: Page, server: Server) -> None:
 def open_history(page: Page, server: Server) -> None:
     """A session that was pruned, with its history."""
     session = managed(server, 60)
-    server.app.prunes.apply(session, {})
+    server.app.prunes.apply(session, PruneRequest())
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name="Look inside").click()
@@ -67,7 +68,7 @@ def open_chosen(page: Page, server: Server) -> None:
 def open_archive(page: Page, server: Server) -> None:
     """What is out of the context."""
     session = managed(server, 60)
-    server.app.prunes.apply(session, {})
+    server.app.prunes.apply(session, PruneRequest())
     page.goto(f"{server.url}/sessions/{session}")
     page.get_by_role("tab", name="Archive").click()
     expect(page.get_by_role("button", name="Restore").first).to_be_visible()

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
+from webapp.services.planning.requests import PruneRequest
 
 
 class TestTheChart:
@@ -16,7 +17,7 @@ class TestTheChart:
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
         """Whoever does not see it hears the figures; prunes are marks with their numbers."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, {})
+        server.app.prunes.apply(session, PruneRequest())
         page.goto(f"{server.url}/sessions/{session}")
         expect(
             page.get_by_role("img", name=re.compile(r"^Tokens over time, .* of 100,000, target 80,000$"))
@@ -69,11 +70,11 @@ class TestTheChart:
 
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""
-        session = server.app.sessions.create({"title": "Empty", "model": "gpt-5.1"})
+        session = server.app.sessions.create(title="Empty", model="gpt-5.1")
         page.goto(f"{server.url}/sessions/{session['id']}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
         expect(page.get_by_text("No messages yet.")).to_be_visible()
-        server.app.sessions.patch(session["id"], {"title": "Still empty"})
+        server.app.sessions.patch(session["id"], title="Still empty")
         expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
@@ -119,7 +120,7 @@ class TestAutomaticPruning:
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
         """The toast says what was pruned and takes it back."""
         session = managed(server, 52)
-        server.app.sessions.patch(session, {"automatic": True})
+        server.app.sessions.patch(session, automatic=True)
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".live")).to_have_text("live")
         expect(page.locator(".msg").first).to_be_visible()

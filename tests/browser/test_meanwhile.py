@@ -44,7 +44,7 @@ class TestALateAnswer:
         with held(page, "**/stats"):
             page.goto(f"{server.url}/sessions/{session}")
             expect(page.locator(".live")).to_have_text("live")
-            server.app.sessions.patch(session, {"title": "Named meanwhile"})
+            server.app.sessions.patch(session, title="Named meanwhile")
             expect(page.locator("h1")).to_have_text(re.compile("Named meanwhile"))
             tab = page.get_by_role("tab", name="Archive")
             tab.click()

@@ -84,7 +84,7 @@ class TestMemoryPage:
 
     def test_shows_learnings_apart(self, page: Page, server: Server) -> None:  # M8
         """With a link to where each was said."""
-        server.app.sessions.create({"id": "a", "model": "gpt-5"})
+        server.app.sessions.create(id="a", model="gpt-5")
         server.app.memory.add("learning", text="tests first", session_id="a")
         page.goto(f"{server.url}/memory")
         expect(page.get_by_text("No memories yet.")).to_be_visible()

@@ -144,7 +144,7 @@ class TestTheTable:
     def test_shows_hundreds_of_sessions(self, page: Page, server: Server) -> None:
         """Two hundred sessions are all there, each with its gauge."""
         for i in range(200):
-            server.app.sessions.create({"title": f"Session {i}", "model": "gpt-5.1"})
+            server.app.sessions.create(title=f"Session {i}", model="gpt-5.1")
         page.goto(server.url)
         expect(page.locator("tr.session-row")).to_have_count(200)
         expect(page.locator("context-gauge .gauge")).to_have_count(200)

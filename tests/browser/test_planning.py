@@ -216,7 +216,7 @@ class TestGrowing:
             expect(row(page, start + 1)).to_be_visible()
         with page.expect_response("**/plan") as planned:
             feed(server, session, 1, tokens=5, start=68)
-        assert planned.value.json()["version"] >= server.app.sessions.get(session)["version"] - 1
+        assert planned.value.json()["version"] >= server.app.sessions.get(session).version - 1
         expect(chip).to_be_visible()
         expect(page.get_by_label("Cut to")).to_have_value("40")
         expect(page.locator(".note-box")).to_have_count(0)

@@ -8,6 +8,7 @@ from tests.browser.test_session import open_session, row
 from tests.browser.waiting import drawn, hold
 from tests.browser.writing import feed, managed
 from tests.servers import Server
+from webapp.services.planning.requests import PruneRequest
 
 
 def rows(page: Page) -> Locator:
@@ -28,7 +29,7 @@ class TestRowsThatLeave:
     def test_go_from_under_the_pointer_too(self, page: Page, server: Server) -> None:
         """What an undo brought back is not listed as out any longer."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, {})
+        server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
         page.locator("button[data-name=out]").click()
         expect(row(page, 60)).to_have_count(0)

@@ -10,6 +10,7 @@ from scoring.settings import STRATEGY_NAMES
 from tests.browser.waiting import until
 from tests.browser.writing import ClaudeFolder, feed, managed, words
 from tests.servers import Server
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 EVIL = "<script>window.hurt = true</script><img src=x onerror='window.hurt = true'> & <b>bold</b>"
 
@@ -148,10 +149,10 @@ class TestPruning:
         assert values == ["", *STRATEGY_NAMES]
         own.select_option("summarise")
         expect(page.get_by_text("Plans of this session choose by “Summarise”.")).to_be_visible()
-        assert server.app.prunes.plan(session, {"max_tokens": 2_000})["strategy"] == "summarise"
+        assert server.app.prunes.plan(session, PlanRequest(max_tokens=2_000))["strategy"] == "summarise"
         own.select_option(label="As in the settings: Foresight")
         expect(page.get_by_text("choose by “Foresight”")).to_be_visible()
-        assert server.app.sessions.get(session)["strategy"]["own"] is None
+        assert server.app.sessions.get(session).strategy.own is None
 
 
 class TestMessages:
@@ -258,7 +259,7 @@ class TestHistory:
     def test_shows_what_a_prune_took_and_why(self, page: Page, server: Server) -> None:  # X3
         """Look inside lists the messages with their reasons."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, {})
+        server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()
         expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
@@ -269,7 +270,7 @@ class TestHistory:
     def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
-        server.app.prunes.apply(session, {})
+        server.app.prunes.apply(session, PruneRequest())
         listed = server.app.messages.page(session, limit=1)["messages"]
         server.app.operations.pin(session, listed[0]["id"])
         open_session(page, server, session)

@@ -201,7 +201,7 @@ class TestTaskTypes:
         """A type gets its own, the what-if shows what they do to a session of that type, and they are there again."""
         session = managed(server, 60)
         server.app.settings.put({"strategy": "score"})
-        assert server.app.sessions.get(session)["task_type"]["name"] == "chat"
+        assert server.app.sessions.get(session).task_type.name == "chat"
         page.goto(f"{server.url}/settings")
         words = page.locator(".what-if-words")
         expect(words).to_contain_text("With the saved settings")

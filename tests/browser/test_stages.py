@@ -25,8 +25,8 @@ def twice(server: Server) -> str:
             {"role": "tool", "tool_call_id": f"c{n}", "content": LOG},
         ]
     server.app.ingest.append_messages(session, [*said, {"role": "user", "content": "thanks"}])
-    tokens = server.app.sessions.get(session)["pruned"]["tokens"]
-    server.app.sessions.patch(session, {"settings": {"cap_tokens": tokens - 100, "aim_percent": 80}})
+    tokens = server.app.sessions.get(session).pruned.tokens
+    server.app.sessions.patch(session, settings={"cap_tokens": tokens - 100, "aim_percent": 80})
     return session
 
 
@@ -62,8 +62,8 @@ class TestStages:
         expect(row).to_contain_text("message 5 holds the same output")
         page.get_by_role("button", name=re.compile("^Shorten 1 output")).click()
         expect(page.get_by_text(re.compile("1 output shortened"))).to_be_visible()
-        sent = json.dumps(server.app.context.get(session, "openai")["messages"])
+        sent = json.dumps(server.app.context.get(session, "openai").messages)
         assert sent.count("cleared: the same came again later") == 1
         page.get_by_role("button", name="Undo").first.click()
         expect(page.locator(".banner")).to_contain_text("above its target")
-        assert "cleared" not in json.dumps(server.app.context.get(session, "openai")["messages"])
+        assert "cleared" not in json.dumps(server.app.context.get(session, "openai").messages)

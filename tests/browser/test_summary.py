@@ -16,7 +16,7 @@ class TestSummarisingByAPlan:
     ) -> None:  # X1, X2, S4
         """With the most that it may take; afterwards with what it took."""
         session = managed(server, 40, tokens=400)
-        before = server.app.context.get(session)["messages"]
+        before = server.app.context.get(session).messages
         page.goto(f"{server.url}/sessions/{session}#plan")
         panel = page.locator("plan-panel")
         panel.get_by_label("Cut to").fill("5")
@@ -32,7 +32,7 @@ class TestSummarisingByAPlan:
         assert summary["standing"]
         page.get_by_role("button", name="Undo").first.click()
         expect(page.get_by_text("Prune undone").first).to_be_visible()
-        assert server.app.context.get(session)["messages"] == before
+        assert server.app.context.get(session).messages == before
 
     def test_can_be_chosen_for_all_sessions(self, page: Page, server: Server) -> None:  # S4, B18
         """On the settings page, like any other strategy."""
@@ -59,7 +59,7 @@ class TestTheEmergency:
         expect(page.get_by_text("freed.").first).to_be_visible()
         one = server.app.operations.list(session)[0]
         assert (one["kind"], one["strategy"]) == ("prune", "emergency")
-        assert server.app.context.get(session)["over_budget"] is None
+        assert server.app.context.get(session).over_budget is None
         page.get_by_role("button", name="Undo").first.click()
         expect(page.get_by_text("Prune undone").first).to_be_visible()
 
@@ -79,7 +79,7 @@ class TestSummaryPanel:
         expect(panel.get_by_text("Messages 40", exact=True)).to_be_visible()
         expect(panel.locator("progress")).to_have_count(1)
         expect(panel.locator(".status-line")).to_contain_text("| context: ")
-        server.app.sessions.patch(session, {"settings": {"auto_summarize": True}})
+        server.app.sessions.patch(session, settings={"auto_summarize": True})
         page.reload()
         page.get_by_role("tab", name="Summary").click()
         expect(panel.get_by_text("Messages 40 / 30 (133.3 %)")).to_be_visible()

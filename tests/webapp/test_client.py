@@ -33,7 +33,7 @@ class TestAnAgent:
         with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
             answer = coppice.append(TALK[:2])
         assert answer["added"] == 2
-        assert live_server.app.sessions.get("new")["model"] == "gpt-5"
+        assert live_server.app.sessions.get("new").model == "gpt-5"
 
     def test_gets_its_context_back(self, live_server: Server) -> None:  # X13
         """In its own format, the same messages."""

@@ -57,7 +57,7 @@ class TestWatcher:
         other = NAME.replace("1", "9")
         place.file.with_name(f"{other}.jsonl").write_bytes(row(0, "other"))
         assert came.wait(PATIENCE)
-        assert place.app.sessions.get(other)["messages"] == 1
+        assert place.app.sessions.get(other).messages == 1
 
     def test_goes_on_when_a_file_fails(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
         """The failure is told, the other files come in."""
@@ -110,10 +110,10 @@ class TestWatcher:
         go_on.set()
         stopping.join()
         assert not [thread.name for thread in threads if thread.is_alive()]
-        assert 0 < place.app.sessions.get(NAME)["messages"] <= PORTION_RECORDS
+        assert 0 < place.app.sessions.get(NAME).messages <= PORTION_RECORDS
         watcher.start()
         assert watcher.settle()
-        assert place.app.sessions.get(NAME)["messages"] == 3 * PORTION_RECORDS
+        assert place.app.sessions.get(NAME).messages == 3 * PORTION_RECORDS
 
     def test_follows_folders_that_appear_later(self, tmp_path: Path) -> None:
         """An agent that is installed while we run."""

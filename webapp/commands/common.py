@@ -16,6 +16,7 @@ from rich.console import Console
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Invalid, NotFound
+from webapp.services.session.answers import Gauge, Session
 from webapp.wiring import build
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,7 +70,7 @@ def refuse_missing(config: Config) -> None:
         )
 
 
-def find_session(app: App, name: str) -> dict[str, Any]:
+def find_session(app: App, name: str) -> Session:
     """The session of this id, or the only one whose id begins so; of one and its sub-agents, whose ids begin with its
     own, that one.
 
@@ -78,14 +79,14 @@ def find_session(app: App, name: str) -> dict[str, Any]:
         Invalid: several begin so; the message names some.
     """
     try:
-        found: dict[str, Any] = app.sessions.get(name)
+        found = app.sessions.get(name)
     except NotFound:
-        alike = [one for one in app.sessions.list() if one["id"].startswith(name)]
+        alike = [one for one in app.sessions.list() if one.id.startswith(name)]
         if not alike:
             raise
-        first = min(alike, key=lambda one: len(one["id"]))
-        if any(one is not first and not one["id"].startswith(first["id"] + ".") for one in alike):
-            shown = ", ".join(one["id"] for one in alike[:3]) + (" …" if len(alike) > 3 else "")
+        first = min(alike, key=lambda one: len(one.id))
+        if any(one is not first and not one.id.startswith(first.id + ".") for one in alike):
+            shown = ", ".join(one.id for one in alike[:3]) + (" …" if len(alike) > 3 else "")
             raise Invalid(f"{len(alike)} sessions begin with {name}: {shown}; give more of the id") from None
         found = first
     return found
@@ -96,10 +97,9 @@ def write_json(value: Any) -> None:
     sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def main_gauge(session: dict[str, Any]) -> dict[str, Any]:
+def main_gauge(session: Session) -> Gauge:
     """The gauge that counts: what the agent sends for a followed session, the context for a managed one."""
-    gauge: dict[str, Any] = session["agent"] or session["pruned"]
-    return gauge
+    return session.agent or session.pruned
 
 
 def counted(count: int, word: str) -> str:

@@ -35,7 +35,7 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
     SESSION is an id, or enough of its beginning.
     """
     with opened(db, made=False) as app:
-        _, _, chunks = app.exporting.export(find_session(app, session)["id"], file_format)
+        _, _, chunks = app.exporting.export(find_session(app, session).id, file_format)
         target = sys.stdout.buffer if output is None else output.open("wb")
         try:
             for chunk in chunks:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.markup import escape
@@ -22,6 +21,8 @@ from webapp.commands.common import (
     tokens_text,
     write_json,
 )
+from webapp.services.catalog.answers import Stats
+from webapp.services.session.answers import Gauge, Session
 
 BAR_WIDTH = 20
 
@@ -49,7 +50,7 @@ NAMES = ("id", "title", "source", "model", "tokens", "window", "utilization", "l
 NUMBERS = NAMES[4:]
 
 
-def table_of(found: list[dict[str, Any]]) -> Table:
+def table_of(found: list[Session]) -> Table:
     """One row a session; what is above its target is marked."""
     rows = [row_of(one) for one in found]
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -60,22 +61,22 @@ def table_of(found: list[dict[str, Any]]) -> Table:
         else:
             table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=60)
     for one, row in zip(found, rows, strict=True):
-        table.add_row(*map(escape, row), style="bold" if one["state"] == "warning" else None)
+        table.add_row(*map(escape, row), style="bold" if one.state == "warning" else None)
     return table
 
 
-def row_of(one: dict[str, Any]) -> list[str]:
+def row_of(one: Session) -> list[str]:
     """The cells of one session."""
     gauge = main_gauge(one)
     return [
-        one["id"],
-        " ".join((one["title"] or "").split()),
-        one["source"],
-        one["model"] or "unknown",
-        tokens_text(gauge["tokens"], gauge["certainty"]),
-        f"{one['window']:,}",
-        percent_text(gauge["utilization"]) + (" ▲" if one["state"] == "warning" else ""),
-        ago_text(one["last_activity"]),
+        one.id,
+        " ".join((one.title or "").split()),
+        one.source,
+        one.model or "unknown",
+        tokens_text(gauge.tokens, gauge.certainty),
+        f"{one.window:,}",
+        percent_text(gauge.utilization) + (" ▲" if one.state == "warning" else ""),
+        ago_text(one.last_activity),
     ]
 
 
@@ -89,8 +90,8 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
     SESSION is an id, or enough of its beginning.
     """
     with opened(db, made=False) as app:
-        found = find_session(app, session)["id"]
-        stats = {**app.sessions.stats(found), **app.status.of(found)}
+        found = find_session(app, session).id
+        stats = Stats(**vars(app.sessions.stats(found)), **vars(app.status.of(found)))
     if as_json:
         write_json(stats)
     else:
@@ -98,61 +99,59 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
             click.echo(line)
 
 
-def status_lines(stats: dict[str, Any]) -> list[str]:
+def status_lines(stats: Stats) -> list[str]:
     """The status view, line by line."""
-    one = stats["session"]
+    one = stats.session
     lines = [
-        f"{one['title'] or one['id']} · {one['model'] or 'unknown model'} · {one['source']}",
+        f"{one.title or one.id} · {one.model or 'unknown model'} · {one.source}",
         limit_line(one),
-        f"turns     {one['turns']:,} with {counted(one['messages'], 'message')}; {counted(one['prunes'], 'prune')}",
+        f"turns     {one.turns:,} with {counted(one.messages, 'message')}; {counted(one.prunes, 'prune')}",
     ]
-    lines += gauge_lines("agent" if one["agent"] else "context", main_gauge(one), one)
-    if one["agent"] and one["agent"] != one["pruned"]:
-        lines += gauge_lines("pruned", one["pruned"], one)
+    lines += gauge_lines("agent" if one.agent else "context", main_gauge(one), one)
+    if one.agent and one.agent != one.pruned:
+        lines += gauge_lines("pruned", one.pruned, one)
     lines += trigger_lines(stats)
-    return [*lines, summary_line(stats), *(f"note: {note}" for note in one.get("notes") or [])]
+    return [*lines, stats.line, *(f"note: {note}" for note in one.notes)]
 
 
-def trigger_lines(stats: dict[str, Any]) -> list[str]:
+def trigger_lines(stats: Stats) -> list[str]:
     """Tool definitions, the last summary, and how far it is to the next one."""
-    if "triggers" not in stats:
-        return []
-    count = f" of {stats['tool_count']} tools" if stats.get("tool_count") is not None else ""
-    last = stats["last_summary"]
-    said = f"{last['text']}, {ago_text(last['at'])}" if last else "none yet"
+    count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
+    last = stats.last_summary
+    said = f"{last.text}, {ago_text(last.at)}" if last else "none yet"
     since = "since the last summary" if last else "so far"
     bars = [
-        f"          {one['text']} {since}"
-        if one["percent"] is None
-        else f"          {bar(one['percent'], 100)} {one['text']}"
-        for one in stats["triggers"]
+        f"          {one.text} {since}"
+        if one.percent is None
+        else f"          {bar(one.percent, 100)} {one.text}"
+        for one in stats.triggers
     ]
     return [
-        f"tools     {stats['tool_tokens']:,} tokens{count}; {stats['available']:,} available for messages",
-        f"summary   {stats['made']}; {said}",
+        f"tools     {stats.tool_tokens:,} tokens{count}; {stats.available:,} available for messages",
+        f"summary   {stats.made}; {said}",
         *bars,
     ]
 
 
-def gauge_lines(name: str, gauge: dict[str, Any], one: dict[str, Any]) -> list[str]:
+def gauge_lines(name: str, gauge: Gauge, one: Session) -> list[str]:
     """One bar, and what it consists of."""
-    shown = [region for region in gauge["regions"] if region["tokens"]]
+    shown = [region for region in gauge.regions if region.tokens]
     return [
-        f"{name:<9} {bar(gauge['utilization'], one['target_percent'])} {figures(gauge, one)}",
-        *(f"          {r['name']:<10} {tokens_text(r['tokens'], r['certainty']):>12}" for r in shown),
+        f"{name:<9} {bar(gauge.utilization, one.target_percent)} {figures(gauge, one)}",
+        *(f"          {r.name:<10} {tokens_text(r.tokens, r.certainty):>12}" for r in shown),
     ]
 
 
-def limit_line(one: dict[str, Any]) -> str:
+def limit_line(one: Session) -> str:
     """What the session may hold, and where it is warned."""
-    target = f"target {one['target_percent']:g} % ({one['target_tokens']:,})"
-    return f"limit     {one['limit']:,} tokens of a window of {one['window']:,}; {target}"
+    target = f"target {one.target_percent:g} % ({one.target_tokens:,})"
+    return f"limit     {one.limit:,} tokens of a window of {one.window:,}; {target}"
 
 
-def figures(gauge: dict[str, Any], session: dict[str, Any]) -> str:
+def figures(gauge: Gauge, session: Session) -> str:
     """Tokens of the limit, in percent, and how sure that is."""
-    tokens = tokens_text(gauge["tokens"], gauge["certainty"])
-    return f"{tokens} / {session['limit']:,} ({percent_text(gauge['utilization'])}, {gauge['certainty']})"
+    tokens = tokens_text(gauge.tokens, gauge.certainty)
+    return f"{tokens} / {session.limit:,} ({percent_text(gauge.utilization)}, {gauge.certainty})"
 
 
 def bar(percent: float, target: float) -> str:
@@ -164,18 +163,6 @@ def bar(percent: float, target: float) -> str:
         for n in range(max(BAR_WIDTH, min(filled, 2 * BAR_WIDTH)))
     ]
     return "".join(cells)
-
-
-def summary_line(stats: dict[str, Any]) -> str:
-    """The one line: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`."""
-    if "line" in stats:
-        return str(stats["line"])
-    tools = sum(region["tokens"] for region in stats["regions"] if region["name"] == "tools")
-    total = stats["tokens"]
-    return (
-        f"tokens: {total - tools:,} msgs + {tools:,} tools | "
-        f"context: {total:,} / {stats['limit']:,} ({percent_text(stats['utilizationPercent'])})"
-    )
 
 
 COMMANDS = {"sessions": sessions, "context": context}

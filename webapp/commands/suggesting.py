@@ -36,7 +36,7 @@ def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -
     """
     with opened(db, made=False) as app, progress() as bar:
         task = bar.add_task("trying weights", total=None)
-        names = [find_session(app, name)["id"] for name in sessions]
+        names = [find_session(app, name).id for name in sessions]
         found = app.suggesting.suggest(names, lambda done, most: bar.update(task, completed=done, total=most))
     if as_json:
         write_json(found)

@@ -27,6 +27,7 @@ from webapp.events import Event
 from webapp.live.notices import Payload, notes_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room
 from webapp.live.throttle import Pending
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 log = logging.getLogger("coppice.live")
 
@@ -174,7 +175,7 @@ class Gateway:
         """Return the messages to send, with payloads read now. Raises what the services raise."""
         made: list[tuple[str, Payload]] = []
         if taken.row:
-            made.append(("session:updated", self.app.sessions.get(subject)))
+            made.append(("session:updated", vars(self.app.sessions.get(subject))))
         if taken.appended:
             rows = self.app.messages.by_number(subject, sorted(set(taken.numbers)))
             made.append(
@@ -182,7 +183,7 @@ class Gateway:
             )
         made += [(event, payload or self._reading(event)) for event, payload in taken.events]
         if taken.stats:
-            made.append(("context:stats", {"session_id": subject, **self.app.sessions.stats(subject)}))
+            made.append(("context:stats", {"session_id": subject, **vars(self.app.sessions.stats(subject))}))
         return made
 
     def _reading(self, event: str) -> Payload:
@@ -277,15 +278,15 @@ class Gateway:
 
     def plan(self, wish: SocketPlan) -> Payload:
         """Answer as `POST …/plan` does."""
-        return dict(self.app.prunes.plan(wish.session_id, without_session(wish)))
+        return self.app.prunes.plan(wish.session_id, PlanRequest(**without_session(wish)))
 
     def prune(self, wish: SocketPrune) -> Payload:
         """Answer as `POST …/prune` does."""
-        return dict(self.app.prunes.apply(wish.session_id, without_session(wish), actor="user"))
+        return vars(self.app.prunes.apply(wish.session_id, PruneRequest(**without_session(wish))))
 
     def undo(self, wish: SocketUndo) -> Payload:
         """Answer as `POST …/operations/<n>/undo` does; without `n`, for the newest operation."""
-        return dict(self.app.operations.undo(wish.session_id, wish.n))
+        return vars(self.app.operations.undo(wish.session_id, wish.n))
 
     def close(self) -> None:
         """Stop sending and disconnect every page; takes no time, and can be called twice."""

@@ -67,19 +67,19 @@ class Fills(Collector):
         sessions = self.app.sessions.list()
         states = GaugeMetricFamily("coppice_sessions", "Sessions by state", labels=["state"])
         for state in ("idle", "active", "warning"):
-            states.add_metric([state], sum(one["state"] == state for one in sessions))
+            states.add_metric([state], sum(one.state == state for one in sessions))
         names = ["session", "source", "model", "view"]
         tokens = GaugeMetricFamily("coppice_session_tokens", "Tokens in the context", labels=names)
         fill = GaugeMetricFamily(
             "coppice_session_utilization_percent", "Share of the input limit", labels=names
         )
-        recent = sorted(sessions, key=lambda one: one["last_activity"] or "", reverse=True)
+        recent = sorted(sessions, key=lambda one: one.last_activity or "", reverse=True)
         for one in recent[:SESSIONS_SHOWN]:
-            for view in ("agent", "pruned"):
-                if gauge := one[view]:
-                    labels = [one["id"], one["source"], one["model"] or "", view]
-                    tokens.add_metric(labels, gauge["tokens"])
-                    fill.add_metric(labels, gauge["utilization"])
+            for view, gauge in (("agent", one.agent), ("pruned", one.pruned)):
+                if gauge is not None:
+                    labels = [one.id, one.source, one.model or "", view]
+                    tokens.add_metric(labels, gauge.tokens)
+                    fill.add_metric(labels, gauge.utilization)
         yield from (states, tokens, fill)
 
 

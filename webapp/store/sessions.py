@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -27,7 +27,7 @@ class SessionRow:
     id: str
     title: str | None
     source: str
-    kind: str
+    kind: Literal["followed", "managed"]
     model: str | None
     parent_id: str | None
     agent_type: str | None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from tests.webapp.building import entry, user
+from tests.webapp.building import entry, followed, user
 from webapp.app import App
 from webapp.commands.common import ago_text, counted, find_session, main_gauge, percent_text, tokens_text
 from webapp.errors import Invalid, NotFound
@@ -19,11 +20,11 @@ class TestNamingASession:
     def sessions(self, app: App) -> None:
         """Three sessions."""
         for name in ("abc-1", "abc-2", "xyz"):
-            app.sessions.create({"id": name, "model": "gpt-5"})
+            app.sessions.create(id=name, model="gpt-5")
 
     def test_takes_the_id_or_its_beginning(self, app: App) -> None:
         """As long as it is the only one."""
-        assert [find_session(app, name)["id"] for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
+        assert [find_session(app, name).id for name in ("xyz", "x", "abc-1")] == ["xyz", "xyz", "abc-1"]
 
     def test_refuses_a_beginning_of_several(self, app: App) -> None:
         """And names some."""
@@ -75,7 +76,9 @@ class TestNumbers:
         """In the largest unit that says something; a clock that runs ahead is now."""
         assert ago_text(at, datetime(2026, 1, 2, 12, 0, 20, tzinfo=UTC)) == text
 
-    def test_of_the_gauge_that_counts(self) -> None:
-        """What the agent sends, where it is followed."""
-        assert main_gauge({"agent": {"tokens": 1}, "pruned": {"tokens": 2}})["tokens"] == 1
-        assert main_gauge({"agent": None, "pruned": {"tokens": 2}})["tokens"] == 2
+    def test_of_the_gauge_that_counts(self, app: App) -> None:
+        """The agent's context of a followed session, the only one of a managed session."""
+        followed(app, user("hi"))
+        session = app.sessions.get("s")
+        assert main_gauge(session) is session.agent
+        assert main_gauge(replace(session, agent=None)) is session.pruned

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.webapp.commands.running import Run
-from webapp.commands.looking import bar, summary_line
+from webapp.commands.looking import bar
 
 
 @pytest.fixture
@@ -71,15 +71,6 @@ class TestContext:
         """For other programs."""
         [one] = json.loads(fed("sessions", "--json").out)
         assert json.loads(fed("context", one["id"], "--json").out)["session"]["id"] == one["id"]
-
-    def test_ends_with_the_line_of_the_specification(self) -> None:  # S7
-        """To the letter."""
-        stats = {
-            "tokens": 57_450, "limit": 200_000, "utilizationPercent": 28.725,
-            "regions": [{"name": "tools", "tokens": 12_450}, {"name": "user", "tokens": 45_000}],
-        }  # fmt: skip
-        line = "tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)"
-        assert summary_line(stats) == line
 
 
 class TestTheBar:

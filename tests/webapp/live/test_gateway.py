@@ -23,7 +23,7 @@ from webapp.live.throttle import RATE
 @pytest.fixture
 def gateway(flask_app: Flask, app: App) -> Gateway:
     """The gateway of an application with one session, `a`."""
-    app.sessions.create({"id": "a", "model": "gpt-5"})
+    app.sessions.create(id="a", model="gpt-5")
     found: Gateway = flask_app.extensions["coppice.live"]
     return found
 
@@ -89,7 +89,7 @@ class TestRooms:
     def rename(app: App, visitor: Page, title: str) -> int:
         """Renames the session and waits until the page knows; the revision of that message."""
         visitor.told.clear()
-        app.sessions.patch("a", {"title": title})
+        app.sessions.patch("a", title=title)
         found: int = visitor.hears("session:updated")[-1]["revision"]
         return found
 
@@ -109,7 +109,7 @@ class TestRooms:
         visitor.says("subscribe", {"room": "session:a"})
         visitor.says("subscribe", {"room": "overview"})
         visitor.says("unsubscribe", {"room": "session:a"})
-        app.sessions.patch("a", {"title": "x"})
+        app.sessions.patch("a", title="x")
         visitor.hears("session:updated")
         assert {payload["room"] for _, payload in visitor.told} == {"overview"}
 
@@ -277,7 +277,7 @@ class TestOverTheWire:
         client.connect(live_server.url, transports=[transport], wait_timeout=PATIENCE)
         try:
             client.call("subscribe", {"room": "overview"})
-            live_server.app.sessions.create({"id": "a", "model": "gpt-5"})
+            live_server.app.sessions.create(id="a", model="gpt-5")
             assert heard.wait(PATIENCE)
         finally:
             client.disconnect()

@@ -17,6 +17,7 @@ from webapp import create_app
 from webapp.config import Config
 from webapp.routes.api import routes
 from webapp.routes.api.documents import build_document
+from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 # Small, for the whole suite's sake; a fault here is a wrong type or a missing check, which few examples find.
@@ -35,10 +36,10 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     folder: Path = tmp_path_factory.mktemp("fuzz")
     config = Config(db=folder / "c.db", follow=False, tokenizer=False, env={"HOME": str(folder)})
     app = build(config)
-    app.sessions.create({"id": "a", "model": "gpt-5"})
+    app.sessions.create(id="a", model="gpt-5")
     talk = [{"role": "user" if n % 2 == 0 else "assistant", "content": f"{n} word " * 200} for n in range(30)]
     app.ingest.append_messages("a", talk)
-    app.prunes.apply("a", {"max_tokens": 5000})
+    app.prunes.apply("a", PruneRequest(max_tokens=5000))
     flask_app = create_app(config, app=app)
     yield flask_app
     flask_app.extensions["coppice.live"].close()

@@ -58,11 +58,11 @@ class TestMetrics:
 
     def test_tell_how_full_each_session_is(self, client: FlaskClient, app: App) -> None:  # X16
         """By id, source and model."""
-        app.sessions.create({"id": "a", "model": "gpt-5"})
+        app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
         labels = "{model=gpt-5,session=a,source=api,view=pruned}"
         found = samples(client)
-        assert found[f"coppice_session_tokens{labels}"] == app.sessions.get("a")["pruned"]["tokens"]
+        assert found[f"coppice_session_tokens{labels}"] == app.sessions.get("a").pruned.tokens
         assert f"coppice_session_utilization_percent{labels}" in found
 
     def test_time_requests_by_route(self, client: FlaskClient) -> None:

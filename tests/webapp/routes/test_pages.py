@@ -31,7 +31,7 @@ def script(path: str) -> str:
 @pytest.fixture(autouse=True)
 def session(app: App) -> None:
     """A session to look at, with a title that tries to be markup."""
-    app.sessions.create({"id": "a", "model": "gpt-5", "title": "<img src=x onerror=alert(1)>"})
+    app.sessions.create(id="a", model="gpt-5", title="<img src=x onerror=alert(1)>")
 
 
 class TestPages:
@@ -77,10 +77,10 @@ class TestPages:
 
     def test_change_nothing_by_being_looked_at(self, client: FlaskClient, app: App) -> None:
         """The session is what it was."""
-        before = app.sessions.get("a")["version"]
+        before = app.sessions.get("a").version
         for path in PAGES:
             client.get(path)
-        assert app.sessions.get("a")["version"] == before
+        assert app.sessions.get("a").version == before
 
 
 class TestPagesBehindAToken:

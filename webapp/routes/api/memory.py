@@ -16,10 +16,13 @@ from webapp.bodies import (
     SummaryWish,
 )
 from webapp.errors import NotFound
-from webapp.routes.api import shapes, shapes_memory
+from webapp.routes.api import shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
+from webapp.services.catalog.answers import Status
 from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
+from webapp.services.pruning.answers import Relieved
+from webapp.services.session.answers import Applied
 
 table = Table("memory")
 
@@ -138,7 +141,7 @@ def get_summary(app: App, session_id: str, n: int) -> Any:
 @table.post(
     f"/sessions/<session_id>/summaries/{NUMBER}/expand",
     body=Nothing,
-    answers=shapes.Applied,
+    answers=Applied,
     errors=(404, 409),
 )
 def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Any:
@@ -159,7 +162,7 @@ def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
     return Ok(ok=app.background.cancel(session_id))
 
 
-@table.post("/sessions/<session_id>/overflow", answers=shapes.Applied, errors=(404, 409))
+@table.post("/sessions/<session_id>/overflow", answers=Relieved, errors=(404, 409))
 def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Any:
     """For an agent whose provider says that the context is too long: ends within the budget, and can be undone."""
     if body.reported:
@@ -167,7 +170,7 @@ def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Any:
     return app.overflow.relieve(session_id, overflow=False, actor="user")
 
 
-@table.get("/sessions/<session_id>/status", answers=shapes_memory.Status, errors=(404,))
+@table.get("/sessions/<session_id>/status", answers=Status, errors=(404,))
 def session_status(app: App, session_id: str) -> Any:
     """Both triggers, the last summary, what is available, and all of it in one line."""
     return app.status.of(session_id)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from webapp.app import App
 from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
 from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
+from webapp.services.ingest.answers import Appended
+from webapp.services.session.answers import Applied
 
 table = Table("messages")
 
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
 
-@table.post("/sessions/<session_id>/messages", answers=shapes.Appended, errors=(404, 409))
+@table.post("/sessions/<session_id>/messages", answers=Appended, errors=(404, 409))
 def append_messages(app: App, session_id: str, body: Append) -> Any:
     """Appends messages in any wire format; answers their ids, the figures, and the prune if one was automatic.
 
@@ -23,7 +26,7 @@ def append_messages(app: App, session_id: str, body: Append) -> Any:
     appended = app.ingest.append_messages(
         session_id, body.messages, usage=body.usage, idempotency_key=body.idempotency_key
     )
-    return {**appended, **app.status.line(session_id)}
+    return replace(appended, line=app.status.line(session_id))
 
 
 @table.get("/sessions/<session_id>/messages", answers=shapes.Page, errors=(404,))
@@ -45,31 +48,31 @@ def get_message(app: App, session_id: str, message_id: str) -> Any:
     return app.messages.one(session_id, message_id)
 
 
-@table.post(ONE + "/pin", answers=shapes.Applied, errors=(404, 409))
+@table.post(ONE + "/pin", answers=Applied, errors=(404, 409))
 def pin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Pins a message with its unit: no prune drops it."""
     return app.operations.pin(session_id, message_id)
 
 
-@table.post(ONE + "/unpin", answers=shapes.Applied, errors=(404, 409))
+@table.post(ONE + "/unpin", answers=Applied, errors=(404, 409))
 def unpin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Takes a pin off."""
     return app.operations.unpin(session_id, message_id)
 
 
-@table.post(ONE + "/restore", answers=shapes.Applied, errors=(404, 409))
+@table.post(ONE + "/restore", answers=Applied, errors=(404, 409))
 def restore_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Puts a message with its unit back into the context, at its place in the log."""
     return app.operations.restore(session_id, message_id)
 
 
-@table.post(ONE + "/drop", answers=shapes.Applied, errors=(404, 409))
+@table.post(ONE + "/drop", answers=Applied, errors=(404, 409))
 def drop_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Takes a message with its unit out of the context now."""
     return app.operations.drop(session_id, message_id)
 
 
-@table.post(ONE + "/drop-first", answers=shapes.Applied, errors=(404, 409))
+@table.post(ONE + "/drop-first", answers=Applied, errors=(404, 409))
 def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
     """Marks a message with its unit as the first to go at the next prune."""
     return app.operations.drop_first(session_id, message_id)

@@ -7,38 +7,40 @@ from typing import Any
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery, TimelineQuery
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
+from webapp.services.catalog.answers import Sessions, Stats, Timeline
+from webapp.services.session.answers import Session
 
 table = Table("sessions")
 
 
-@table.get("/sessions", answers=shapes.Sessions)
+@table.get("/sessions", answers=Sessions)
 def list_sessions(app: App, query: SessionsQuery) -> Any:
     """All sessions with their figures.
 
     `state` is idle, active or warning; `q` looks in title, model and folder.
     """
-    return {"sessions": app.sessions.list(state=query.state, source=query.source, q=query.q, sort=query.sort)}
+    found = app.sessions.list(state=query.state, source=query.source, q=query.q, sort=query.sort)
+    return Sessions(sessions=found)
 
 
-@table.post("/sessions", answers=shapes.Session, status=201, errors=(409,))
+@table.post("/sessions", answers=Session, status=201, errors=(409,))
 def create_session(app: App, body: NewSession) -> Any:
     """Makes a session that a program feeds; 409 when the id exists."""
-    return app.sessions.create(body.given())
+    return app.sessions.create(**body.given())
 
 
-@table.get("/sessions/<session_id>", answers=shapes.Session, errors=(404,))
+@table.get("/sessions/<session_id>", answers=Session, errors=(404,))
 def get_session(app: App, session_id: str) -> Any:
     """One session with its figures."""
     return app.sessions.get(session_id)
 
 
-@table.route("PATCH", "/sessions/<session_id>", answers=shapes.Session, errors=(404,))
+@table.route("PATCH", "/sessions/<session_id>", answers=Session, errors=(404,))
 def change_session(app: App, session_id: str, body: SessionChange) -> Any:
     """Changes title, model, automatic pruning, or the session's own settings."""
-    return app.sessions.patch(session_id, body.given())
+    return app.sessions.patch(session_id, **body.given())
 
 
 @table.route("DELETE", "/sessions/<session_id>", errors=(400, 404))
@@ -52,13 +54,13 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
     return Ok(ok=True)
 
 
-@table.get("/sessions/<session_id>/stats", answers=shapes.Stats, errors=(404,))
+@table.get("/sessions/<session_id>/stats", answers=Stats, errors=(404,))
 def session_stats(app: App, session_id: str) -> Any:
     """How full the context is, by region, with both triggers and the time it was looked at."""
-    return {**app.sessions.stats(session_id), **app.status.of(session_id)}
+    return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
 
 
-@table.get("/sessions/<session_id>/timeline", answers=shapes.Timeline, errors=(404,))
+@table.get("/sessions/<session_id>/timeline", answers=Timeline, errors=(404,))
 def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Any:
     """Tokens over time, with prunes and compactions marked."""
     return app.sessions.timeline(session_id, points=query.points)

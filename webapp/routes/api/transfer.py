@@ -19,6 +19,7 @@ from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
 from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
 from webapp.services.catalog.answers import Results
+from webapp.services.session.answers import Session
 
 table = Table("files")
 
@@ -121,7 +122,7 @@ def search_everywhere(app: App, query: SearchQuery) -> Results:
     return app.search.everywhere(query.q, query.session)
 
 
-@table.post("/demo", answers=shapes.Session, status=201)
+@table.post("/demo", answers=Session, status=201)
 def start_demo(app: App, body: Nothing) -> Any:
     """Starts a generated session that grows live."""
     return app.demo.start()

@@ -1,9 +1,148 @@
-"""Answers about all sessions: what a search finds."""
+"""Answers about the list of sessions, the status of one, and searches."""
 
 from __future__ import annotations
 
 from scoring.messages import Role
 from webapp.answers import answer
+from webapp.services.session.answers import Region, Session
+
+
+@answer
+class Sessions:
+    """A list of sessions."""
+
+    sessions: list[Session]
+
+
+@answer
+class Cost:
+    """What a session costs in US dollars at list prices."""
+
+    per_call: float
+    """The input of one call with the context as it is, none of it cached."""
+    per_call_cached: float
+    """The same with all of it read from the provider's cache."""
+    at_least: bool
+    """True where the provider charges more for so long a context."""
+    calls: int
+    """Calls so far."""
+    spent: float | None
+    """The price of all calls so far; null where it is not known."""
+    currency: str
+
+
+@answer
+class Parent:
+    """The session that a sub-agent belongs to."""
+
+    id: str
+    title: str
+
+
+@answer
+class Trigger:
+    """One trigger of a summary as a bar."""
+
+    name: str
+    value: int
+    limit: int
+    percent: float | None
+    """Null once a summary was made."""
+    text: str
+
+
+@answer
+class Due:
+    """Whether a summary is due."""
+
+    cause: str | None
+    reason: str
+
+
+@answer
+class LastSummary:
+    """The newest summary in the context."""
+
+    id: int
+    messages: int
+    tokens: int
+    at: str
+    text: str
+
+
+@answer
+class Status:
+    """The status view of a session (S7)."""
+
+    triggers: list[Trigger]
+    due: Due
+    running: bool
+    """True while a summary is being made."""
+    auto_summarize: bool
+    made: str
+    """When a summary is made."""
+    last_summary: LastSummary | None
+    tool_tokens: int
+    tool_count: int | None
+    """Null where a transcript does not contain the tool definitions."""
+    available: int
+    line: str
+    show_line: bool
+    """True where the settings ask for the line at each appended turn."""
+
+
+@answer
+class Figures:
+    """How full a session's context is (B11)."""
+
+    session: Session
+    items: int
+    tokens: int
+    limit: int
+    utilizationPercent: float  # noqa: N815  # the name is part of the interface
+    needsPruning: bool  # noqa: N815  # the name is part of the interface
+    regions: list[Region]
+    cost: Cost | None
+    parent: Parent | None
+    """Null where there is none to look at."""
+    as_of: str
+
+
+@answer
+class Stats(Figures, Status):
+    """How full a session's context is, with its triggers."""
+
+
+@answer
+class Point:
+    """The size of a session after one message."""
+
+    at: str | None
+    number: int
+    agent: int | None
+    pruned: int
+
+
+@answer
+class Mark:
+    """Something that was done to the context, on the chart."""
+
+    at: str | None
+    number: int | None
+    kind: str
+    before: int
+    after: int
+    label: str
+
+
+@answer
+class Timeline:
+    """Tokens over time, and what happened to the context."""
+
+    points: list[Point]
+    marks: list[Mark]
+    limit: int
+    target: int
 
 
 @answer

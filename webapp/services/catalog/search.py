@@ -35,7 +35,7 @@ class Search:
             if q and q.strip():
                 found = set(self._store.words.in_session(row.key, q))
                 nos = [no for no in nos if no in found]
-            return self._messages.rows(row, None, nos[:ARCHIVE_ROWS])
+            return self._messages.rows(row.key, None, nos[:ARCHIVE_ROWS])
 
     def everywhere(self, q: str | None, session: str | None = None) -> Results:
         """Return the best matching messages of all sessions, or of one, each once and with a snippet.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, Unpack
 
 from scoring.budget import usable_tokens
 from scoring.messages import Message, Text
@@ -15,27 +15,39 @@ from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.context.assembling import usable_of, usable_shown
+from webapp.services.catalog.answers import Cost, Figures, Mark, Parent, Point, Timeline
 from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_json, shown_title
+from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
+from webapp.services.session.session import Session
 from webapp.services.session.times import iso
 from webapp.store import Store
-from webapp.store.context import PRUNED
+from webapp.store.context import AGENT, PRUNED
 from webapp.store.indexed_text import indexed
+from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
 
-SORTS = {
-    "activity": lambda s: s["last_activity"] or "",
-    "title": lambda s: (s["title"] or "").lower(),
-    "tokens": lambda s: (s["agent"] or s["pruned"])["tokens"],
-    "utilization": lambda s: (s["agent"] or s["pruned"])["utilization"],
-    "created": lambda s: s["created_at"] or "",
-    "prunes": lambda s: s["prunes"],
-    "messages": lambda s: s["messages"],
+SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
+    "activity": lambda s: s.last_activity or "",
+    "title": lambda s: (s.title or "").lower(),
+    "tokens": lambda s: (s.agent or s.pruned).tokens,
+    "utilization": lambda s: (s.agent or s.pruned).utilization,
+    "created": lambda s: s.created_at or "",
+    "prunes": lambda s: s.prunes,
+    "messages": lambda s: s.messages,
 }
 DELETE_BATCH = 500
+
+
+class SessionChanges(TypedDict, total=False):
+    """What may be changed of a session; a field that is left out stays."""
+
+    title: str | None
+    model: str | None
+    automatic: bool | None
+    settings: Mapping[str, Any] | None
 
 
 class Sessions:
@@ -44,42 +56,48 @@ class Sessions:
     def __init__(self, environment: Environment, histories: Histories) -> None:
         self._environment, self._store, self._histories = environment, environment.store, histories
 
-    def create(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Makes a managed session of `{id?, title?, model, system?, tools?, settings?}`.
+    def create(
+        self,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        model: str | None = None,
+        system: Any = None,
+        tools: builtins.list[Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        source: str = "api",
+        wire_format: str | None = None,
+    ) -> SessionAnswer:
+        """Create a managed session. `system` and `tools` are what its program sends with every call.
 
         Raises:
             Conflict: the id exists.
             InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
         """
-        overrides = dict(data.get("settings") or {})
-        settings = Settings.from_dict(overrides, base=self._environment.settings())
-        if data.get("source", "api") == "api":  # what is followed or imported is there already
-            usable_tokens(self._environment.model(data.get("model")), settings)
-        session_id = data.get("id") or f"s-{secrets.token_hex(6)}"
-        tools, system = data.get("tools"), data.get("system")
-        now = self._environment.clock()
+        overrides = dict(settings or {})
+        combined = Settings.from_dict(overrides, base=self._environment.settings())
+        if source == "api":  # imported sessions exist already, however small their window
+            usable_tokens(self._environment.model(model), combined)
+        session_id, now = id or f"s-{secrets.token_hex(6)}", self._environment.clock()
         with self._store.write():
             row = self._store.sessions.create(
-                id=session_id, title=data.get("title"), source=data.get("source", "api"), kind="managed",
-                model=data.get("model"), created_at=now, last_activity_at=now, settings=overrides,
-                envelope={"tools": tools} if tools else None, wire_format=data.get("wire_format"),
+                id=session_id, title=title, source=source, kind="managed", model=model, created_at=now,
+                last_activity_at=now, settings=overrides, envelope={"tools": tools} if tools else None,
+                wire_format=wire_format,
             )  # fmt: skip
             if tools or system:
-                self._begin(row, system, tools or [], now)
+                self._begin(Session.of(self._environment, row), system, tools or [])
         self._environment.bus.publish(SessionCreated(session_id))
         return self.get(session_id)
 
-    def _begin(self, row: SessionRow, system: Any, tools: list[Any], now: int) -> None:
-        """The system prompt as the first message, the tool definitions as a region."""
-        draft = AppendBatch(
-            self._store, row, self._store.contexts.totals(row.key), self._environment.measure(row), now
-        )
+    def _begin(self, session: Session, system: Any, tools: builtins.list[Any]) -> None:
+        """Append the system prompt as the first message, and count the tool definitions as a region."""
+        batch = AppendBatch(session)
         if tools:
-            tokens = estimate_tool_tokens(tools, self._environment.measure(row).counter)
-            draft.totals[PRUNED]["tools"] = (tokens, 0)
+            session.pruned.count("tools", estimate_tool_tokens(tools, session.counter), 0)
         if system:
-            draft.add([Entry(Message("system", (Text(system_words(system)),)), None)]).close_all()
-        draft.write()
+            batch.add([Entry(Message("system", (Text(system_words(system)),)), None)]).close_all()
+        batch.write()
 
     def list(
         self,
@@ -87,8 +105,8 @@ class Sessions:
         source: str | None = None,
         q: str | None = None,
         sort: str | None = None,
-    ) -> list[dict[str, Any]]:
-        """Sessions that meet the conditions; latest activity first, or by `sort` (a `-` turns it round).
+    ) -> builtins.list[SessionAnswer]:
+        """Return the sessions that meet the conditions, latest activity first or by `sort` (`-` reverses it).
 
         Raises:
             Invalid: there is no such order.
@@ -96,12 +114,14 @@ class Sessions:
         with self._store.read():
             rows = [row for row in self._store.sessions.all() if not silent(row)]
             totals = self._store.contexts.all_totals()
-        empty: dict[int, dict[str, tuple[int, int]]] = {0: {}, 1: {}}
-        found = [session_json(self._environment, row, totals.get(row.key, empty)) for row in rows]
+        found = [
+            session_answer(Session(self._environment, row, totals.get(row.key, {AGENT: {}, PRUNED: {}})))
+            for row in rows
+        ]
         if state:
-            found = [s for s in found if s["state"] == state]
+            found = [s for s in found if s.state == state]
         if source:
-            found = [s for s in found if s["source"] == source]
+            found = [s for s in found if s.source == source]
         if q:
             words = q.lower().split()
             found = [s for s in found if _mentions(s, words)]
@@ -110,40 +130,38 @@ class Sessions:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
-    def get(self, session_id: str) -> dict[str, Any]:
-        """One session.
+    def get(self, session_id: str) -> SessionAnswer:
+        """Return one session.
 
         Raises:
-            NotFound: there is none.
+            NotFound: there is no such session.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            return session_json(self._environment, row, self._store.contexts.totals(row.key))
+            return session_answer(Session.load(self._environment, session_id))
 
-    def patch(self, session_id: str, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes title, model, automatic pruning or overrides; null values in `settings` give a field back.
+    def patch(self, session_id: str, **changes: Unpack[SessionChanges]) -> SessionAnswer:
+        """Change title, model, automatic pruning or overrides; null values in `settings` remove an override.
 
         Raises:
-            InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable any
-                more; nothing is changed.
+            InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable; nothing
+                is changed.
         """
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            changes: dict[str, Any] = {}
-            for name in ("title", "model"):
-                if name in data:
-                    changes[name] = data[name]
-            if "automatic" in data:
-                changes["automatic"] = None if data["automatic"] is None else int(data["automatic"])
-            if "settings" in data:
-                merged = {**row.settings, **(data["settings"] or {})} if data["settings"] is not None else {}
-                overrides = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
-                Settings.from_dict(overrides, base=self._environment.settings())
-                changes["settings"] = overrides
-            if usable_shown(self._environment, row):
-                usable_of(self._environment, replace(row, **changes))
-            if changes:
-                self._store.sessions.update(row.key, **changes)
+            session = Session.load(self._environment, session_id)
+            before, row = session.usable_shown, session.row
+            if "title" in changes:
+                row.title = changes["title"]
+            if "model" in changes:
+                row.model = changes["model"]
+            if "automatic" in changes:
+                row.automatic = None if changes["automatic"] is None else int(changes["automatic"])
+            if "settings" in changes:
+                merged = {**row.settings, **changes["settings"]} if changes["settings"] is not None else {}
+                row.settings = {k: v for k, v in merged.items() if v is not None or k == "cap_tokens"}
+                Settings.from_dict(row.settings, base=self._environment.settings())
+            if before:
+                session.require_usable()
+            session.save()
         self._environment.bus.publish(SessionUpdated(session_id))
         return self.get(session_id)
 
@@ -165,71 +183,68 @@ class Sessions:
             self._histories.forget(row.key)
         self._environment.bus.publish(SessionDeleted(session_id))
 
-    def stats(self, session_id: str) -> dict[str, Any]:
-        """The figures of SPEC B11 with regions and the time they were taken."""
-        session = self.get(session_id)
-        main = session["agent"] or session["pruned"]
-        return {
-            "session": session,
-            "items": main["messages"],
-            "tokens": main["tokens"],
-            "limit": session["limit"],
-            "utilizationPercent": 100 * main["tokens"] / session["limit"] if session["limit"] else 0.0,
-            "needsPruning": main["tokens"] > session["target_tokens"],
-            "regions": main["regions"],
-            "cost": self._cost(self._store.sessions.get(session_id), main["tokens"]),
-            "parent": self._parent(session["parent_id"]),
-            "as_of": iso(self._environment.clock()),
-        }
+    def stats(self, session_id: str) -> Figures:
+        """Return the figures of a session (B11) with its regions and the time they were taken."""
+        with self._store.read():
+            session = Session.load(self._environment, session_id)
+            shown = session_answer(session)
+            main = shown.agent or shown.pruned
+            return Figures(
+                session=shown,
+                items=main.messages,
+                tokens=main.tokens,
+                limit=shown.limit,
+                utilizationPercent=100 * main.tokens / shown.limit if shown.limit else 0.0,
+                needsPruning=main.tokens > shown.target_tokens,
+                regions=main.regions,
+                cost=self._cost(session, main.tokens),
+                parent=self._parent(shown.parent_id),
+                as_of=iso(self._environment.clock()) or "",
+            )
 
-    def _parent(self, parent_id: str | None) -> dict[str, Any] | None:
-        """The session above a sub-agent's; None where there is nothing in it to look at."""
+    def _parent(self, parent_id: str | None) -> Parent | None:
+        """Return the session above a sub-agent's; None where there is nothing in it to look at."""
         row = self._store.sessions.find(parent_id) if parent_id is not None else None
         if row is None or row.deleted_at is not None or silent(row):
             return None
-        return {"id": row.id, "title": shown_title(row)}
+        return Parent(id=row.id, title=shown_title(row))
 
-    def _cost(self, row: SessionRow, tokens: int) -> dict[str, Any] | None:
-        """What a call with this context costs, new and cached, and what all calls have cost; None if not known."""
-        model = self._environment.model(row.model)
+    def _cost(self, session: Session, tokens: int) -> Cost | None:
+        """Return the price of a call with this context, new and cached, and of all calls; None if it is unknown."""
+        model = self._environment.model(session.row.model)
         cost = context_cost(tokens, model)
         if cost is None:
             return None
         calls = [
             CallTokens(c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens)
-            for c in self._store.figures.calls(row.key)
+            for c in self._store.figures.calls(session.key)
         ]
-        return {
-            "per_call": cost.fresh,
-            "per_call_cached": cost.cached,
-            "at_least": cost.at_least,
-            "calls": len(calls),
-            "spent": spent(calls, model),
-            "currency": CURRENCY,
-        }
+        return Cost(
+            per_call=cost.fresh,
+            per_call_cached=cost.cached,
+            at_least=cost.at_least,
+            calls=len(calls),
+            spent=spent(calls, model),
+            currency=CURRENCY,
+        )
 
-    def timeline(self, session_id: str, points: int = 600) -> dict[str, Any]:
-        """The chart: gauges over messages, and what was done to the context."""
+    def timeline(self, session_id: str, points: int = 600) -> Timeline:
+        """Return the chart: gauges over messages, and what was done to the context."""
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            samples = self._store.figures.samples(row.key, row.next_sample, points)
-            operations = self._store.operations.all(row.key)
-        limits = self._environment.limits(row)
-        marks = [_mark(o) for o in reversed(operations) if o.kind in MARKED]
-        undone = [
-            {"at": iso(o.undone_at), "number": None, "kind": "undo", "before": o.tokens_after,
-             "after": o.tokens_before, "label": f"{o.kind} {o.n} undone"}
-            for o in operations if o.undone_at is not None and o.kind in MARKED
-        ]  # fmt: skip
-        return {
-            "points": [
-                {"at": iso(s.at), "number": s.no, "agent": s.agent_tokens, "pruned": s.view_tokens}
-                for s in samples
+            session = Session.load(self._environment, session_id)
+            samples = self._store.figures.samples(session.key, session.row.next_sample, points)
+            operations = self._store.operations.all(session.key)
+        limits = session.limits
+        shown = [o for o in operations if o.kind in MARKED]
+        return Timeline(
+            points=[
+                Point(at=iso(s.at), number=s.no, agent=s.agent_tokens, pruned=s.view_tokens) for s in samples
             ],
-            "marks": marks + undone,
-            "limit": limits.limit,
-            "target": limits.target_tokens,
-        }
+            marks=[_mark(o) for o in reversed(shown)]
+            + [_undo_mark(o) for o in shown if o.undone_at is not None],
+            limit=limits.limit,
+            target=limits.target_tokens,
+        )
 
 
 def with_all_below(store: Store, session_id: str) -> list[str]:
@@ -250,24 +265,35 @@ def silent(row: SessionRow) -> bool:
 MARKED = ("prune", "summary", "compaction", "rewind")
 
 
-def _mark(operation: Any) -> dict[str, Any]:
+def _mark(operation: OperationRow) -> Mark:
     before, after = operation.tokens_before, operation.tokens_after
     if operation.actor == "agent":
         before = operation.plan.get("agent_before", before)
         after = operation.plan.get("agent_after", after)
-    return {
-        "at": iso(operation.at),
-        "number": operation.plan.get("number"),
-        "kind": operation.kind,
-        "before": before,
-        "after": after,
-        "label": operation.reason,
-    }
+    return Mark(
+        at=iso(operation.at),
+        number=operation.plan.get("number"),
+        kind=operation.kind,
+        before=before,
+        after=after,
+        label=operation.reason,
+    )
 
 
-def _mentions(session: Mapping[str, Any], words: list[str]) -> bool:
-    fields = (session["title"], session["model"], session["cwd"], session["id"], session["source"])
-    text = " ".join(str(field) for field in fields if field).lower()
+def _undo_mark(operation: OperationRow) -> Mark:
+    return Mark(
+        at=iso(operation.undone_at),
+        number=None,
+        kind="undo",
+        before=operation.tokens_after,
+        after=operation.tokens_before,
+        label=f"{operation.kind} {operation.n} undone",
+    )
+
+
+def _mentions(session: SessionAnswer, words: builtins.list[str]) -> bool:
+    fields = (session.title, session.model, session.cwd, session.id, session.source)
+    text = " ".join(field for field in fields if field).lower()
     return all(word in text for word in words)
 
 

@@ -1,8 +1,73 @@
-"""Answers about memories and learnings."""
+"""Answers about the assembled context, memories and learnings."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from webapp.answers import answer
+from webapp.services.session.answers import Certainty
+
+
+@answer
+class ContextBudget:
+    """The tokens that the next call may use, as shown."""
+
+    window: int
+    limit: int
+    target_tokens: int
+    output_reserve: int
+    usable: int
+    memory: int
+    learnings: int
+
+
+@answer
+class TooLarge:
+    """A context that exceeds what the model accepts, or what is usable of it."""
+
+    tokens: int
+    limit: int
+    message: str
+
+
+@answer
+class ContextSummaries:
+    """The summaries in an assembled context."""
+
+    tokens: int
+    left_out: list[str]
+    """Summaries that do not fit."""
+
+
+@answer
+class Context:
+    """The message list for the next call, in the wire format asked for."""
+
+    messages: Any
+    """The list; its shape is that of the format."""
+    format: str
+    key: str
+    """The field of the request's body that the list belongs in."""
+    envelope: dict[str, Any]
+    """The other fields of the body that the session's list arrived in, for example `system` and `tools`."""
+    tokens: int
+    certainty: Certainty
+    budget: ContextBudget
+    over_budget: TooLarge | None
+    left_out: list[str]
+    """Messages that do not fit, by id."""
+    newest_cut: bool
+    """True where the newest message had to be cut."""
+    summaries: ContextSummaries
+    memories: int
+    """Memories in the system prompt."""
+    learnings: int
+    """Learnings in the system prompt."""
+    notes: list[str]
+    """Repairs made so that the list is valid for its format."""
+    version: int
+    as_of: str | None
+    """When the context last changed."""
 
 
 @answer

@@ -12,22 +12,21 @@ from dataclasses import replace
 from typing import Any
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
-from scoring.budget import usable_tokens
 from scoring.bulk import no_collection
-from scoring.errors import InvalidList, InvalidSettings
+from scoring.errors import InvalidList
 from scoring.formats import FORMATS, encode, validate
 from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
 from scoring.settings import ContextSettings, Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.errors import Invalid
+from webapp.services.context.answers import Context as ContextAnswer
+from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
-from webapp.services.context.pruned_view import Said, ViewItem, standing
+from webapp.services.context.pruned_view import Said, ViewItem, view_items
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import Scale, Totals, session_json
-from webapp.services.session.state import SessionState
+from webapp.services.session.session import Scale, Session
 from webapp.services.session.times import iso
-from webapp.store.context import PRUNED
 from webapp.store.sessions import SessionRow
 
 # The wire format that a followed agent speaks.
@@ -42,8 +41,8 @@ class Context:
         self._memory = memory or MemoryService(environment)
         self._said = Said()
 
-    def get(self, session_id: str, format: str | None = None) -> dict[str, Any]:
-        """The message list for the next call, with its size and what it may use.
+    def get(self, session_id: str, format: str | None = None) -> ContextAnswer:
+        """Return the message list for the next call, with its size and budget.
 
         Raises:
             NotFound: there is no such session.
@@ -53,17 +52,16 @@ class Context:
         with no_collection():
             return self._get(session_id, format)
 
-    def _get(self, session_id: str, format: str | None) -> dict[str, Any]:
+    def _get(self, session_id: str, format: str | None) -> ContextAnswer:
         with self._store.read():
-            row = self._store.sessions.get(session_id)
+            session = Session.load(self._environment, session_id)
+            row = session.row
             name = format or row.wire_format or SPOKEN.get(row.source, "openai")
             if name not in FORMATS:
                 names = ", ".join(FORMATS)
                 raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
-            totals = self._store.contexts.totals(row.key)
-            session = session_json(self._environment, row, totals)
-            items = standing(self._store, row, self._said)
-            built, messages = self._built(row, totals, items, name)
+            items = view_items(self._store, session.key, self._said)
+            built, messages = self._built(session, items, name)
         envelope = _envelope(row, name)
         listed = None if envelope else _as_they_came(messages, items, name)
         known = messages if listed is not None and _as_read(messages, items) else None
@@ -72,106 +70,75 @@ class Context:
         notes = list(built.notes)
         problems = validate(listed, name, ready=False, said=known)
         if problems:
-            messages, more = _written_anew(messages, name)
+            messages, more = _encoded_again(messages, name)
             notes, envelope = notes + more, _envelope(row, name)
             listed = encode(messages, name, _into(row, name, envelope))
             problems = validate(listed, name, ready=False)
         if problems:
             raise InvalidList(problems)
-        scale = Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
+        limits, scale = session.limits, session.pruned.scale
         tokens = scale.shown(built.token_estimate)
-        return {
-            "messages": listed,
-            "format": name,
-            "key": FORMATS[name].key,
-            "envelope": envelope,
-            "tokens": tokens,
-            "certainty": session["pruned"]["certainty"],
-            "budget": self._budget(session, scale, built),
-            "over_budget": _over(tokens, session["limit"], built, scale),
-            "left_out": list(built.left_out),
-            "newest_cut": built.newest_cut,
-            "summaries": {
-                "tokens": scale.part(built.summary_token_count),
-                "left_out": list(built.summaries_left_out),
-            },
-            "memories": built.memories,
-            "learnings": built.learnings,
-            "notes": notes,
-            "version": row.version,
-            "as_of": iso(self._changed_at(row)),
-        }
+        return ContextAnswer(
+            messages=listed,
+            format=name,
+            key=FORMATS[name].key,
+            envelope=envelope,
+            tokens=tokens,
+            certainty=scale.certainty,
+            budget=ContextBudget(
+                window=limits.window,
+                limit=limits.limit,
+                target_tokens=limits.target_tokens,
+                output_reserve=limits.output_reserve,
+                usable=scale.shown(built.budget.total),
+                memory=scale.part(built.budget.memory),
+                learnings=scale.part(built.budget.learnings),
+            ),
+            over_budget=_over(tokens, limits.limit, built, scale),
+            left_out=list(built.left_out),
+            newest_cut=built.newest_cut,
+            summaries=ContextSummaries(
+                tokens=scale.part(built.summary_token_count), left_out=list(built.summaries_left_out)
+            ),
+            memories=built.memories,
+            learnings=built.learnings,
+            notes=notes,
+            version=session.version,
+            as_of=iso(self._changed_at(session)),
+        )
 
-    def _changed_at(self, row: SessionRow) -> int:
-        """When the context last changed: the same state is answered with the same bytes."""
+    def _changed_at(self, session: Session) -> int:
+        """Return when the context last changed; the same state gives the same bytes."""
+        row = session.row
         return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
 
-    def messages(self, row: SessionRow) -> list[Message]:
+    def messages(self, session: Session) -> list[Message]:
         """What stands in the pruned view, in order, with wire objects and with what stands for outputs."""
-        return [one.message for one in standing(self._store, row, self._said)]
+        return [one.message for one in view_items(self._store, session.key, self._said)]
 
     def _built(
-        self, row: SessionRow, totals: Totals, items: Sequence[ViewItem], name: str
+        self, session: Session, items: Sequence[ViewItem], name: str
     ) -> tuple[BuiltContext, Sequence[Message]]:
         """The assembled context, and its messages behind their system prompt."""
-        settings = self._environment.settled(row)
+        settings = session.task_settings
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
         memories, learnings = self._memory.relevant(asked)
         prompt, rest = _prompt(items) if memories or learnings else ("", items)
         config = AssemblyConfig(
             settings=settings,
             context=ContextSettings.of(settings),
-            usable=usable_estimate(self._environment, row, totals),
+            usable=session.usable_estimate,
             format=name,
-            counter=self._environment.measure(row).counter,
+            counter=session.counter,
         )
-        tools = totals[PRUNED].get("tools", (0, 0))[0]
         stands = _rated(rest, settings) if reads_keywords(settings) else [s.item for s in rest]
-        snapshot = Snapshot(stands, memories, learnings, tool_tokens=tools)
-        built = build(snapshot, row.model or "default", prompt, config)
+        snapshot = Snapshot(stands, memories, learnings, tool_tokens=session.pruned.region("tools"))
+        built = build(snapshot, session.row.model or "default", prompt, config)
         if not built.system_prompt:
             return built, built.messages
         if built.system_prompt == prompt:
             return built, (items[0].message, *built.messages)
         return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
-
-    def _budget(self, session: dict[str, Any], scale: Scale, built: BuiltContext) -> dict[str, Any]:
-        return {
-            "window": session["window"],
-            "limit": session["limit"],
-            "target_tokens": session["target_tokens"],
-            "output_reserve": session["output_reserve"],
-            "usable": scale.shown(built.budget.total),
-            "memory": scale.part(built.budget.memory),
-            "learnings": scale.part(built.budget.learnings),
-        }
-
-
-def usable_estimate(environment: Environment, row: SessionRow, totals: Totals) -> int:
-    """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
-    usable = usable_shown(environment, row)
-    if not usable:
-        return 0
-    return Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed).estimated(usable)
-
-
-def usable_shown(environment: Environment, row: SessionRow) -> int:
-    """The same in tokens as shown, whatever the context holds."""
-    try:
-        return usable_of(environment, row)
-    except InvalidSettings:
-        return 0
-
-
-def usable_of(environment: Environment, row: SessionRow) -> int:
-    """The same again, for where there has to be some.
-
-    Raises:
-        InvalidSettings: nothing of the window is usable (with the numbers).
-    """
-    limits = environment.limits(row)
-    window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
-    return usable_tokens(window, environment.settings_of(row))
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
@@ -185,7 +152,7 @@ def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any
     return None if bare and name == "openai" else envelope
 
 
-def _written_anew(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
+def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
     """The messages, those written anew whose own objects the format does not accept, and a note for each.
 
     A server may answer with what it would not take: an empty list of calls, content that is null.
@@ -231,16 +198,16 @@ def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
     return items[0].message.text, items[1:]
 
 
-def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> dict[str, Any] | None:
+def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarge | None:
     """The numbers where the whole exceeds what the model accepts, or what is usable of it."""
     if tokens > limit:
         message = f"the context takes {tokens:,} tokens, the model accepts {limit:,}"
-        return {"tokens": tokens, "limit": limit, "message": message}
+        return TooLarge(tokens=tokens, limit=limit, message=message)
     if built.over_budget is None:
         return None
     usable = scale.shown(built.over_budget.max_tokens)
     message = f"the context takes {tokens:,} tokens, {usable:,} are usable beside the answer"
-    return {"tokens": tokens, "limit": usable, "message": message}
+    return TooLarge(tokens=tokens, limit=usable, message=message)
 
 
 def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary]:

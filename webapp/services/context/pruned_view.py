@@ -18,13 +18,12 @@ from scoring.history import Features
 from scoring.messages import Message, Wire
 from scoring.summary import Summary
 from webapp.services.session.codec import json_value
-from webapp.services.session.replacements import cost, with_stand_in
+from webapp.services.session.replacements import cost, with_replacement
 from webapp.services.session.stored_messages import read_features
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
 from webapp.store.log import EntryRow, MessageRow
-from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 BATCH = 500
@@ -99,16 +98,16 @@ class Said:
             self._chars -= gone[3]
 
 
-def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[ViewItem]:
-    """The pruned view in order, inside the caller's snapshot."""
+def view_items(store: Store, session: int, said: Said | None = None) -> list[ViewItem]:
+    """Return the pruned view in order, inside the caller's snapshot."""
     said = said or Said()
-    items = store.contexts.items(row.key, PRUNED)
-    summaries = {s.n: s for s in store.summaries.standing(row.key)}
+    items = store.contexts.items(session, PRUNED)
+    summaries = {s.n: s for s in store.summaries.standing(session)}
     out: list[ViewItem] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
-        rows = store.log.messages(row.key, [item.ref for item in some if item.kind == MESSAGE])
-        messages = said.of(store, row.key, rows)
+        rows = store.log.messages(session, [item.ref for item in some if item.kind == MESSAGE])
+        messages = said.of(store, session, rows)
         as_read = said.as_read(messages)
         for item in some:
             if item.kind != MESSAGE:
@@ -116,7 +115,7 @@ def standing(store: Store, row: SessionRow, said: Said | None = None) -> list[Vi
                 out.append(ViewItem(summary_value(found), found))
                 continue
             one = rows[item.ref]
-            stands = _item(one, with_stand_in(messages[item.ref], item.stand_in), item)
+            stands = _item(one, with_replacement(messages[item.ref], item.stand_in), item)
             untouched = item.stand_in is None
             out.append(ViewItem(stands, one, untouched, untouched and item.ref in as_read))
     return out

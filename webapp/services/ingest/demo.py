@@ -10,7 +10,6 @@ import logging
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from scoring.messages import Message
 from webapp.agents.records import Entry
@@ -18,6 +17,7 @@ from webapp.errors import CoppiceError
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.demo_script import SYSTEM, steps
 from webapp.services.ingest.ingest import Ingest
+from webapp.services.session.answers import Session
 from webapp.services.session.environment import Environment
 
 log = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ class Demo:
         self._thread: threading.Thread | None = None
         self._session_id: str | None = None
 
-    def start(self) -> dict[str, Any]:
-        """Starts a demo session, or gives the one that is running."""
+    def start(self) -> Session:
+        """Start a demo session, or return the one that is running."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive() and self._session_id is not None:
                 try:
@@ -60,8 +60,8 @@ class Demo:
                 except CoppiceError:  # it was deleted: a new one
                     self._end()
             self._stop.clear()
-            made = self._sessions.create({"title": TITLE, "model": MODEL, "system": SYSTEM, "source": "demo"})
-            self._session_id = str(made["id"])
+            made = self._sessions.create(title=TITLE, model=MODEL, system=SYSTEM, source="demo")
+            self._session_id = made.id
             script = steps(self._seed)
             for _ in range(FIRST_STEPS):
                 self._say(self._session_id, next(script))
@@ -92,10 +92,10 @@ class Demo:
         while not self._stop.wait(seconds):
             try:
                 session = self._sessions.get(session_id)
-                gauge = session["pruned"]
-                above = gauge["tokens"] > session["target_tokens"]
+                tokens = session.pruned.tokens
+                above = tokens > session.target_tokens
                 seconds = SLOW_SECONDS * self._step_seconds if above else self._step_seconds
-                if gauge["tokens"] < FULL_SHARE * session["limit"]:
+                if tokens < FULL_SHARE * session.limit:
                     self._say(session_id, next(script))
             except CoppiceError as error:
                 log.info("the demo ended: %s", error)

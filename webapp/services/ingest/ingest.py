@@ -1,17 +1,20 @@
-"""Into the log: records of transcripts and messages of programs.
+"""Ingest: appends records of transcripts and messages of programs to the log.
 
-An append is prepared outside any transaction (tokens are counted there), then written in one; if the session changed
-in between it is prepared again. Known source ids add nothing, so the same records may come twice. Compactions and
-rewinds cut a batch: what comes before them is written first. Events are published after the commit.
+An append is prepared outside any transaction, because counting tokens takes long, then written in one; if the session
+changed in between it is prepared again. Known source ids add nothing, so the same records may come twice. A compaction
+or rewind splits a batch: what comes before it is written first. Events are published after the commit.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
 
 from scoring.messages import Message
 from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, UsageReport
@@ -24,7 +27,8 @@ from webapp.events import (
     SessionCreated,
     SessionUpdated,
 )
-from webapp.services.ingest.agent_operations import turn, turn_id
+from webapp.services.ingest.agent_operations import agent_operation_id, apply_agent_operation
+from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
@@ -36,39 +40,41 @@ from webapp.services.ingest.record_batches import (
     chunks,
     runs,
     same_source,
-    write_meta,
 )
 from webapp.services.ingest.usage_reports import read_usage
+from webapp.services.pruning.automatic import Automatic
 from webapp.services.session.codec import json_bytes
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import brief_stats, session_json
+from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation_answers import applied_json
+from webapp.services.session.operation_answers import applied
+from webapp.services.session.session import Session
 from webapp.services.session.times import from_ms, to_ms
 from webapp.store.sessions import SessionRow
 
-# After so many messages in one go the store does its upkeep at once.
+# The store does its upkeep at once after an append of more messages.
 SETTLE_FROM = 5 * BATCH_RECORDS
-# A listener gets the numbers of at most so many messages at once.
+# An event names at most so many messages.
 NUMBERS_TOLD = 200
+# A batch is prepared again at most so often where other writers come first.
+ATTEMPTS = 8
 
 Batch = Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
-Automatic = Callable[[SessionRow, AppendBatch], list[Event]]
 
 
 @dataclass(slots=True)
 class Added:
-    """What an append did: numbers of the messages that are new, how many entries were known already."""
+    """The outcome of an append: numbers of the new messages, and how many entries were known already."""
 
     nos: list[int] = field(default_factory=list)
     known: int = 0
     skipped: int = 0
     problems: list[str] = field(default_factory=list)
     automatic: list[Event] = field(default_factory=list)
-    answer: dict[str, Any] | None = None
+    answer: Appended | None = None
 
     def merge(self, other: Added) -> None:
-        """Adds what another append did."""
+        """Add the outcome of another append."""
         self.nos += other.nos
         self.known += other.known
         self.skipped += other.skipped
@@ -78,25 +84,28 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """An append that is to happen once: the caller's key for it, and the digest of what it appends."""
+    """The key under which an append happens only once, and the digest of what it appends."""
 
     name: str
     digest: bytes
 
 
-class Ingest:
-    """Appends to sessions. `automatic` is asked inside the transaction whether to prune."""
+_STORED_ANSWER = TypeAdapter(Appended)
 
-    def __init__(self, environment: Environment, histories: Histories) -> None:
-        self._environment, self._store, self._histories = environment, environment.store, histories
-        self.automatic: Automatic = lambda _row, _draft: []
+
+class Ingest:
+    """Appends to sessions, and prunes automatically in the same transaction."""
+
+    def __init__(self, environment: Environment, histories: Histories, automatic: Automatic) -> None:
+        self._environment, self._store = environment, environment.store
+        self._histories, self._automatic = histories, automatic
 
     # -- sessions
 
     def ensure(
         self, session_id: str, source: str, kind: str = "followed", *, asked: bool = False, **columns: Any
     ) -> SessionRow | None:
-        """The session, made if there is none; None if it was deleted and nobody `asked` for it.
+        """Return the session, created where there is none; None if it was deleted and nobody `asked` for it.
 
         Raises:
             Conflict: another source has a session of that id.
@@ -122,9 +131,9 @@ class Ingest:
     def append_records(
         self, session_id: str, records: Iterable[Record], *, whole_file: bool = False
     ) -> Added:
-        """Appends what a transcript says, sub-agents in it to sessions of their own.
+        """Append the records of a transcript, those of sub-agents in it to sessions of their own.
 
-        `whole_file` says that the records are all of it, so that its bad lines are not counted again.
+        `whole_file`: the records are the whole file, whose bad lines may have been counted before.
 
         Raises:
             NotFound: there is no such session.
@@ -163,7 +172,7 @@ class Ingest:
         for record in batch:
             if isinstance(record, Compaction | Rewind):
                 whole.merge(self._append(session_id, run))
-                self._turn(session_id, record)
+                self._apply_agent_operation(session_id, record)
                 run = list(record.replacement or ()) if isinstance(record, Compaction) else []
                 if run:
                     whole.merge(self._append(session_id, run, replacing=True))
@@ -186,13 +195,13 @@ class Ingest:
         wire_messages: Any,
         usage: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
-    ) -> dict[str, Any]:
-        """Appends messages in any wire format, with the usage of the call that gave the last one.
+    ) -> Appended:
+        """Append messages in any wire format, with the usage of the call that returned the last one.
 
         Raises:
             NotFound: there is no such session.
-            UnknownFormat, MalformedMessage: they cannot be read; nothing is appended.
-            Conflict: the key was used for other messages, or an agent writes this session itself.
+            UnknownFormat, MalformedMessage: the messages cannot be read; nothing is appended.
+            Conflict: the key was used for other messages, or the session is read from an agent's transcript.
         """
         request = hashlib.blake2b(json_bytes([wire_messages, usage]), digest_size=16).digest()
         with self._environment.lock(session_id):
@@ -208,17 +217,17 @@ class Ingest:
             reported = read_usage(usage)
 
             def records(row: SessionRow) -> list[Record]:
-                ids = ids_of(decoded.messages, row.tail_hash)
+                ids, now = ids_of(decoded.messages, row.tail_hash), self._environment.clock()
                 if ids:
                     row.tail_hash, row.wire_format = ids[-1], row.wire_format or decoded.format
-                row.last_activity_at = now = self._environment.clock()
+                    row.last_activity_at = now
                 return entries_of(decoded.messages, ids, reported, at=from_ms(now))
 
             added = self._append(session_id, records, keyed=keyed)
             return added.answer or self._appended(session_id, added)
 
-    def _answered(self, row: SessionRow, keyed: Keyed | None) -> dict[str, Any] | None:
-        """What was answered under the key; None for the first time.
+    def _answered(self, row: SessionRow, keyed: Keyed | None) -> Appended | None:
+        """Return the answer stored under the key; None the first time.
 
         Raises:
             Conflict: the key was used for other messages.
@@ -228,18 +237,25 @@ class Ingest:
             return None
         if known[0] != keyed.digest:
             raise Conflict(f"the key {keyed.name} was used for other messages")
-        return cast("dict[str, Any]", known[1])
+        try:
+            return _STORED_ANSWER.validate_python(known[1])
+        except ValidationError:
+            message = (
+                f"the messages with key {keyed.name} were appended before an update; their answer is gone"
+            )
+            raise Conflict(message) from None
 
-    def _answer(self, row: SessionRow, added: Added, keyed: Keyed) -> dict[str, Any]:
-        """The answer to an append, stored in the transaction that appends: a retry finds both or neither."""
-        answer = self._appended(row.id, added)
-        self._store.small.put_answer(row.key, keyed.name, keyed.digest, answer, self._environment.clock())
+    def _answer(self, session: Session, added: Added, keyed: Keyed) -> Appended:
+        """Return the answer to an append, stored in its transaction so that a retry finds both or neither."""
+        answer = self._appended(session.id, added)
+        stored, now = orjson.loads(orjson.dumps(answer)), self._environment.clock()
+        self._store.small.put_answer(session.key, keyed.name, keyed.digest, stored, now)
         return answer
 
     def append_list(
         self, session_id: str, messages: Sequence[Message], ids: Sequence[str], model: str | None
     ) -> Added:
-        """Appends those messages of a whole list that the session does not have yet."""
+        """Append those messages of a whole list that the session does not have yet."""
 
         def begun(chunk: list[Record], row: SessionRow) -> list[Record]:
             row.tail_hash = ids[-1]
@@ -258,124 +274,129 @@ class Ingest:
             self._store.settle()
         return whole
 
-    def _appended(self, session_id: str, added: Added) -> dict[str, Any]:
+    def _appended(self, session_id: str, added: Added) -> Appended:
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            rows = self._store.log.messages(row.key, added.nos)
-            session = session_json(self._environment, row, self._store.contexts.totals(row.key))
+            session = Session.load(self._environment, session_id)
+            rows = self._store.log.messages(session.key, added.nos)
             done = [e for e in added.automatic if isinstance(e, ContextPruned)]
             pruned = done[-1] if done else None
-            operation = self._store.operations.get(row.key, pruned.n) if pruned is not None else None
+            operation = self._store.operations.get(session.key, pruned.n) if pruned is not None else None
+            shown = session_answer(session)
         prune = None
         if operation is not None and pruned is not None:
-            prune = applied_json(session, operation, pruned)
-        return {
-            "ids": [rows[no].mid for no in added.nos if no in rows],
-            "added": len(added.nos),
-            "stats": brief_stats(session),
-            "prune": prune,
-        }
+            prune = applied(shown, operation, pruned)
+        own = shown.pruned
+        return Appended(
+            ids=[rows[no].mid for no in added.nos if no in rows],
+            added=len(added.nos),
+            stats=BriefStats(
+                tokens=own.tokens,
+                utilization=own.utilization,
+                certainty=own.certainty,
+                messages=own.messages,
+                limit=shown.limit,
+                needsPruning=own.tokens > shown.target_tokens,
+                state=shown.state,
+            ),
+            prune=prune,
+        )
 
     # -- one batch
 
     def _append(
         self, session_id: str, records: Batch, replacing: bool = False, keyed: Keyed | None = None
     ) -> Added:
-        """Prepares and writes; again if another writer came first."""
+        """Prepare and write a batch; again if another writer came first."""
         if not records:
             return Added()
-        for _ in range(8):
-            draft, before, has_meta = self._draft(session_id, records, replacing)
-            if draft.empty and not has_meta and keyed is None:
-                return Added(known=draft.already)
-            written = self._write(draft, before, keyed)
+        for _ in range(ATTEMPTS):
+            batch, has_meta = self._prepare(session_id, records, replacing)
+            if batch.empty and not has_meta and keyed is None:
+                return Added(known=batch.already)
+            written = self._write(batch, keyed)
             if written is not None:
-                written.known = draft.already
+                written.known = batch.already
                 return written
         raise Conflict(f"session {session_id} is written to by others all the time; try again")
 
-    def draft(self, row: SessionRow) -> AppendBatch:
-        """An empty draft on top of a session as it is."""
-        totals = self._store.contexts.totals(row.key)
-        return AppendBatch(
-            self._store, row, totals, self._environment.measure(row), self._environment.clock()
-        )
-
-    def _draft(self, session_id: str, batch: Batch, replacing: bool) -> tuple[AppendBatch, SessionRow, bool]:
-        """The draft of a batch, the session as it was before, and whether the batch says something of the session."""
+    def _prepare(self, session_id: str, records: Batch, replacing: bool) -> tuple[AppendBatch, bool]:
+        """Return the batch for these records, and whether they say something about the session itself."""
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            before = replace(row)
+            session = Session.load(self._environment, session_id)
+            row = session.row
             unnamed = row.model is None
-            records = batch(row) if callable(batch) else batch
-            apply_meta(row, records)  # the model decides how tokens are counted
-            draft = self.draft(row)
-            for version in (r.version for r in records if isinstance(r, Meta) and r.version):
-                draft.carried.unwritten.version(version)
-                row.state = draft.carried.to_dict()
+            found = records(row) if callable(records) else records
+            apply_meta(row, found)  # the model decides how tokens are counted
+            batch = AppendBatch(session)
+            for record in found:
+                if isinstance(record, Meta) and record.version:
+                    session.state.unwritten.version(record.version)
             if unnamed and row.model is not None:
-                draft.count_again()
+                batch.count_again()
         turns = row.turns
-        for run in runs(records):
+        for run in runs(found):
             if isinstance(run, list):
-                draft.add(run)
+                batch.add(run)
             elif isinstance(run, UsageReport):
-                self._report(draft, run)
-        draft.close_all()
+                self._report(batch, run)
+        batch.close_all()
         if replacing:
             row.turns = turns
-        return draft, before, any(isinstance(r, Meta) for r in records)
+        return batch, any(isinstance(record, Meta) for record in found)
 
-    def _report(self, draft: AppendBatch, report: UsageReport) -> None:
-        """Usage apart from a message: the estimate behind its last input is the one it is held against."""
-        draft.close_all()
-        if self._store.figures.has_call(draft.row.key, report.call_key) or report.call_key in draft.calls:
+    def _report(self, batch: AppendBatch, report: UsageReport) -> None:
+        """Take in usage reported apart from a message, against the estimate after the last input it covers."""
+        batch.close_all()
+        session, state = batch.session, batch.session.state
+        if self._store.figures.has_call(session.key, report.call_key) or report.call_key in batch.calls:
             return
-        now = draft.estimate()
-        before = draft.carried.ends.get(report.input_end or "", now)
-        draft.report(
+        now = session.main.estimate
+        before = state.ends.get(report.input_end or "", now)
+        batch.report(
             report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before)
         )
-        draft.carried.absorbing = draft.carried.last_role == "assistant" or before == now
+        state.absorbing = state.last_role == "assistant" or before == now
 
-    def _write(self, draft: AppendBatch, before: SessionRow, keyed: Keyed | None) -> Added | None:
-        row, added = draft.row, Added([no for no, _ in draft.fresh])
+    def _write(self, batch: AppendBatch, keyed: Keyed | None) -> Added | None:
+        """Write a batch in one transaction; None where the session has changed since it was prepared."""
+        session, added = batch.session, Added([no for no, _ in batch.fresh])
         try:
             with self._store.write():
-                current = self._store.sessions.get(row.id)
+                current = self._store.sessions.get(session.id)
                 if (known := self._answered(current, keyed)) is not None:
                     return Added(answer=known)
-                if current.version != draft.base_version:
+                if current.version != batch.base_version:
                     return None
-                write_meta(self._store, row, before, current)
-                if not draft.empty:
-                    draft.write()
-                    self._histories.advance(draft)
-                    added.automatic = self.automatic(row, draft)
+                session.keep_changes_of_others(current)
+                if batch.empty:
+                    session.save()
+                else:
+                    batch.write()
+                    self._histories.advance(
+                        session, batch.base_version, batch.fresh, changed=bool(batch.changed)
+                    )
+                    added.automatic = self._automatic.after_append(session)
                 if keyed is not None:
-                    added.answer = self._answer(row, added, keyed)
+                    added.answer = self._answer(session, added, keyed)
         except BaseException:
-            self._histories.drop(row.key)
+            self._histories.drop(session.key)
             raise
-        nos = sorted({*(no for no, _ in draft.fresh), *draft.changed})
-        told: list[Event] = [MessagesAppended(row.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
-        self._environment.bus.publish(*told, *added.automatic, SessionUpdated(row.id))
+        nos = sorted({*(no for no, _ in batch.fresh), *batch.changed})
+        told: list[Event] = (
+            [MessagesAppended(session.id, tuple(nos[-NUMBERS_TOLD:]), len(nos))] if nos else []
+        )
+        self._environment.bus.publish(*told, *added.automatic, SessionUpdated(session.id))
         return added
 
-    def _turn(self, session_id: str, record: Compaction | Rewind) -> None:
-        name = turn_id(record)
-        while True:
-            row = self._store.sessions.get(session_id)
-            if name is not None and self._store.log.known(row.key, [name]):
+    def _apply_agent_operation(self, session_id: str, record: Compaction | Rewind) -> None:
+        name = agent_operation_id(record)
+        with self._store.write():
+            session = Session.load(self._environment, session_id)
+            if name is not None and self._store.log.known(session.key, [name]):
                 return
-            draft = self.draft(row)
-            with self._store.write():
-                if self._store.sessions.get(session_id).version != draft.base_version:
-                    continue
-                turn(self._store, draft, record, self._environment.clock())
-            self._histories.drop(row.key)
-            self._environment.bus.publish(SessionUpdated(session_id))
-            return
+            apply_agent_operation(session, record)
+        self._histories.drop(session.key)
+        self._environment.bus.publish(SessionUpdated(session_id))
 
     # -- notes
 

@@ -1,4 +1,4 @@
-"""Records sorted out before they are written: in batches, in runs of entries, what could not be used counted."""
+"""Splitting records before they are written: into batches and runs of entries; unusable ones are counted."""
 
 from __future__ import annotations
 
@@ -8,27 +8,25 @@ from dataclasses import dataclass, field
 from scoring.messages import Message, ToolCall
 from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.errors import Conflict
-from webapp.store import Store
 from webapp.store.sessions import SessionRow
 
-# One transaction takes at most so many records: enough to make its cost small, few enough that a reader or
-# another writer never waits long.
+# One transaction takes at most so many records: enough to make its cost small, few enough that nobody waits long.
 BATCH_RECORDS = 1_000
-# … and at most about so many bytes of what was said, however few records that is: a batch is held several times over.
+# … and at most about so many bytes of content, because a batch is held in memory several times over.
 BATCH_BYTES = 4 << 20
 NOTES_KEPT = 20
 
 
 @dataclass(slots=True)
 class Tally:
-    """What could not be used of a file."""
+    """The count of what could not be used of a file."""
 
     malformed: int = 0
     problems: list[str] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
 
     def take(self, records: Iterable[Record]) -> None:
-        """Counts problems and unknown rows."""
+        """Count problems and unknown rows."""
         for record in records:
             if isinstance(record, Problem):
                 self.malformed += not record.used
@@ -40,7 +38,7 @@ class Tally:
 
 
 def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Records in runs of one stream, in order, none longer than a batch."""
+    """Yield records in runs of one stream, in order, none longer than a batch."""
     stream, batch, size = "", list[Record](), 0
     for record in records:
         own = getattr(record, "stream", stream)
@@ -55,14 +53,14 @@ def batches(records: Iterable[Record]) -> Iterator[tuple[str, list[Record]]]:
 
 
 def weight(record: Record) -> int:
-    """About how many bytes a record holds."""
+    """Return about how many bytes a record holds."""
     if not isinstance(record, Entry):
         return 0
     return len(record.raw) if record.raw is not None else weight_of(record.message)
 
 
 def weight_of(message: Message) -> int:
-    """About how many characters a message holds."""
+    """Return about how many characters a message holds."""
     size = 0
     for part in message.parts:
         size += len(part.arguments) if isinstance(part, ToolCall) else len(getattr(part, "text", ""))
@@ -70,13 +68,13 @@ def weight_of(message: Message) -> int:
 
 
 def chunks(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """Records in order in pieces that one transaction takes."""
+    """Yield records in order, in pieces of one transaction."""
     for _, batch in batches(records):
         yield batch
 
 
 def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
-    """Entries in runs, everything else by itself, in order."""
+    """Yield entries in runs and usage reports one by one, in order."""
     run: list[Entry] = []
     for record in records:
         if isinstance(record, Entry):
@@ -93,10 +91,10 @@ def runs(records: Sequence[Record]) -> Iterator[list[Entry] | Record]:
 
 
 def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
-    """The session that records of a source may be appended to; None if it was deleted.
+    """Return the session if records of a source may be appended to it; None if it was deleted.
 
     Raises:
-        Conflict: it is another source's.
+        Conflict: the session belongs to another source.
     """
     if found.deleted_at is not None:
         return None
@@ -108,7 +106,7 @@ def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
 
 
 def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
-    """Takes what records say of the session into its row; later ones win."""
+    """Copy what records say about the session into its row; later ones win."""
     for record in records:
         if isinstance(record, Meta):
             row.title = record.title or row.title
@@ -120,13 +118,3 @@ def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
             row.window = record.window or row.window
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model
-
-
-def write_meta(store: Store, row: SessionRow, before: SessionRow, current: SessionRow) -> None:
-    """Stores what the batch has changed since `before`; what somebody else has changed meanwhile is theirs."""
-    names = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
-    ours = (n for n in names if getattr(row, n) != getattr(before, n))
-    changed = {n: getattr(row, n) for n in ours if getattr(before, n) == getattr(current, n)}
-    if row.state != current.state:
-        changed["state"] = row.state
-    store.sessions.update(row.key, **changed)

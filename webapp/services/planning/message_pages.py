@@ -14,10 +14,10 @@ from webapp.errors import Invalid, NotFound
 from webapp.services.planning.message_rows import message_json, pending_json
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment
-from webapp.services.session.replacements import with_stand_in
+from webapp.services.session.replacements import with_replacement
+from webapp.services.session.session import Session
 from webapp.store.log import MessageRow, parse_message_id
 from webapp.store.operations import Left
-from webapp.store.sessions import SessionRow
 
 FATES = ("kept", "protected", "goes", "shortened", "out", "errors", "in", "pinned")
 SORTS = ("newest", "oldest", "score", "tokens")
@@ -56,21 +56,21 @@ class Messages:
         if fate is not None and fate not in FATES:
             raise Invalid(f"bad value for fate; expected one of {', '.join(FATES)}, got {fate}", "fate")
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            shown = self._planning.holding(plan_id, row) if plan_id else None
-            made = shown or self._planning.make(row)
-            wanted = self._matching(row, made, role, fate, q)
-            total = self._count(row, wanted)
-            nos, cursor = self._ordered(row, made, wanted, sort, after, max(1, min(limit, 1000)))
-            rows = self.rows(row, made, nos)
+            session = Session.load(self._environment, session_id)
+            shown = self._planning.holding(plan_id, session) if plan_id else None
+            made = shown or self._planning.make(session)
+            wanted = self._matching(session, made, role, fate, q)
+            total = self._count(session, wanted)
+            nos, cursor = self._ordered(session, made, wanted, sort, after, max(1, min(limit, 1000)))
+            rows = self.rows(session.key, made, nos)
         return {
             "messages": rows,
             "total": total,
             "next": cursor,
-            "version": row.version,
+            "version": session.version,
             "plan_id": shown.id if shown is not None else None,
             "pending": False,
-            "counts": self._counts(row, made),
+            "counts": self._counts(session, made),
         }
 
     def at_once(self, session_id: str, **by: Any) -> dict[str, Any]:
@@ -81,15 +81,15 @@ class Messages:
             NotFound, Invalid: as `page` does.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
+            session = Session.load(self._environment, session_id)
             planned = by.get("fate") or by.get("plan_id") or by.get("sort") not in (None, "newest", "oldest")
-            if not planned and not self._planning.is_ready(row):
-                return self._pending(row, **{name: by[name] for name in _OF_THE_LOG & by.keys()})
+            if not planned and not self._planning.is_ready(session):
+                return self._pending(session, **{name: by[name] for name in _OF_THE_LOG & by.keys()})
         return self.page(session_id, **by)
 
     def _pending(
         self,
-        row: SessionRow,
+        session: Session,
         after: str | None = None,
         limit: int = 100,
         role: str | None = None,
@@ -97,32 +97,35 @@ class Messages:
         sort: str | None = None,
     ) -> dict[str, Any]:
         """A page of what the log alone says."""
-        wanted = self._matching(row, None, role, None, q)
+        wanted = self._matching(session, None, role, None, q)
         nos, cursor = self._in_log_order(
-            row, wanted, sort != "oldest", _cursor(after), max(1, min(limit, 1000))
+            session, wanted, sort != "oldest", _cursor(after), max(1, min(limit, 1000))
         )
-        found, left = self._found(row, nos)
-        scale = self._planning.scale(row)
+        found, left = self._found(session.key, nos)
+        scale = session.pruned.scale
         return {
             "messages": [pending_json(found[no], scale, left.get(no)) for no in nos if no in found],
-            "total": self._count(row, wanted),
+            "total": self._count(session, wanted),
             "next": cursor,
-            "version": row.version,
+            "version": session.version,
             "plan_id": None,
             "pending": True,
-            "counts": {"all": row.next_no - 1, "errors": self._store.log.count(row.key, error=True)},
+            "counts": {
+                "all": session.row.next_no - 1,
+                "errors": self._store.log.count(session.key, error=True),
+            },
         }
 
-    def rows(self, row: SessionRow, made: SessionPlan | None, nos: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, session: int, made: SessionPlan | None, nos: Sequence[int]) -> list[dict[str, Any]]:
         """JSON rows of messages, in the order of `nos`."""
-        found, left = self._found(row, nos)
+        found, left = self._found(session, nos)
         return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
 
-    def _found(self, row: SessionRow, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
+    def _found(self, session: int, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
         """Messages by number, and how those that are out left the context."""
-        found = self._store.log.messages(row.key, nos)
+        found = self._store.log.messages(session, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
-        return found, self._store.operations.left(row.key, gone)
+        return found, self._store.operations.left(session, gone)
 
     def by_number(self, session_id: str, nos: Sequence[int]) -> list[dict[str, Any]]:
         """JSON rows of these messages, with the fates of the plan that would be made now.
@@ -131,8 +134,8 @@ class Messages:
             NotFound: there is no such session.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            return self.rows(row, self._planning.make(row), nos)
+            session = Session.load(self._environment, session_id)
+            return self.rows(session.key, self._planning.make(session), nos)
 
     def one(self, session_id: str, mid: str) -> dict[str, Any]:
         """One message with all its parts.
@@ -141,26 +144,28 @@ class Messages:
             NotFound: there is no such session or message.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            message = self.find(row, mid)
-            made = self._planning.make(row)
-            [out] = self.rows(row, made, [message.no])
-            entries = self._store.log.entries_of(row.key, message)
+            session = Session.load(self._environment, session_id)
+            message = self.find(session, mid)
+            made = self._planning.make(session)
+            [out] = self.rows(session.key, made, [message.no])
+            entries = self._store.log.entries_of(session.key, message)
         out["parts"] = [part for entry in entries for part in orjson.loads(entry.parts)]
         whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))
-        stand_in = made.view.stand_ins.get(message.no) if out["shortened"] else None
-        out["stands"] = [part_to_dict(p) for p in with_stand_in(whole, stand_in).parts] if stand_in else None
+        replacement = made.view.replacements.get(message.no) if out["shortened"] else None
+        out["stands"] = (
+            [part_to_dict(p) for p in with_replacement(whole, replacement).parts] if replacement else None
+        )
         out["entries"] = [{"seq": e.seq, "id": e.id.hex(), "source_id": e.source_id} for e in entries]
         return out
 
-    def find(self, row: SessionRow, mid: str) -> MessageRow:
+    def find(self, session: Session, mid: str) -> MessageRow:
         """The message with this id.
 
         Raises:
             NotFound: there is none.
         """
         no = parse_message_id(mid)
-        found = self._store.log.message(row.key, no) if no is not None else None
+        found = self._store.log.message(session.key, no) if no is not None else None
         if found is None or found.mid != mid:
             raise NotFound("message", mid)
         return found
@@ -168,12 +173,12 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, row: SessionRow, made: SessionPlan | None, role: str | None, fate: str | None, q: str | None
+        self, session: Session, made: SessionPlan | None, role: str | None, fate: str | None, q: str | None
     ) -> list[int] | None:
         """Numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
         if q and q.strip():
-            sets.append(set(self._store.words.in_session(row.key, q)))
+            sets.append(set(self._store.words.in_session(session.key, q)))
         if made is None:
             pass
         elif fate in ("kept", "protected", "goes", "shortened"):
@@ -187,17 +192,17 @@ class Messages:
         if role is not None or fate in ("out", "errors"):
             out = True if fate == "out" else None
             found = self._store.log.numbers(
-                row.key, newest_first=False, role=role, out=out, error=fate == "errors"
+                session.key, newest_first=False, role=role, out=out, error=fate == "errors"
             )
             sets.append(set(found))
         return sorted(set.intersection(*sets)) if sets else None
 
-    def _count(self, row: SessionRow, wanted: list[int] | None) -> int:
-        return row.next_no - 1 if wanted is None else len(wanted)
+    def _count(self, session: Session, wanted: list[int] | None) -> int:
+        return session.row.next_no - 1 if wanted is None else len(wanted)
 
     def _ordered(
         self,
-        row: SessionRow,
+        session: Session,
         made: SessionPlan,
         wanted: list[int] | None,
         sort: str,
@@ -206,25 +211,25 @@ class Messages:
     ) -> tuple[list[int], str | None]:
         """The numbers of this page, and the cursor of the next."""
         if sort in ("newest", "oldest"):
-            return self._in_log_order(row, wanted, sort == "newest", _cursor(after), limit)
-        ranked = self._ranked(row, made, wanted, sort)
+            return self._in_log_order(session, wanted, sort == "newest", _cursor(after), limit)
+        ranked = self._ranked(session, made, wanted, sort)
         start = _cursor(after) or 0
         cursor = str(start + limit) if start + limit < len(ranked) else None
         return ranked[start : start + limit], cursor
 
     def _in_log_order(
-        self, row: SessionRow, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
+        self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
     ) -> tuple[list[int], str | None]:
         """A page of numbers, and the cursor of the next."""
-        nos = self._from_cursor(row, wanted, newest, beyond, limit)
+        nos = self._from_cursor(session, wanted, newest, beyond, limit)
         return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
 
     def _from_cursor(
-        self, row: SessionRow, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
+        self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
     ) -> list[int]:
         """One more than a page, so that one knows whether there is a next."""
         if wanted is None:
-            last = row.next_no - 1
+            last = session.row.next_no - 1
             if newest:
                 start = last if beyond is None else min(last, beyond - 1)
                 return list(range(start, max(0, start - limit - 1), -1))
@@ -236,13 +241,13 @@ class Messages:
         start = 0 if beyond is None else bisect_right(wanted, beyond)
         return wanted[start : start + limit + 1]
 
-    def _ranked(self, row: SessionRow, made: SessionPlan, wanted: list[int] | None, sort: str) -> list[int]:
+    def _ranked(self, session: Session, made: SessionPlan, wanted: list[int] | None, sort: str) -> list[int]:
         """All of them, highest first; what is out of the context has no score and stands last."""
         if sort == "tokens":
-            tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(row.key)}
+            tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(session.key)}
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
-        nos = list(range(1, row.next_no)) if wanted is None else wanted
+        nos = list(range(1, session.row.next_no)) if wanted is None else wanted
         index, plan, size = made.view.index, made.plan, made.size
 
         def rank(no: int) -> tuple[float, int]:
@@ -251,20 +256,20 @@ class Messages:
 
         return sorted(nos, key=rank)
 
-    def _counts(self, row: SessionRow, made: SessionPlan) -> dict[str, int]:
+    def _counts(self, session: Session, made: SessionPlan) -> dict[str, int]:
         known = made.view.memo.get(("counts", id(made.plan)))
         if isinstance(known, dict):
             return known
         plan = made.plan
         fates = Counter(plan.fate(i) for i in plan.kept)
         counts = {
-            "all": row.next_no - 1,
+            "all": session.row.next_no - 1,
             "kept": fates["kept"],
             "protected": fates["protected"],
             "goes": len(plan.removed),
             "shortened": len(plan.shortened),
-            "out": row.next_no - 1 - made.size,
-            "errors": self._store.log.count(row.key, error=True),
+            "out": session.row.next_no - 1 - made.size,
+            "errors": self._store.log.count(session.key, error=True),
         }
         made.view.memo[("counts", id(plan))] = counts
         return counts

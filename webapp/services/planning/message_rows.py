@@ -9,7 +9,7 @@ import orjson
 
 from scoring.planning import PrunePlan, Why
 from webapp.services.planning.planning import SessionPlan
-from webapp.services.session.gauges import Scale
+from webapp.services.session.session import Scale
 from webapp.services.session.times import iso
 from webapp.store.log import MessageRow
 from webapp.store.operations import Left
@@ -58,7 +58,7 @@ def _in_view(made: SessionPlan, position: int) -> dict[str, Any]:
     plan, weights = made.plan, made.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)
-    shortened = made.view.nos[position] in made.view.stand_ins
+    shortened = made.view.nos[position] in made.view.replacements
     cause, reason = why(plan, position)
     if shortened and plan.fate(position) in ("kept", "protected"):
         reason = "its output stands shortened since an earlier prune"

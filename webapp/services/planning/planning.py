@@ -1,7 +1,7 @@
-"""Plans over a session's pruned view: gathers, lets `scoring` decide, remembers the answer.
+"""Planning: plans over a session's pruned view: gathers, lets `scoring` decide, remembers the answer.
 
-What is shown speaks of the tokens of the gauge; `scoring` plans in estimated tokens. `SessionPlan.scale` turns one
-into the other. The plan with the saved settings is what fates in lists come from; it is made at most once a version.
+People see the tokens of the gauge, `scoring` plans in estimated tokens; `SessionPlan.scale` converts. The plan with
+the saved settings gives the fates in lists; it is made at most once a version.
 """
 
 from __future__ import annotations
@@ -18,26 +18,24 @@ from scoring.history import History, reads_keywords, settings_for, text_of
 from scoring.planning import PrunePlan, Shortening, plan_prune, shortening, with_shortened
 from scoring.settings import Lexicon, Settings, lexicon_of, preset_of
 from webapp.errors import Conflict, StalePlan
-from webapp.services.session.environment import Environment, Limits
-from webapp.services.session.gauges import Scale, Totals, tokens_beside
+from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories, SessionHistory
-from webapp.services.session.state import SessionState
+from webapp.services.session.limits import Limits
+from webapp.services.session.session import Scale, Session
 from webapp.services.session.stored_messages import whole
 from webapp.store.context import PRUNED
-from webapp.store.sessions import SessionRow
 
 PLANS_KEPT = 64
 
 
 @dataclass(slots=True)
 class SessionPlan:
-    """A plan and what it was made from. `settings` are those that hold, with what the task type has of its own;
-    `preset` is the name of what they come from. `max_tokens` and what `scale` gives are tokens as shown; `size` is how
-    many messages the view had. `base` is the plan without what is shortened by hand; `chosen` says that somebody chose
-    what should go.
+    """A plan and what it was made from.
 
-    The state that it was made for is the session's `version`, the settings in force with those `tried` on top
-    (`asked`), and `limits`: where any of them is another, the plan is stale.
+    `settings` are those in force, with the weights of the task type; `preset` is the preset they come from.
+    `max_tokens` is in tokens as shown; `size` is the number of messages in the view. `base` is the plan without
+    outputs shortened by hand; `chosen` says that somebody chose what goes. The plan is stale once the session's
+    `version`, the settings in force with those `tried` on top (`asked`), or the `limits` differ.
     """
 
     id: str
@@ -67,8 +65,7 @@ class Planning:
 
     def make(
         self,
-        row: SessionRow,
-        totals: Totals | None = None,
+        session: Session,
         *,
         tried: Mapping[str, Any] | None = None,
         max_tokens: int | None = None,
@@ -77,128 +74,110 @@ class Planning:
         drop: Collection[int] = (),
         shorten: Collection[int] = (),
     ) -> SessionPlan:
-        """A plan for the session as it is, with `tried` on top of its settings; `spare`, `drop` and `shorten` are
-        message numbers.
+        """Return a plan for the session as it is, with the settings `tried` on top of its own.
+
+        `spare`, `drop` and `shorten` are message numbers; `max_tokens` is in tokens as shown.
 
         Raises:
-            InvalidSettings: nobody knows the strategy, or what is tried is not valid.
-            Conflict: what is pinned is to be dropped.
+            InvalidSettings: the strategy is unknown, or a tried setting is invalid.
+            Conflict: a pinned message is to be dropped.
         """
-        settings = asked = self._asked(row, tried)
-        limits = self._environment.limits(row, settings)
-        totals = totals if totals is not None else self._store.contexts.totals(row.key)
-        scale = self.scale(row, totals)
+        settings = asked = _asked(session, tried)
+        limits = session.limits_with(settings)
+        scale = session.pruned.scale
         shown = limits.aim_tokens if max_tokens is None else max_tokens
-        budget = self._budget(row, totals, scale, shown)
-        view, name = self._histories.of(row), (settings, budget, strategy)
+        budget = self._budget(session, scale, shown)
+        view, name = self._histories.of(session), (settings, budget, strategy)
         with view.lock:
             _refuse_pinned(view, drop, spare)
             preset, settings = preset_of(settings), settings_for(settings, view.history.facts)
-            plain = not spare and not drop
-            known = view.memo.get(name) if plain else None
+            unchanged = not spare and not drop
+            known = view.memo.get(name) if unchanged else None
             if isinstance(known, PrunePlan):
                 plan = known
             else:
                 history = view.history
                 if reads_keywords(settings, strategy):
-                    history = self._rated(view, row, lexicon_of(settings.keywords))
+                    history = self._rated(view, lexicon_of(settings.keywords))
                 plan = plan_prune(
                     history, settings, budget, strategy=strategy,
                     spare=view.positions(spare), drop=view.positions(drop),
                 )  # fmt: skip
-                if plain:
+                if unchanged:
                     if len(view.memo) > 4:
                         view.memo.clear()
                     view.memo[name] = plan
             size = len(plan.scores)
             base = plan
             if shorten:
-                plan = with_shortened(plan, self._by_hand(row, view, plan, shorten), view.history.tokens)
+                chosen = self._chosen_shortenings(session, view, plan, shorten)
+                plan = with_shortened(plan, chosen, view.history.tokens)
         return SessionPlan(
-            secrets.token_hex(8), row.id, row.version, view, plan, tried, asked, settings, preset, limits, scale,
-            shown, size, base, bool(drop or shorten),
+            id=secrets.token_hex(8), session_id=session.id, version=session.version, view=view, plan=plan,
+            tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
+            max_tokens=shown, size=size, base=base, chosen=bool(drop or shorten),
         )  # fmt: skip
 
-    def _asked(self, row: SessionRow, tried: Mapping[str, Any] | None) -> Settings:
-        """The session's settings with those that are tried on top."""
-        settings = self._environment.settings_of(row)
-        return settings if tried is None else Settings.from_dict(tried, base=settings)
-
-    def scale(self, row: SessionRow, totals: Totals | None = None) -> Scale:
-        """How estimated tokens of the pruned view are shown."""
-        totals = totals if totals is not None else self._store.contexts.totals(row.key)
-        return Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
-
-    def is_ready(self, row: SessionRow) -> bool:
-        """Whether the plan that would be made now is in memory, so that it takes no time."""
-        view = self._histories.known(row)
+    def is_ready(self, session: Session) -> bool:
+        """Return whether the plan that `make` would return now is in memory, so that it takes no time."""
+        view = self._histories.known(session)
         if view is None:
             return False
-        settings, totals = self._environment.settings_of(row), self._store.contexts.totals(row.key)
-        shown = self._environment.limits(row, settings).aim_tokens
-        return (settings, self._budget(row, totals, self.scale(row, totals), shown), None) in view.memo
+        budget = self._budget(session, session.pruned.scale, session.limits.aim_tokens)
+        return (session.settings, budget, None) in view.memo
 
-    def _budget(self, row: SessionRow, totals: Totals, scale: Scale, shown: int) -> int:
-        """What the messages alone may take, in estimated tokens."""
-        others = tokens_beside(totals) + self._store.contexts.summary_tokens(row.key, PRUNED)
+    def _budget(self, session: Session, scale: Scale, shown: int) -> int:
+        """Return what the messages alone may take, in estimated tokens."""
+        others = session.pruned.beside + self._store.contexts.summary_tokens(session.key, PRUNED)
         return max(0, scale.estimated(shown) - others)
 
-    def _by_hand(
-        self, row: SessionRow, view: SessionHistory, plan: PrunePlan, nos: Collection[int]
+    def _chosen_shortenings(
+        self, session: Session, view: SessionHistory, plan: PrunePlan, nos: Collection[int]
     ) -> dict[int, Shortening]:
-        """How the messages with these numbers are shortened by hand, those that stand shortened already left out."""
-        counter = self._environment.measure(row).counter
-        wanted = [no for no in nos if no in view.index and no not in view.stand_ins]
-        found = self._store.log.rows_of(row.key, wanted)
+        """Return how the messages with these numbers are shortened, without those that are shortened already."""
+        wanted = [no for no in nos if no in view.index and no not in view.replacements]
+        found = self._store.log.rows_of(session.key, wanted)
         made: dict[int, Shortening] = {}
         for no in wanted:
             position = view.index[no]
             message = whole(view.history.roles[position], found[no])
-            if position < len(plan.scores) and (one := shortening(message, counter)) is not None:
+            if position < len(plan.scores) and (one := shortening(message, session.counter)) is not None:
                 made[position] = one
         return made
 
     def remember(self, made: SessionPlan) -> SessionPlan:
-        """Keeps a plan that was shown, so that exactly it can be applied."""
+        """Keep a plan that was shown, so that exactly it can be applied."""
         with self._lock:
             self._plans[made.id] = made
             while len(self._plans) > PLANS_KEPT:
                 self._plans.popitem(last=False)
         return made
 
-    def recall(self, plan_id: str, row: SessionRow) -> SessionPlan:
-        """The plan that was shown under this id.
+    def recall(self, plan_id: str, session: Session) -> SessionPlan:
+        """Return the plan that was shown under this id.
 
         Raises:
             StalePlan: the session, its settings or its limits have changed since, or the plan is no longer kept.
         """
         with self._lock:
             made = self._plans.get(plan_id)
-        if made is None or made.session_id != row.id:
+        if made is None or made.session_id != session.id:
             raise StalePlan("this plan is no longer known; look at a new one")
-        if made.version != row.version:
+        if made.version != session.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
-        if not self._decided_alike(made, row):
+        if not _decided_alike(made, session):
             raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
         return made
 
-    def _decided_alike(self, made: SessionPlan, row: SessionRow) -> bool:
-        """Whether settings and limits are those that the plan was made with."""
+    def holding(self, plan_id: str, session: Session) -> SessionPlan | None:
+        """Return the plan that was shown under this id, where it still applies to the session."""
         try:
-            settings = self._asked(row, made.tried)
-        except InvalidSettings:  # what was tried does not go with what was saved since
-            return False
-        return settings == made.asked and self._environment.limits(row, settings) == made.limits
-
-    def holding(self, plan_id: str, row: SessionRow) -> SessionPlan | None:
-        """The plan that was shown under this id, where it holds for the session as it is."""
-        try:
-            return self.recall(plan_id, row)
+            return self.recall(plan_id, session)
         except StalePlan:
             return None
 
-    def _rated(self, view: SessionHistory, row: SessionRow, lexicon: Lexicon) -> History:
-        """The view's history with keyword ratings of this lexicon; texts are read only for messages without them."""
+    def _rated(self, view: SessionHistory, lexicon: Lexicon) -> History:
+        """Return the history with keyword ratings of this lexicon; texts are read only for messages without them."""
         stale = [i for i, f in enumerate(view.history.features) if f.lexicon != lexicon.digest]
         if not stale:
             return view.history
@@ -207,7 +186,7 @@ class Planning:
         missing = [i for i in stale if names[i] not in known]
         for start in range(0, len(missing), 200):
             some = missing[start : start + 200]
-            found = self._store.log.rows_of(row.key, [view.nos[i] for i in some])
+            found = self._store.log.rows_of(view.session, [view.nos[i] for i in some])
             for i in some:
                 if view.nos[i] in found:
                     said = (text_of(entry.message) for entry in found[view.nos[i]])
@@ -222,11 +201,25 @@ class Planning:
         return history
 
 
+def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
+    """Return the session's settings with those that are tried on top."""
+    return session.settings if tried is None else Settings.from_dict(tried, base=session.settings)
+
+
+def _decided_alike(made: SessionPlan, session: Session) -> bool:
+    """Return whether settings and limits are those that the plan was made with."""
+    try:
+        settings = _asked(session, made.tried)
+    except InvalidSettings:  # what was tried conflicts with what was saved since
+        return False
+    return settings == made.asked and session.limits_with(settings) == made.limits
+
+
 def _refuse_pinned(view: SessionHistory, drop: Collection[int], spare: Collection[int]) -> None:
-    """Refuses to drop what is pinned, as dropping it directly is refused.
+    """Refuse to drop a pinned message, as dropping it directly is refused.
 
     Raises:
-        Conflict: a unit to be dropped, and not spared, is pinned.
+        Conflict: a unit that is to be dropped, and not spared, is pinned.
     """
     heads = view.history.units.head
     pinned = {heads[p] for p in view.history.pinned} - {heads[p] for p in view.positions(spare)}

@@ -17,12 +17,10 @@ from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import Scale, gauge
-from webapp.services.session.state import SessionState
+from webapp.services.session.gauges import gauge_of
+from webapp.services.session.session import Session
 from webapp.services.summaries.plan_summary import stood_in
 from webapp.services.summaries.summarising import Summarising
-from webapp.store.context import PRUNED
-from webapp.store.sessions import SessionRow
 
 log = logging.getLogger(__name__)
 # What a job is for besides a summary by its triggers: a prune by a summary that a model writes.
@@ -98,17 +96,11 @@ class Background:
         row = self._store.sessions.find(event.session_id)
         if row is None or row.deleted_at is not None:
             return
-        settings = self._environment.settings_of(row)
-        if self._automatic.wants_a_model(row):
+        session = Session.of(self._environment, row)
+        if self._automatic.wants_a_model(session):
             self._start(event.session_id, PRUNE)
-        elif ContextSettings.of(settings).auto_summarize and self.due(row):
+        elif session.settings.auto_summarize and due(session):
             self._start(event.session_id, "automatic")
-
-    def due(self, row: SessionRow) -> Due:
-        """Whether a summary is due, and why."""
-        return summary_due(
-            fill_of(self._environment, row), ContextSettings.of(self._environment.settings_of(row))
-        )
 
     # -- jobs
 
@@ -170,20 +162,23 @@ class _Alone:
             self._jobs.pop(self._session_id, None)
 
 
-def fill_of(environment: Environment, row: SessionRow) -> Fill:
-    """A session's context as the triggers see it, in tokens as shown.
+def due(session: Session) -> Due:
+    """Return whether a summary is due, and why."""
+    return summary_due(fill_of(session), ContextSettings.of(session.settings))
 
-    The parts are those of the gauge. What a transcript does not contain, the prompt and the tools of the agent, counts
-    among the tools.
+
+def fill_of(session: Session) -> Fill:
+    """Return a session's context as the triggers see it, in tokens as shown.
+
+    The parts are those of the gauge. What a transcript does not contain, the agent's prompt and tools, counts among
+    the tools.
     """
-    totals = environment.store.contexts.totals(row.key)
-    limits = environment.limits(row)
-    carried = SessionState.from_dict(row.state)
-    whole = gauge(carried, totals, PRUNED, row.followed, limits.limit)
-    parts = {region["name"]: region["tokens"] for region in whole["regions"]}
+    limits = session.limits
+    whole = gauge_of(session, session.pruned, limits.limit)
+    parts = {region.name: region.tokens for region in whole.regions}
     tools = parts.get("tools", 0) + parts.get("unseen", 0)
-    messages, tokens = environment.store.summaries.since(row.key)
-    since = Scale(carried, totals, PRUNED, row.followed).part(tokens)
+    messages, tokens = session.environment.store.summaries.since(session.key)
+    since = session.pruned.scale.part(tokens)
     return Fill(
-        messages, since, whole["tokens"] - tools, tools, limits.window, limits.limit, parts.get("system", 0)
+        messages, since, whole.tokens - tools, tools, limits.window, limits.limit, parts.get("system", 0)
     )

@@ -14,11 +14,15 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import message_json
-from webapp.services.session.changes import SUMMARY_IN, SUMMARY_OUT, Change
+from webapp.services.pruning.answers import OperationFull, Undone
+from webapp.services.session.answers import Applied, Operation
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import percent, session_json
+from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation_answers import operation_json
+from webapp.services.session.limits import percent
+from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
+from webapp.services.session.operation_answers import operation_answer
+from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import read_features
 from webapp.store.log import MessageRow
 from webapp.store.operations import ItemRow, Left, OperationRow
@@ -57,7 +61,7 @@ class Operations:
             messages,
         )
 
-    def list(self, session_id: str, kind: str | None = None) -> list[dict[str, Any]]:
+    def list(self, session_id: str, kind: str | None = None) -> list[Operation]:
         """The operations of a session, newest first.
 
         Raises:
@@ -66,36 +70,36 @@ class Operations:
         if kind is not None and kind not in KINDS:
             raise Invalid(f"bad value for kind; expected one of {', '.join(KINDS)}, got {kind}", "kind")
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            operations = self._store.operations.all(row.key)
+            session = Session.load(self._environment, session_id)
+            operations = self._store.operations.all(session.key)
         live = [o for o in operations if o.undone_at is None]
-        return [operation_json(o, live) for o in operations if kind is None or o.kind == kind]
+        return [operation_answer(o, live) for o in operations if kind is None or o.kind == kind]
 
-    def one(self, session_id: str, n: int) -> dict[str, Any]:
-        """One operation with `items`: each message it changed, how, and why.
+    def one(self, session_id: str, n: int) -> OperationFull:
+        """Return one operation with each message it changed, how, and why.
 
         Raises:
             NotFound: there is no such session or operation.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            operations = self._store.operations.all(row.key)
+            session = Session.load(self._environment, session_id)
+            operations = self._store.operations.all(session.key)
             found = next((o for o in operations if o.n == n), None)
             if found is None:
                 raise NotFound("operation", n)
-            items = self._store.operations.items(row.key, n)
-            messages = self._store.log.messages(row.key, [item.no for item in items])
+            items = self._store.operations.items(session.key, n)
+            messages = self._store.log.messages(session.key, [item.no for item in items])
         live = [o for o in operations if o.undone_at is None]
         shown = [
             _item_json(messages[item.no], item, found.plan.get("weights", {}))
             for item in items
             if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
-        return operation_json(found, live) | {"items": shown}
+        return OperationFull(**vars(operation_answer(found, live)), items=shown)
 
     # -- undo
 
-    def undo(self, session_id: str, n: int | None = None) -> dict[str, Any]:
+    def undo(self, session_id: str, n: int | None = None) -> Undone:
         """Undoes operation `n` and those after it; without `n` the newest alone.
 
         Raises:
@@ -103,50 +107,49 @@ class Operations:
             Conflict: it was undone already, or the agent's own compaction or rewind stands in between.
         """
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            live = self._store.operations.live_since(row.key, n if n is not None else 1)
+            session = Session.load(self._environment, session_id)
+            live = self._store.operations.live_since(session.key, n if n is not None else 1)
             if n is None and live:
                 live = live[:1]
             elif n is None:
                 raise Conflict("there is nothing to undo")
-            elif self._store.operations.get(row.key, n) is None:
+            elif self._store.operations.get(session.key, n) is None:
                 raise NotFound("operation", n)
             elif not live or live[-1].n != n:
                 raise Conflict(f"operation {n} was undone already")
             barrier = next((o for o in live if o.actor == "agent"), None)
             if barrier is not None:
                 raise Conflict(f"the agent's own {barrier.kind} (operation {barrier.n}) cannot be undone")
-            totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._environment.clock())
+            change = ContextChange(session)
             for operation in live:
                 self._take_back(change, operation)
             restored = self._restored(change)
-            change.carried.fired = False
-            row.prunes -= sum(o.kind == "prune" for o in live)
+            change.session.state.fired = False
+            session.row.prunes -= sum(o.kind == "prune" for o in live)
             change.save()
-            self._histories.drop(row.key)
+            self._histories.drop(session.key)
         numbers = [o.n for o in live]
         self._environment.bus.publish(
             OperationUndone(session_id, tuple(numbers)),
             ContextRestored(session_id, numbers[-1], tuple(restored)),
             SessionUpdated(session_id),
         )
-        return {
-            "undone": numbers,
-            "restored_ids": restored,
-            "session": session_json(self._environment, row, totals),
-            "message": _undone_words(live, len(restored)),
-        }
+        return Undone(
+            undone=numbers,
+            restored_ids=list(restored),
+            session=session_answer(session),
+            message=_undone_words(live, len(restored)),
+        )
 
-    def _take_back(self, change: Change, operation: OperationRow) -> None:
-        items = self._store.operations.items(change.row.key, operation.n)
+    def _take_back(self, change: ContextChange, operation: OperationRow) -> None:
+        items = self._store.operations.items(change.session.key, operation.n)
         self._take_back_summaries(change, items)
         items = [i for i in items if i.change not in (SUMMARY_IN, SUMMARY_OUT)]
-        rows = self._store.log.messages(change.row.key, [i.no for i in items])
+        rows = self._store.log.messages(change.session.key, [i.no for i in items])
         by_change: dict[str, list[ItemRow]] = {}
         for item in items:
             by_change.setdefault(item.change, []).append(item)
-        # What says something else since then stands whole: the text of those days is none of it.
+        # A message edited since then is restored in full; its old replacement text no longer applies.
         fits = {no for no, message in rows.items() if message.last_seq < operation.seq}
         for name, some in by_change.items():
             messages = [rows[i.no] for i in some]
@@ -156,14 +159,14 @@ class Operations:
                 for item in some:
                     change.take_out([rows[item.no]], {}, int(item.before) if item.before is not None else 0)
             elif name == "shortened":
-                change.stand(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
+                change.replace(messages, {i.no: i.before if i.no in fits else None for i in some}, {})
             else:
                 change.flag((i.no for i in some), OPPOSITE[name])
-        self._store.operations.mark_undone(change.row.key, operation.n, self._environment.clock())
+        self._store.operations.mark_undone(change.session.key, operation.n, self._environment.clock())
 
-    def _take_back_summaries(self, change: Change, items: Sequence[ItemRow]) -> None:
+    def _take_back_summaries(self, change: ContextChange, items: Sequence[ItemRow]) -> None:
         def named(name: str) -> list[SummaryRow]:
-            found = (self._store.summaries.get(change.row.key, i.no) for i in items if i.change == name)
+            found = (self._store.summaries.get(change.session.key, i.no) for i in items if i.change == name)
             return [summary for summary in found if summary is not None]
 
         if came := named(SUMMARY_IN):
@@ -171,37 +174,37 @@ class Operations:
         if went := named(SUMMARY_OUT):
             change.summaries_in(went)
 
-    def _restored(self, change: Change) -> Sequence[str]:
+    def _restored(self, change: ContextChange) -> Sequence[str]:
         """Ids of the messages that stand in the context again after all that was taken back."""
         back = {i.no for i in change.items if i.change == "in"}
-        rows = self._store.log.messages(change.row.key, sorted(back))
+        rows = self._store.log.messages(change.session.key, sorted(back))
         return [rows[no].mid for no in sorted(rows) if rows[no].out_operation is None]
 
     # -- single messages, with their units
 
-    def pin(self, session_id: str, mid: str) -> dict[str, Any]:
+    def pin(self, session_id: str, mid: str) -> Applied:
         """Pins a message with its unit: no prune takes it."""
 
-        def act(change: Change, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             change.flag(_having(unit, "pinned", 0, "it is pinned already"), "pinned")
             change.flag([m.no for m in unit if m.drop_first], "not_drop_first")
             return "pinned"
 
         return self._act(session_id, mid, "pin", act)
 
-    def unpin(self, session_id: str, mid: str) -> dict[str, Any]:
+    def unpin(self, session_id: str, mid: str) -> Applied:
         """Takes the pin off a message and its unit."""
 
-        def act(change: Change, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             change.flag(_having(unit, "pinned", 1, "it is not pinned"), "unpinned")
             return "unpinned"
 
         return self._act(session_id, mid, "unpin", act)
 
-    def drop_first(self, session_id: str, mid: str) -> dict[str, Any]:
+    def drop_first(self, session_id: str, mid: str) -> Applied:
         """Marks a message with its unit as the first to go; marked already, it takes the mark off."""
 
-        def act(change: Change, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             if all(m.drop_first for m in unit):
                 change.flag([m.no for m in unit], "not_drop_first")
                 return "no longer the first to go"
@@ -211,7 +214,7 @@ class Operations:
 
         return self._act(session_id, mid, "drop_first", act)
 
-    def drop(self, session_id: str, mid: str) -> dict[str, Any]:
+    def drop(self, session_id: str, mid: str) -> Applied:
         """Takes a message with its unit out of the context.
 
         Raises:
@@ -219,7 +222,7 @@ class Operations:
                 unit.
         """
 
-        def act(change: Change, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             standing = [m for m in unit if m.out_operation is None]
             if not standing:
                 raise Conflict("it is out of the context already")
@@ -227,7 +230,7 @@ class Operations:
                 raise Conflict("a system message is never dropped")
             if any(m.pinned for m in unit):
                 raise Conflict("a pinned message is never dropped: unpin it first")
-            last = self._histories.of(change.row).nos[-1:]
+            last = self._histories.of(change.session).nos[-1:]
             if any(m.no in last for m in unit):
                 raise Conflict("the last message is never dropped")
             if waiting(read_features([m.features for m in unit])):
@@ -238,14 +241,14 @@ class Operations:
 
         return self._act(session_id, mid, "drop", act)
 
-    def restore(self, session_id: str, mid: str) -> dict[str, Any]:
+    def restore(self, session_id: str, mid: str) -> Applied:
         """Puts a message with its unit back, at its place in the log.
 
         Raises:
             Conflict: it is in the context.
         """
 
-        def act(change: Change, unit: Sequence[MessageRow]) -> str:
+        def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             out = [m for m in unit if m.out_operation is not None]
             if not out:
                 raise Conflict("it is in the context already")
@@ -255,35 +258,34 @@ class Operations:
         return self._act(session_id, mid, "restore", act)
 
     def _act(
-        self, session_id: str, mid: str, kind: str, act: Callable[[Change, Sequence[MessageRow]], str]
-    ) -> dict[str, Any]:
+        self, session_id: str, mid: str, kind: str, act: Callable[[ContextChange, Sequence[MessageRow]], str]
+    ) -> Applied:
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            message = self._messages.find(row, mid)
-            unit = self._unit(row.key, message)
-            totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._environment.clock())
+            session = Session.load(self._environment, session_id)
+            message = self._messages.find(session, mid)
+            unit = self._unit(session.key, message)
+            change = ContextChange(session)
             done = act(change, unit)
             touched = {i.no for i in change.items}
             operation = change.record(kind, "user", f"{done} by hand", len(touched), {})
-            self._histories.drop(row.key)
+            self._histories.drop(session.key)
         events: list[Event] = [SessionUpdated(session_id)]
         ids = tuple(m.mid for m in unit if m.no in touched)
         if kind == "restore":
             events.insert(0, ContextRestored(session_id, None, ids))
         elif kind == "drop":
             before, after = operation.tokens_before, operation.tokens_after
-            share = percent(after, self._environment.limits(row, self._environment.settings_of(row)).limit)
+            share = percent(after, session.limits.limit)
             pruned = ContextPruned(session_id, operation.n, "manual", before, after, len(ids), ids, share)
             events.insert(0, pruned)
         self._environment.bus.publish(*events)
         count = len(touched)
-        return {
-            "operation": operation_json(operation, [operation]),
-            "session": session_json(self._environment, row, totals),
-            "event": None,
-            "message": f"{count} {'message' if count == 1 else 'messages'} {done}",
-        }
+        return Applied(
+            operation=operation_answer(operation),
+            session=session_answer(session),
+            event=None,
+            message=f"{count} {'message' if count == 1 else 'messages'} {done}",
+        )
 
     def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
         """The unit of a message, in the context or not: itself, and what its calls and results tie to it."""

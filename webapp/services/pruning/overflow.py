@@ -8,7 +8,6 @@ in the log.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.messages import part_to_dict
@@ -17,21 +16,21 @@ from scoring.summary import Judged, Summary, covering, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, SessionUpdated
-from webapp.services.context.assembling import usable_estimate, usable_shown
-from webapp.services.context.pruned_view import ViewItem, standing
-from webapp.services.session.changes import Change
+from webapp.services.context.pruned_view import ViewItem, view_items
+from webapp.services.pruning.answers import Emergency as EmergencyAnswer
+from webapp.services.pruning.answers import Relieved
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import Scale, Totals, percent, session_json, tokens_beside
+from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation_answers import applied_json
-from webapp.services.session.replacements import stand_in
-from webapp.services.session.state import SessionState
+from webapp.services.session.limits import percent
+from webapp.services.session.operation import ContextChange
+from webapp.services.session.operation_answers import applied
+from webapp.services.session.replacements import replacement
+from webapp.services.session.session import Session
 from webapp.services.session.times import iso
 from webapp.services.summaries.summarising import Span, Summarising, Text, replace_span
-from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
 from webapp.store.operations import OperationRow
-from webapp.store.sessions import SessionRow
 
 # What the summary with the note may take of the budget, and at most.
 SUMMARY_SHARE, MOST_SUMMARY, LEAST_SUMMARY = 0.1, 1_200, 40
@@ -42,26 +41,22 @@ LEAST_BESIDE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Relieved:
-    """What the emergency path has done: its operation, the event that tells of it, and figures to show."""
+class Done:
+    """The outcome of the emergency path: its operation, its event, and the figures to show."""
 
     operation: OperationRow
     event: ContextPruned
-    facts: dict[str, Any]
+    facts: EmergencyAnswer
 
 
 class Overflow:
     """The use case of an overflow."""
 
     def __init__(self, environment: Environment, histories: Histories, summarising: Summarising) -> None:
-        self._environment, self._store, self._histories, self._summarising = (
-            environment,
-            environment.store,
-            histories,
-            summarising,
-        )
+        self._environment, self._store = environment, environment.store
+        self._histories, self._summarising = histories, summarising
 
-    def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> dict[str, Any]:
+    def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> Relieved:
         """Brings the context within what is usable; with `overflow` half of the turns goes in any case.
 
         Raises:
@@ -69,80 +64,76 @@ class Overflow:
             Conflict: the system prompt alone is too large (with the numbers), or there is nothing to take out.
         """
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            totals = self._store.contexts.totals(row.key)
-            done = self.within(row, totals, overflow=overflow, actor=actor)
-            self._histories.drop(row.key)
+            session = Session.load(self._environment, session_id)
+            done = self.within(session, overflow=overflow, actor=actor)
+            self._histories.drop(session.key)
         self._environment.bus.publish(done.event, SessionUpdated(session_id))
-        session = session_json(self._environment, row, totals)
-        return applied_json(session, done.operation, done.event) | {"emergency": done.facts}
+        answer = applied(session_answer(session), done.operation, done.event)
+        return Relieved(**vars(answer), emergency=done.facts)
 
     def within(
         self,
-        row: SessionRow,
-        totals: Totals,
+        session: Session,
         *,
         overflow: bool,
         actor: str = "emergency",
         goal: int | None = None,
         reason: str = "",
-    ) -> Relieved:
-        """Does it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
+    ) -> Done:
+        """Do it inside the caller's transaction: to at most what is usable, or to `goal` estimated tokens where
         that leaves room beside the system prompt.
 
         Raises:
             Conflict: as `relieve`.
         """
-        items = standing(self._store, row)
-        available = max(0, usable_estimate(self._environment, row, totals) - tokens_beside(totals))
+        items = view_items(self._store, session.key)
+        available = max(0, session.usable_estimate - session.pruned.beside)
         if not available:
-            raise Conflict(self._no_room(row, totals))
+            raise Conflict(self._no_room(session))
         if goal is not None:
             system = sum(one.tokens for one in items if one.message.role == "system")
-            if system + LEAST_BESIDE <= goal - tokens_beside(totals):
-                available = min(available, goal - tokens_beside(totals))
+            if system + LEAST_BESIDE <= goal - session.pruned.beside:
+                available = min(available, goal - session.pruned.beside)
         room = min(MOST_SUMMARY, max(LEAST_SUMMARY, int(available * SUMMARY_SHARE)))
         spoken = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.role != "system"}
-        done = self._relieved(row, items, available, room, overflow)
+        done = self._relieved(session, items, available, room, overflow)
         if done is None or (spoken and spoken.isdisjoint(done.kept)):
             # the newest message matters more than a summary of it
-            done = self._relieved(row, items, available, 0, overflow)
+            done = self._relieved(session, items, available, 0, overflow)
         if done is not None and done.nothing_done:
             raise Conflict("the context fits and has a single turn; there is nothing to take out")
         if done is None or (spoken and spoken.isdisjoint(done.kept)):
             raise Conflict(
                 f"not even the newest message fits in the {available:,} tokens that are left for messages"
             )
-        change = Change(self._store, row, totals, self._environment.clock())
+        change = ContextChange(session)
         gone = [items[n] for n in done.dropped]
         self._change(change, items, done)
-        self._cover(change, row, gone, done, min(room, max(0, available - done.tokens)))
+        self._cover(change, gone, done, min(room, max(0, available - done.tokens)))
         facts = {"strategy": "emergency", "max_tokens": available, "note": done.note}
         count = len(done.dropped) + len(done.changed)
         told = "manual" if actor == "user" else "emergency"
         operation = change.record("prune", actor, reason or told, count, facts)
         ids = tuple(s.row.mid for s in gone if isinstance(s.row, MessageRow))
-        limit = self._environment.limits(row).limit
         event = ContextPruned(
-            row.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
-            percent(operation.tokens_after, limit), len(done.changed),
+            session.id, operation.n, told, operation.tokens_before, operation.tokens_after, len(ids), ids,
+            percent(operation.tokens_after, session.limits.limit), len(done.changed),
         )  # fmt: skip
-        shown = {
-            "dropped": len(ids),
-            "images": len(done.images),
-            "shortened": len(done.shortened),
-            "cut_protected": done.cut_protected,
-            "note": done.note,
-            "available": available,
-        }
-        return Relieved(operation, event, shown)
+        shown = EmergencyAnswer(
+            dropped=len(ids),
+            images=len(done.images),
+            shortened=len(done.shortened),
+            cut_protected=done.cut_protected,
+            note=done.note,
+            available=available,
+        )
+        return Done(operation, event, shown)
 
-    def _no_room(self, row: SessionRow, totals: Totals) -> str:
+    def _no_room(self, session: Session) -> str:
         """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
-        scale = Scale(SessionState.from_dict(row.state), totals, PRUNED, row.followed)
-        alone, usable = scale.shown(tokens_beside(totals)), usable_shown(self._environment, row)
+        alone, usable = session.pruned.scale.shown(session.pruned.beside), session.usable_shown
         if not usable:
-            window = self._environment.limits(row).window
+            window = session.limits.window
             return (
                 f"nothing of the window of {window:,} tokens is usable beside the answer and the buffer; lower "
                 "response_reserve or choose a model with a larger window"
@@ -153,10 +144,10 @@ class Overflow:
         )
 
     def _relieved(
-        self, row: SessionRow, items: list[ViewItem], available: int, room: int, overflow: bool
+        self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
     ) -> Emergency | None:
         """What is to be done, with room for the summary that carries the note; None if the user's words had to go."""
-        rules = ContextSettings.of(self._environment.settings_of(row))
+        rules = ContextSettings.of(session.settings)
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
         costs = [s.tokens for s in items]
@@ -165,20 +156,20 @@ class Overflow:
             return relieve(
                 values, max(min(available, system), available - room), tokens=costs,
                 min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
-                counter=self._environment.measure(row).counter,
+                counter=session.counter,
             )  # fmt: skip
         except NoUserMessageFits:
             return None
         except SystemTooLarge as error:
             raise Conflict(str(error)) from error
 
-    def _change(self, change: Change, items: list[ViewItem], done: Emergency) -> None:
+    def _change(self, change: ContextChange, items: list[ViewItem], done: Emergency) -> None:
         """Lets what was cut stand as it was cut."""
-        counter = self._environment.measure(change.row).counter
+        counter = change.session.counter
         cut = [(items[n].row, message) for n, message in done.changed.items()]
         rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
         texts: dict[int, str | None] = {
-            row.no: stand_in(
+            row.no: replacement(
                 estimate_message_tokens(message, counter),
                 {r.call_id: r.text for r in message.results},
                 [part_to_dict(part) for part in message.parts],
@@ -187,14 +178,11 @@ class Overflow:
         }
         detail = {"fate": "shortened", "reason": "cut in an emergency", "cause": "emergency"}
         if rows:
-            change.stand([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
+            change.replace([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
-    def _cover(
-        self, change: Change, row: SessionRow, gone: list[ViewItem], done: Emergency, room: int
-    ) -> None:
+    def _cover(self, change: ContextChange, gone: list[ViewItem], done: Emergency, room: int) -> None:
         """Takes out what was dropped, and lets a summary with the note stand for it where it fits."""
-        counter = self._environment.measure(row).counter
-        span = Span(gone, sum(s.tokens for s in gone), counter)
+        span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
         if not gone:
             return
         judged = self._judged(span, done.note, room)
@@ -205,7 +193,7 @@ class Overflow:
                 change.summaries_out(span.summaries)
             return
         text = Text(judged, "deterministic", None, None)
-        replace_span(change, span, self._summarising.put(row, span, text, done.note))
+        replace_span(change, span, self._summarising.put(change.session, span, text, done.note))
 
     def _judged(self, span: Span, note: str, room: int) -> Judged | None:
         """The summary of what was dropped, note included, in at most `room` tokens; None where not even that fits."""

@@ -8,7 +8,7 @@ reason to throw it away; anything else that changed is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -18,26 +18,26 @@ from scoring.planning import settle
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
-from webapp.services.context.assembling import usable_estimate
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
 from webapp.services.planning.plan_groups import groups_of
 from webapp.services.planning.planning import Planning, SessionPlan
-from webapp.services.session.changes import Change, reason_of
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.session.answers import Applied, Region
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import Totals, percent, regions, session_json
+from webapp.services.session.gauges import regions_of, session_answer
 from webapp.services.session.histories import Histories
+from webapp.services.session.limits import percent
 from webapp.services.session.measuring import region_of
-from webapp.services.session.operation_answers import applied_json
-from webapp.services.session.replacements import stand_in, with_stand_in
-from webapp.services.session.state import SessionState
+from webapp.services.session.operation import ContextChange, reason_of
+from webapp.services.session.operation_answers import applied
+from webapp.services.session.replacements import replacement, with_replacement
+from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
 from webapp.services.summaries.plan_summary import Covering, Prepared, stood_in
 from webapp.services.summaries.summarising import summarised_event
-from webapp.store.context import PRUNED
 from webapp.store.operations import OperationRow
-from webapp.store.sessions import SessionRow
 
 # A plan shows at most so many rows of each kind; `messages.page` with the plan's id shows all of them.
 ROWS_SHOWN = 500
@@ -59,8 +59,8 @@ class Prunes:
 
     # -- showing
 
-    def plan(self, session_id: str, wish: Mapping[str, Any]) -> dict[str, Any]:
-        """The plan for `{max_tokens?, strategy?, settings?, spare?, drop?, shorten?, compare?}`; stores nothing.
+    def plan(self, session_id: str, wanted: PlanRequest) -> dict[str, Any]:
+        """Return the plan that was asked for; stores nothing.
 
         Raises:
             NotFound: there is no such session, or no such message in it.
@@ -68,30 +68,30 @@ class Prunes:
             Conflict: what is pinned is to be dropped.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
+            session = Session.load(self._environment, session_id)
             made = self._planning.make(
-                row,
-                tried=wish.get("settings"),
-                max_tokens=wish.get("max_tokens"),
-                strategy=wish.get("strategy"),
-                spare=self._numbers(row, wish.get("spare")),
-                drop=self._numbers(row, wish.get("drop")),
-                shorten=self._numbers(row, wish.get("shorten")),
+                session,
+                tried=wanted.settings,
+                max_tokens=wanted.max_tokens,
+                strategy=wanted.strategy,
+                spare=self._numbers(session, wanted.spare),
+                drop=self._numbers(session, wanted.drop),
+                shorten=self._numbers(session, wanted.shorten),
             )
             self._planning.remember(made)
-            saved = self._planning.make(row) if wish.get("compare") else None
-            return self._plan_json(row, made, saved)
+            saved = self._planning.make(session) if wanted.compare else None
+            return self._plan_json(session, made, saved)
 
-    def _numbers(self, row: SessionRow, mids: Sequence[str] | None) -> set[int]:
-        return {self._messages.find(row, mid).no for mid in mids or ()}
+    def _numbers(self, session: Session, mids: Sequence[str] | None) -> set[int]:
+        return {self._messages.find(session, mid).no for mid in mids or ()}
 
-    def _plan_json(self, row: SessionRow, made: SessionPlan, saved: SessionPlan | None) -> dict[str, Any]:
+    def _plan_json(self, session: Session, made: SessionPlan, saved: SessionPlan | None) -> dict[str, Any]:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {made.view.history.units.head[i] for i in plan.removed}
         return {
             "plan_id": made.id,
-            "session_id": row.id,
+            "session_id": session.id,
             "version": made.version,
             "strategy": plan.strategy,
             "preset": made.preset,
@@ -99,29 +99,31 @@ class Prunes:
             "limit": limits.limit,
             "before": _fill(scale.tokens, limits.limit, made.size),
             "after": _fill(after, limits.limit, made.size - len(plan.removed)),
-            "regions_after": self._regions_after(row, made, after),
+            "regions_after": self._regions_after(session, made, after),
             "removed_count": len(plan.removed),
             "removed_units": len(units),
             "shortened_count": len(plan.shortened),
             "summary": self._covering.shown(made),
             "freed": scale.tokens - after,
-            "over_budget": self._over(row, made),
+            "over_budget": self._over(session, made),
             "nothing_to_do": _nothing(made),
             "groups": groups_of(made),
-            "removed": self._messages.rows(row, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
-            "shortened": self._messages.rows(row, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
-            "kept": self._kept(row, made),
+            "removed": self._messages.rows(session.key, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
+            "shortened": self._messages.rows(session.key, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
+            "kept": self._kept(session, made),
             "cache": cache_figures(made),
             "changed": None if saved is None else _changed(made, saved),
         }  # fmt: skip
 
-    def _regions_after(self, row: SessionRow, made: SessionPlan, after: int) -> list[dict[str, Any]]:
+    def _regions_after(self, session: Session, made: SessionPlan, after: int) -> list[Region]:
         """The regions of the context as it would be; they add up to `after`."""
-        plan, history, totals = made.plan, made.view.history, self._store.contexts.totals(row.key)[PRUNED]
+        plan, history, totals = made.plan, made.view.history, session.pruned.totals
         left = Counter({name: tokens for name, (tokens, _) in totals.items()})
         summaries = set[int]()
         if totals.get("summary", (0, 0))[1]:
-            summaries.update(self._store.log.numbers(row.key, newest_first=False, kind="compaction_summary"))
+            summaries.update(
+                self._store.log.numbers(session.key, newest_first=False, kind="compaction_summary")
+            )
 
         def take(position: int, tokens: int) -> None:
             kind = "compaction_summary" if made.view.nos[position] in summaries else "message"
@@ -134,9 +136,9 @@ class Prunes:
         if plan.summary is not None:
             left["summary"] += plan.summary.tokens - plan.summary.absorbed
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
-        return regions(SessionState.from_dict(row.state), estimates, after, made.scale.certainty)
+        return regions_of(session, made.scale, estimates, after)
 
-    def _over(self, row: SessionRow, made: SessionPlan) -> dict[str, Any] | None:
+    def _over(self, session: Session, made: SessionPlan) -> dict[str, Any] | None:
         """The numbers where what is always kept takes more than the budget; the emergency path is offered where the
         context is above what is usable, too (SPEC B7).
         """
@@ -144,7 +146,7 @@ class Prunes:
         if plan.over_budget is None:
             return None
         protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
-        usable = scale.shown(usable_estimate(self._environment, row, self._store.contexts.totals(row.key)))
+        usable = scale.shown(session.usable_estimate)
         return {
             "protected_tokens": protected,
             "max_tokens": made.max_tokens,
@@ -153,9 +155,9 @@ class Prunes:
             "emergency": scale.tokens > usable,
         }
 
-    def _kept(self, row: SessionRow, made: SessionPlan) -> list[dict[str, Any]]:
+    def _kept(self, session: Session, made: SessionPlan) -> list[dict[str, Any]]:
         plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]
-        found = self._store.log.messages(row.key, [made.view.nos[i] for i in some])
+        found = self._store.log.messages(session.key, [made.view.nos[i] for i in some])
         return [
             {"id": found[made.view.nos[i]].mid, "number": made.view.nos[i], "fate": plan.fate(i),
              "reason": plan.reason(i), "tokens": made.scale.part(made.view.history.tokens[i]),
@@ -165,8 +167,8 @@ class Prunes:
 
     # -- applying
 
-    def apply(self, session_id: str, wish: Mapping[str, Any], actor: str = "user") -> dict[str, Any]:
-        """Applies the plan with `plan_id`, or one made now for `{max_tokens?, strategy?}`.
+    def apply(self, session_id: str, wanted: PruneRequest, actor: str = "user") -> Applied:
+        """Apply the plan that was shown, or one made now.
 
         Raises:
             NotFound: there is no such session.
@@ -175,21 +177,19 @@ class Prunes:
         """
         with ExitStack() as held:
             held.enter_context(self._environment.lock(session_id))
-            row = self._store.sessions.get(session_id)
-            if wish.get("plan_id"):
-                made = self._planning.recall(wish["plan_id"], row)
+            session = Session.load(self._environment, session_id)
+            if wanted.plan_id:
+                made = self._planning.recall(wanted.plan_id, session)
             else:
-                made = self._planning.make(
-                    row, max_tokens=wish.get("max_tokens"), strategy=wish.get("strategy")
-                )
+                made = self._planning.make(session, max_tokens=wanted.max_tokens, strategy=wanted.strategy)
             if not made.plan.removed and not made.plan.shortened:
                 raise Conflict(_nothing(made) or "this plan takes nothing out")
             if self._covering.has_model:
-                held.close()  # a model may take minutes; `carry` looks again
-            return self.carry(made, self._covering.prepare(row, made), actor)
+                held.close()  # a model may take minutes; `carry` checks again
+            return self.carry(made, self._covering.prepare(session, made), actor)
 
-    def carry(self, made: SessionPlan, prepared: Prepared | None, actor: str) -> dict[str, Any]:
-        """Applies a plan with the summary that was written for it.
+    def carry(self, made: SessionPlan, prepared: Prepared | None, actor: str) -> Applied:
+        """Apply a plan with the summary that was written for it.
 
         Raises:
             StalePlan: as `check`.
@@ -197,27 +197,26 @@ class Prunes:
         reason = reason_of(actor)
         with self._environment.lock(made.session_id):
             with self._store.write():
-                row = self._store.sessions.get(made.session_id)
-                self.check(row, made, prepared)
-                totals = self._store.contexts.totals(row.key)
-                operation, events = self.carry_out(row, totals, made, actor, reason, prepared)
-            self._histories.drop(row.key)
-        failed = stood_in(row.id, prepared.text.problems) if prepared is not None else []
-        self._environment.bus.publish(*events, *failed, SessionUpdated(row.id))
-        return applied_json(session_json(self._environment, row, totals), operation, pruned_event(events))
+                session = Session.load(self._environment, made.session_id)
+                self.check(session, made, prepared)
+                operation, events = self.carry_out(session, made, actor, reason, prepared)
+            self._histories.drop(session.key)
+        failed = stood_in(session.id, prepared.text.problems) if prepared is not None else []
+        self._environment.bus.publish(*events, *failed, SessionUpdated(session.id))
+        return applied(session_answer(session), operation, pruned_event(events))
 
-    def check(self, row: SessionRow, made: SessionPlan, prepared: Prepared | None) -> None:
-        """That a plan may still be carried out, inside the caller's transaction.
+    def check(self, session: Session, made: SessionPlan, prepared: Prepared | None) -> None:
+        """Check inside the caller's transaction that a plan may still be carried out.
 
         Raises:
-            StalePlan: the session has changed; where a summary was being written, in more than what came in.
+            StalePlan: the session has changed; where a summary was being written, by more than new messages.
         """
-        if row.version == made.version:
+        if session.version == made.version:
             return
         if prepared is not None:
-            self._covering.check(row, prepared)
+            self._covering.check(session, prepared)
             planned = [made.view.nos[i] for i in (*made.plan.removed, *made.plan.shortened)]
-            found = self._store.log.messages(row.key, planned)
+            found = self._store.log.messages(session.key, planned)
             still = all(m.out_operation is None and not m.pinned for m in found.values())
             if still and len(found) == len(planned):
                 return
@@ -225,36 +224,27 @@ class Prunes:
 
     def carry_out(
         self,
-        row: SessionRow,
-        totals: Totals,
+        session: Session,
         made: SessionPlan,
         actor: str,
         reason: str,
         prepared: Prepared | None = None,
     ) -> tuple[OperationRow, list[Event]]:
-        """Applies a plan inside the caller's transaction, with the summary that it asks for."""
+        """Apply a plan inside the caller's transaction, with the summary that it asks for."""
         with no_collection():
-            return self._carry_out(row, totals, made, actor, reason, prepared)
+            return self._carry_out(session, made, actor, reason, prepared)
 
     def _carry_out(
-        self,
-        row: SessionRow,
-        totals: Totals,
-        made: SessionPlan,
-        actor: str,
-        reason: str,
-        prepared: Prepared | None,
+        self, session: Session, made: SessionPlan, actor: str, reason: str, prepared: Prepared | None
     ) -> tuple[OperationRow, list[Event]]:
-        plan, nos = made.plan, made.view.nos
-        stand_ins = self._stand_ins(row, made)
-        change = Change(self._store, row, totals, self._environment.clock())
-        gone = self._store.log.messages(row.key, [nos[i] for i in plan.removed])
+        plan, nos, log = made.plan, made.view.nos, self._store.log
+        texts = _replacements(session, made)
+        change = ContextChange(session)
+        gone = log.messages(session.key, [nos[i] for i in plan.removed])
         details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
         change.take_out([gone[nos[i]] for i in plan.removed], details)
-        if stand_ins:
-            change.stand(
-                list(self._store.log.messages(row.key, list(stand_ins)).values()), dict(stand_ins), details
-            )
+        if texts:
+            change.replace(list(log.messages(session.key, list(texts)).values()), dict(texts), details)
         facts: dict[str, Any] = {
             "strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset,
             "weights": dict(made.settings.weights),
@@ -262,39 +252,47 @@ class Prunes:
         summary = self._covering.put(change, prepared) if prepared is not None else None
         if prepared is not None and summary is not None:
             facts |= self._covering.facts(prepared, summary)
-        operation = change.record("prune", actor, reason, len(plan.removed) + len(stand_ins), facts)
+        operation = change.record("prune", actor, reason, len(plan.removed) + len(texts), facts)
         event = ContextPruned(
-            row.id, operation.n, reason, operation.tokens_before, operation.tokens_after, len(plan.removed),
-            tuple(gone[nos[i]].mid for i in plan.removed), percent(operation.tokens_after, made.limits.limit),
-            len(stand_ins), len(plan.summary.covers) if plan.summary is not None else 0,
-        )  # fmt: skip
-        return operation, [event] if summary is None else [event, summarised_event(row, totals, summary)]
+            session_id=session.id,
+            n=operation.n,
+            reason=reason,
+            original=operation.tokens_before,
+            final=operation.tokens_after,
+            removed=len(plan.removed),
+            removed_ids=tuple(gone[nos[i]].mid for i in plan.removed),
+            utilization=percent(operation.tokens_after, made.limits.limit),
+            shortened=len(texts),
+            summarised=len(plan.summary.covers) if plan.summary is not None else 0,
+        )
+        return operation, [event] if summary is None else [event, summarised_event(session, summary)]
 
-    def _stand_ins(self, row: SessionRow, made: SessionPlan) -> dict[int, str]:
-        """Message number -> what stands for the outputs that the plan shortens, counted exactly."""
-        if not made.plan.shortened:
-            return {}
-        view, counter = made.view, self._environment.measure(row).counter
-        found = self._store.log.rows_of(row.key, [view.nos[i] for i in made.plan.shortened])
 
-        def message(position: int) -> Message:
-            no = view.nos[position]
-            return with_stand_in(whole(view.history.roles[position], found[no]), view.stand_ins.get(no))
+def _replacements(session: Session, made: SessionPlan) -> dict[int, str]:
+    """Return by message number the texts that replace the outputs that the plan shortens, counted exactly."""
+    if not made.plan.shortened:
+        return {}
+    view, counter = made.view, session.counter
+    found = session.environment.store.log.rows_of(session.key, [view.nos[i] for i in made.plan.shortened])
 
-        def count(message: Message) -> int:
-            return estimate_message_tokens(message, counter)
+    def message(position: int) -> Message:
+        no = view.nos[position]
+        return with_replacement(whole(view.history.roles[position], found[no]), view.replacements.get(no))
 
-        settled = settle(made.base, view.history, message, count)
-        by_hand = {
-            i: made.plan.shortenings[i].apply(message(i))
-            for i in made.plan.shortened
-            if i not in made.base.shortenings
-        }
-        costs = settled.costs | {i: made.plan.shortenings[i].tokens for i in by_hand}
-        return {
-            view.nos[i]: stand_in(costs[i], {r.call_id: r.text for r in short.results})
-            for i, short in (settled.stand_ins | by_hand).items()
-        }
+    def count(message: Message) -> int:
+        return estimate_message_tokens(message, counter)
+
+    settled = settle(made.base, view.history, message, count)
+    chosen = {
+        i: made.plan.shortenings[i].apply(message(i))
+        for i in made.plan.shortened
+        if i not in made.base.shortenings
+    }
+    costs = settled.costs | {i: made.plan.shortenings[i].tokens for i in chosen}
+    return {
+        view.nos[i]: replacement(costs[i], {r.call_id: r.text for r in short.results})
+        for i, short in (settled.stand_ins | chosen).items()
+    }
 
 
 def pruned_event(events: Sequence[Event]) -> ContextPruned:

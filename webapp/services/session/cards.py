@@ -5,6 +5,7 @@ A card is made once, at ingest, and stored as JSON with the message.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -29,7 +30,7 @@ TELLING = (
 )
 
 
-def card_of(message: Message, tool_names: dict[str, str]) -> str:
+def card_of(message: Message, tool_names: Mapping[str, str]) -> str:
     """The card as JSON text. `tool_names` maps call ids to names, for results that do not repeat theirs."""
     results = message.results
     tool = next(

@@ -1,7 +1,7 @@
-"""Stand-ins: what stands in the view for a message's tool outputs, or for all its parts, as a text that is stored.
+"""Replacements: stored texts that replace a message's tool outputs, or all its parts, in the pruned view.
 
-It is JSON: `tokens` is what the message costs as it stands, `results` are texts by call id, and `parts`, where there
-are any, stand for everything. None means that the message stands as it is.
+A replacement is JSON: `tokens` is what the message costs with it, `results` are texts by call id; `parts`, where there
+are any, replace everything. None means that the message is sent as it is.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from scoring.messages import Message, part_from_dict
 from webapp.store.log import MessageRow
 
 
-def stand_in(
+def replacement(
     tokens: int, results: Mapping[str, str], parts: Sequence[Mapping[str, Any]] | None = None
 ) -> str:
-    """What is to stand for a message's results, or for all its parts, as it is stored."""
+    """Return the stored text that replaces a message's results, or all its parts."""
     stored: dict[str, Any] = {"tokens": tokens, "results": dict(results)}
     return orjson.dumps(stored if parts is None else {**stored, "parts": list(parts)}).decode()
 
 
 def cost(message: MessageRow, text: str | None) -> int:
-    """What a message costs in the view."""
+    """Return the tokens of a message in the view, with its replacement where it has one."""
     return int(orjson.loads(text)["tokens"]) if text is not None else message.tokens
 
 
-def with_stand_in(message: Message, text: str | None) -> Message:
-    """A message as it stands in the view: as it is, with other results, or with other parts."""
+def with_replacement(message: Message, text: str | None) -> Message:
+    """Return a message as it is sent: as it is, with other results, or with other parts."""
     if text is None:
         return message
     stored = orjson.loads(text)
@@ -43,7 +43,7 @@ def with_stand_in(message: Message, text: str | None) -> Message:
 
 
 def features_with(features: Features, text: str) -> Features:
-    """The features of what stands for a message: its own tokens, and what it says; no output of it is whole."""
+    """Return the features of a replaced message: its tokens and content; none of its outputs counts as whole."""
     stored = orjson.loads(text)
     features = features._replace(tokens=int(stored["tokens"]), traces="")
     if "parts" in stored:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from scoring.bulk import no_collection
 from scoring.history import (
+    Facts,
     Features,
     needs_content,
     needs_rating,
@@ -95,7 +96,7 @@ class Suggesting:
 
         A session whose task type has its own weights has none: the common weights do not affect it.
         """
-        facts = self._environment.facts(row)
+        facts = Facts.from_dict(row.state.get("facts"))
         if settings.task_types.of(task_type_of(settings, facts)).weights is not None:
             return []
         settings = settings_for(settings, facts)

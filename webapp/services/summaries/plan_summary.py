@@ -14,13 +14,13 @@ from typing import Any
 
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
-from webapp.services.context.pruned_view import standing
+from webapp.services.context.pruned_view import view_items
 from webapp.services.planning.planning import SessionPlan
-from webapp.services.session.changes import Change
 from webapp.services.session.environment import Environment
+from webapp.services.session.operation import ContextChange
+from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Span, Summarising, Text
 from webapp.store.log import MessageRow
-from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 # A model is asked for so many words a token that it may use: its prose takes one and a half, its paths more.
@@ -65,7 +65,7 @@ class Covering:
 
     def prepare(
         self,
-        row: SessionRow,
+        session: Session,
         made: SessionPlan,
         *,
         ask: bool = True,
@@ -80,10 +80,10 @@ class Covering:
         if planned is None:
             return None
         with self._store.read():
-            span = self._span(row, made, frozenset(planned.covers))
+            span = self._span(session, made, frozenset(planned.covers))
         words = max(LEAST_WORDS, int(planned.tokens * WORDS_A_TOKEN))
         text = self._summarising.text_for(
-            row, span, cancelled, ask=ask, most_tokens=planned.tokens, most_words=words
+            session, span, cancelled, ask=ask, most_tokens=planned.tokens, most_words=words
         )
         if cancelled is not None and cancelled.is_set():
             raise Conflict("given up before the summary was there; nothing is changed")
@@ -91,29 +91,29 @@ class Covering:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
         return Prepared(span, text)
 
-    def _span(self, row: SessionRow, made: SessionPlan, positions: frozenset[int]) -> Span:
+    def _span(self, session: Session, made: SessionPlan, positions: frozenset[int]) -> Span:
         """What the plan covers, and the summaries that go into the new one."""
         wanted = {made.view.nos[i] for i in positions}
         items = [
             one
-            for one in standing(self._store, row)
+            for one in view_items(self._store, session.key)
             if isinstance(one.row, SummaryRow) or one.row.no in wanted
         ]
         if sum(isinstance(one.row, MessageRow) for one in items) != len(wanted):
             raise Conflict("the session has changed since; nothing is summarised, look at a new plan")
-        return Span(items, sum(one.tokens for one in items), self._environment.measure(row).counter)
+        return Span(items, sum(one.tokens for one in items), session.counter)
 
-    def check(self, row: SessionRow, prepared: Prepared) -> None:
+    def check(self, session: Session, prepared: Prepared) -> None:
         """That all that is to be covered still stands where it stood, inside the caller's transaction.
 
         Raises:
             Conflict: it does not.
         """
-        self._summarising.check(row, prepared.span)
+        self._summarising.check(session, prepared.span)
 
-    def put(self, change: Change, prepared: Prepared) -> SummaryRow:
+    def put(self, change: ContextChange, prepared: Prepared) -> SummaryRow:
         """Lets the summary stand, and takes those out that went into it; the messages are the caller's to take out."""
-        summary = self._summarising.put(change.row, prepared.span, prepared.text)
+        summary = self._summarising.put(change.session, prepared.span, prepared.text)
         if prepared.span.summaries:
             change.summaries_out(prepared.span.summaries)
         change.summaries_in([summary])

@@ -19,16 +19,17 @@ from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextRestored, ContextSummarized, SessionUpdated
-from webapp.services.context.pruned_view import ViewItem, standing
-from webapp.services.session.changes import Change, reason_of
+from webapp.services.context.pruned_view import ViewItem, view_items
+from webapp.services.session.answers import Applied
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import Totals, session_json
+from webapp.services.session.gauges import session_answer
 from webapp.services.session.histories import Histories
-from webapp.services.session.operation_answers import operation_json
+from webapp.services.session.operation import ContextChange, reason_of
+from webapp.services.session.operation_answers import operation_answer
+from webapp.services.session.session import Session
 from webapp.services.session.times import iso
-from webapp.store.context import MESSAGE, PRUNED, SUMMARY
+from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
-from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 NOTHING_NEW = "there is nothing to summarise: all but the recent messages is summarised already"
@@ -109,9 +110,9 @@ class Summarising:
     def list(self, session_id: str) -> dict[str, Any]:
         """All summaries of a session, newest first."""
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            rows = self._store.summaries.all(row.key)
-            there = set(self._store.summaries.standing_numbers(row.key))
+            session = Session.load(self._environment, session_id)
+            rows = self._store.summaries.all(session.key)
+            there = set(self._store.summaries.standing_numbers(session.key))
         return {"summaries": [summary_json(s, s.n in there) for s in rows]}
 
     def one(self, session_id: str, n: int) -> dict[str, Any]:
@@ -121,16 +122,16 @@ class Summarising:
             NotFound: there is no such session or summary.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            found = self._find(row, n)
-            there = n in self._store.summaries.standing_numbers(row.key)
-            covered = self._store.summaries.covered(row.key, found)
-            rows = self._store.log.messages(row.key, covered)
+            session = Session.load(self._environment, session_id)
+            found = self._find(session, n)
+            there = n in self._store.summaries.standing_numbers(session.key)
+            covered = self._store.summaries.covered(session.key, found)
+            rows = self._store.log.messages(session.key, covered)
         ids = [rows[no].mid for no in covered if no in rows]
         return summary_json(found, there) | {"message_ids": ids}
 
-    def _find(self, row: SessionRow, n: int) -> SummaryRow:
-        found = self._store.summaries.get(row.key, n)
+    def _find(self, session: Session, n: int) -> SummaryRow:
+        found = self._store.summaries.get(session.key, n)
         if found is None:
             raise NotFound("summary", n)
         return found
@@ -147,22 +148,22 @@ class Summarising:
             Conflict: nothing would change, or what was to be covered has changed meanwhile.
         """
         with self._store.read():
-            row = self._store.sessions.get(session_id)
-            span = self.span(row)
+            session = Session.load(self._environment, session_id)
+            span = self.span(session)
         if span is None:
             raise Conflict(NOTHING_NEW)
-        text = self.text_for(row, span, cancelled)
+        text = self.text_for(session, span, cancelled)
         if cancelled is not None and cancelled.is_set():
             raise Conflict("given up before the summary was there; nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
         return self._apply(session_id, span, text, actor)
 
-    def span(self, row: SessionRow) -> Span | None:
+    def span(self, session: Session) -> Span | None:
         """What a summary would cover now, inside the caller's snapshot; None where nothing would change."""
-        counter = self._environment.measure(row).counter
-        rules = ContextSettings.of(self._environment.settings_of(row))
-        items = standing(self._store, row)
+        counter = session.counter
+        rules = ContextSettings.of(session.settings)
+        items = view_items(self._store, session.key)
         chosen = to_cover(items, rules.min_recent_messages)
         if not any(isinstance(s.row, MessageRow) for s in chosen):
             return None
@@ -171,7 +172,7 @@ class Summarising:
 
     def text_for(
         self,
-        row: SessionRow,
+        session: Session,
         span: Span,
         cancelled: threading.Event | None = None,
         *,
@@ -183,7 +184,7 @@ class Summarising:
 
         Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
         """
-        words = ContextSettings.of(self._environment.settings_of(row)).summary_words
+        words = ContextSettings.of(session.settings).summary_words
         asked_words = words if most_words is None else min(words, most_words)
         below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
         empty = self._empty(span)
@@ -215,53 +216,52 @@ class Summarising:
 
     def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> dict[str, Any]:
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            self.check(row, span)
-            summary = self.put(row, span, text)
-            totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._environment.clock())
+            session = Session.load(self._environment, session_id)
+            self.check(session, span)
+            summary = self.put(session, span, text)
+            change = ContextChange(session)
             replace_span(change, span, summary)
             facts = {"summary": summary.n, "level": text.level, "model": text.model, "cost": text.cost}
             operation = change.record("summary", actor, reason_of(actor), len(span.messages), facts)
-            self._histories.drop(row.key)
-        self._environment.bus.publish(summarised_event(row, totals, summary), SessionUpdated(session_id))
+            self._histories.drop(session.key)
+        self._environment.bus.publish(summarised_event(session, summary), SessionUpdated(session_id))
         count = len(span.messages)
         words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
         return {
             "summary": summary_json(summary, True),
-            "operation": operation_json(operation, [operation]),
-            "session": session_json(self._environment, row, totals),
+            "operation": operation_answer(operation),
+            "session": session_answer(session),
             "problems": list(text.problems),
             "message": words,
         }
 
-    def put(self, row: SessionRow, span: Span, text: Text, note: str = "") -> SummaryRow:
+    def put(self, session: Session, span: Span, text: Text, note: str = "") -> SummaryRow:
         """Writes the row of a summary over a span, inside the caller's transaction."""
         first, last = _times(span)
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
         position = min([m.first_seq - 0.5 for m in span.messages] + [s.position for s in span.summaries])
-        taken = {s.position for s in self._store.summaries.standing(row.key)} - {
+        taken = {s.position for s in self._store.summaries.standing(session.key)} - {
             s.position for s in span.summaries
         }
         while position in taken:  # one stands there already: half the rest of the way to the message
             position += (int(position + 0.5) - position) / 2
         summary = SummaryRow(
-            self._store.summaries.next_number(row.key), value.text, value.depth, value.messages, text.judged.tokens,
+            self._store.summaries.next_number(session.key), value.text, value.depth, value.messages, text.judged.tokens,
             span.replaced, first, last, note or value.note, text.level, text.model, text.cost, tuple(covers), position,
-            row.next_no - 1, self._environment.clock(),
+            session.row.next_no - 1, self._environment.clock(),
         )  # fmt: skip
-        self._store.summaries.add(row.key, summary)
+        self._store.summaries.add(session.key, summary)
         return summary
 
-    def check(self, row: SessionRow, span: Span) -> None:
+    def check(self, session: Session, span: Span) -> None:
         """All that is to be covered still stands where it stood, no unit has grown, and nothing of it was pinned.
 
         Raises:
             Conflict: it does not.
         """
-        now = self._store.log.messages(row.key, [m.no for m in span.messages])
-        there = set(self._store.summaries.standing_numbers(row.key))
+        now = self._store.log.messages(session.key, [m.no for m in span.messages])
+        there = set(self._store.summaries.standing_numbers(session.key))
         for message in span.messages:
             found = now.get(message.no)
             if (
@@ -271,21 +271,21 @@ class Summarising:
                 or found.last_seq != message.last_seq
             ):
                 raise Conflict("the session has changed since; nothing is summarised, try again")
-        if self._answered_since(row, now):
+        if self._answered_since(session, now):
             raise Conflict("a result has come for what was to be covered; nothing is summarised, try again")
         if not there.issuperset(s.n for s in span.summaries):
             raise Conflict("a summary that was to be covered has gone; nothing is summarised, try again")
 
-    def _answered_since(self, row: SessionRow, nos: Collection[int]) -> bool:
+    def _answered_since(self, session: Session, nos: Collection[int]) -> bool:
         """Whether a result of a call in these messages stands outside them."""
-        view = self._histories.of(row)
+        view = self._histories.of(session)
         places, features = view.positions(nos), view.history.features
         beside = ((p, other) for p in places for other in view.history.unit(p) if other not in places)
         return any(not set(features[p].calls).isdisjoint(features[other].results) for p, other in beside)
 
     # -- taking one apart
 
-    def expand(self, session_id: str, n: int) -> dict[str, Any]:
+    def expand(self, session_id: str, n: int) -> Applied:
         """Puts what a summary covers back in its place.
 
         Raises:
@@ -293,15 +293,14 @@ class Summarising:
             Conflict: it does not stand in the context.
         """
         with self._environment.lock(session_id), self._store.write():
-            row = self._store.sessions.get(session_id)
-            found = self._find(row, n)
-            if n not in self._store.summaries.standing_numbers(row.key):
+            session = Session.load(self._environment, session_id)
+            found = self._find(session, n)
+            if n not in self._store.summaries.standing_numbers(session.key):
                 raise Conflict(f"summary {n} does not stand in the context")
-            totals = self._store.contexts.totals(row.key)
-            change = Change(self._store, row, totals, self._environment.clock())
-            below = [self._find(row, ref) for kind, ref in found.covers if kind == SUMMARY]
+            change = ContextChange(session)
+            below = [self._find(session, ref) for kind, ref in found.covers if kind == SUMMARY]
             numbers = [ref for kind, ref in found.covers if kind == MESSAGE]
-            rows = self._store.log.messages(row.key, numbers)
+            rows = self._store.log.messages(session.key, numbers)
             back = [m for m in rows.values() if m.out_operation is not None]
             change.summaries_out([found])
             change.summaries_in(below)
@@ -309,15 +308,15 @@ class Summarising:
             operation = change.record(
                 "expand", "user", f"summary {n} expanded by hand", len(back), {"summary": n}
             )
-            self._histories.drop(row.key)
+            self._histories.drop(session.key)
         ids = tuple(m.mid for m in back)
         self._environment.bus.publish(ContextRestored(session_id, None, ids), SessionUpdated(session_id))
-        return {
-            "operation": operation_json(operation, [operation]),
-            "session": session_json(self._environment, row, totals),
-            "event": None,
-            "message": f"{len(back):,} messages back in the place of summary {n}",
-        }
+        return Applied(
+            operation=operation_answer(operation),
+            session=session_answer(session),
+            event=None,
+            message=f"{len(back):,} messages back in the place of summary {n}",
+        )
 
 
 def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
@@ -336,7 +335,7 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
     return [items[n] for n in sorted(chosen)]
 
 
-def replace_span(change: Change, span: Span, summary: SummaryRow) -> None:
+def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:
     """Takes what a summary covers out of the view and lets it stand there."""
     detail = {"fate": "goes", "reason": f"{SUMMARISED} in summary {summary.n}", "cause": SUMMARISED}
     change.take_out(span.messages, {m.no: detail for m in span.messages})
@@ -345,10 +344,10 @@ def replace_span(change: Change, span: Span, summary: SummaryRow) -> None:
     change.summaries_in([summary])
 
 
-def summarised_event(row: SessionRow, totals: Totals, summary: SummaryRow) -> ContextSummarized:
-    """The event that tells of a summary; `totals` are those afterwards."""
-    count = sum(count for _, count in totals[PRUNED].values())
-    return ContextSummarized(row.id, f"{row.id}/{summary.n}", summary.messages, count, summary.text)
+def summarised_event(session: Session, summary: SummaryRow) -> ContextSummarized:
+    """Return the event of a summary that was just put into the session."""
+    name, kept = f"{session.id}/{summary.n}", session.pruned.messages
+    return ContextSummarized(session.id, name, summary.messages, kept, summary.text)
 
 
 def _times(span: Span) -> tuple[int | None, int | None]:

@@ -55,9 +55,7 @@ class Exporting:
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         made = self._context.get(session_id, format)
-        body: Any = (
-            {**made["envelope"], made["key"]: made["messages"]} if made["envelope"] else made["messages"]
-        )
+        body: Any = {**made.envelope, made.key: made.messages} if made.envelope else made.messages
         return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])
 
 

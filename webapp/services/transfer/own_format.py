@@ -16,8 +16,9 @@ from webapp.agents.recognise import COPPICE
 from webapp.errors import BusyStore, FullDisk, Malformed, StoreError
 from webapp.events import SessionCreated, SessionUpdated
 from webapp.services.session.environment import Environment
-from webapp.services.session.gauges import session_json, shown_title
+from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
+from webapp.services.session.session import Session
 from webapp.services.transfer.own_checks import check
 from webapp.store.indexed_text import indexed
 from webapp.store.session_dump import BATCH, SESSION_COLUMNS, TABLES
@@ -140,7 +141,7 @@ class OwnFormat:
         self._store.dump.load(row.key, rows)
         for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
             raise ValueError(fault)
-        session_json(self._desk, row, self._store.contexts.totals(row.key))
+        session_answer(Session.of(self._desk, row))
         self._index_words(row)
         return row, added
 

@@ -36,12 +36,12 @@ class TestTheApi:
     def test_changes_nothing_by_being_read(self, client: FlaskClient, app: App, ids: list[str]) -> None:
         """No GET has an effect on the session, its context or its history."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
-        before = (app.sessions.get("a")["version"], client.get("/api/sessions/a/context").json["messages"])
+        before = (app.sessions.get("a").version, client.get("/api/sessions/a/context").json["messages"])
         for route in routes():
             if route.method == "GET":
                 path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])
                 client.get("/api" + path.replace("<int(max=2147483647):n>", "1"))
-        after = (app.sessions.get("a")["version"], client.get("/api/sessions/a/context").json["messages"])
+        after = (app.sessions.get("a").version, client.get("/api/sessions/a/context").json["messages"])
         assert after == before
 
     @pytest.mark.parametrize("route", [r for r in routes() if r.body], ids=lambda route: route.name)

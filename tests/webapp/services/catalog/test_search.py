@@ -8,6 +8,7 @@ from tests.webapp.building import call, conversation, followed, mid, result, use
 from webapp.app import App
 from webapp.errors import NotFound
 from webapp.services.catalog.search import SNIPPET_CHARS, snippet
+from webapp.services.planning.requests import PruneRequest
 
 
 class TestArchive:
@@ -16,7 +17,7 @@ class TestArchive:
     def test_holds_what_was_taken_out_and_nothing_else(self, app: App) -> None:  # B15
         """Newest first; with words, those that say them."""
         followed(app, *conversation(10), user("end"))
-        removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
+        removed = app.prunes.apply("s", PruneRequest(max_tokens=300)).event["removed_ids"]
         assert [m["id"] for m in app.search.archive("s")] == removed[::-1]
         assert {m["number"] for m in app.search.archive("s", "line 3")} == {15}
         app.operations.undo("s")

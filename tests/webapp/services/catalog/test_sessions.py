@@ -11,6 +11,8 @@ from tests.webapp.building import conversation, entries, entry, followed, heard,
 from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
+from webapp.services.catalog.answers import Parent
+from webapp.services.planning.requests import PruneRequest
 
 
 class TestCreate:
@@ -19,12 +21,10 @@ class TestCreate:
     def test_counts_system_prompt_and_tools(self, app: App) -> None:  # P1
         """As regions of their own, before anything is said."""
         tools = [{"name": "read", "description": "reads a file", "input_schema": {"type": "object"}}]
-        session = app.sessions.create(
-            {"id": "x", "model": "gpt-5", "system": "be brief " * 20, "tools": tools}
-        )
-        regions = {r["name"]: r["tokens"] for r in session["pruned"]["regions"]}
+        session = app.sessions.create(id="x", model="gpt-5", system="be brief " * 20, tools=tools)
+        regions = {r.name: r.tokens for r in session.pruned.regions}
         assert set(regions) == {"system", "tools"}
-        assert (session["id"], session["kind"], session["agent"], session["source"]) == (
+        assert (session.id, session.kind, session.agent, session.source) == (
             "x",
             "managed",
             None,
@@ -35,13 +35,13 @@ class TestCreate:
         """The one that is there stays."""
         managed(app, id="x", title="first")
         with pytest.raises(Conflict):
-            app.sessions.create({"id": "x", "title": "second"})
-        assert app.sessions.get("x")["title"] == "first"
+            app.sessions.create(id="x", title="second")
+        assert app.sessions.get("x").title == "first"
 
     def test_refuses_settings_that_are_wrong(self, app: App) -> None:
         """And makes nothing."""
         with pytest.raises(InvalidSettings):
-            app.sessions.create({"id": "x", "settings": {"fresh_tail": -1}})
+            app.sessions.create(id="x", settings={"fresh_tail": -1})
         with pytest.raises(NotFound):
             app.sessions.get("x")
 
@@ -49,7 +49,7 @@ class TestCreate:
         """What the answer and the buffer need is all there is; the message has the numbers."""
         app.models.put("tiny", {"window": 4_000})
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
-            app.sessions.create({"id": "x", "model": "tiny"})
+            app.sessions.create(id="x", model="tiny")
 
 
 class TestList:
@@ -63,7 +63,7 @@ class TestList:
         followed(app, user("lexer"), session_id="other")
 
         def ids(**by: Any) -> list[str]:
-            return [one["id"] for one in app.sessions.list(**by)]
+            return [one.id for one in app.sessions.list(**by)]
 
         assert ids(state="warning") == ["full"]
         assert ids(source="claude-code") == ["other"]
@@ -74,9 +74,9 @@ class TestList:
         """Either way round."""
         managed(app, wire("user", "x " * 400), id="big", title="b")
         managed(app, wire("user", "x"), id="small", title="a")
-        assert [s["id"] for s in app.sessions.list(sort="tokens")] == ["big", "small"]
-        assert [s["id"] for s in app.sessions.list(sort="-tokens")] == ["small", "big"]
-        assert [s["id"] for s in app.sessions.list(sort="title")] == ["small", "big"]
+        assert [s.id for s in app.sessions.list(sort="tokens")] == ["big", "small"]
+        assert [s.id for s in app.sessions.list(sort="-tokens")] == ["small", "big"]
+        assert [s.id for s in app.sessions.list(sort="title")] == ["small", "big"]
         with pytest.raises(Invalid, match="sort"):
             app.sessions.list(sort="colour")
 
@@ -87,7 +87,7 @@ class TestPatch:
     def test_gives_a_field_of_the_settings_back(self, app: App) -> None:
         """Null means: as for all."""
         session = managed(app, settings={"fresh_tail": 3, "aim_percent": 40})
-        app.sessions.patch(session, {"settings": {"fresh_tail": None}, "title": "New", "automatic": True})
+        app.sessions.patch(session, settings={"fresh_tail": None}, title="New", automatic=True)
         row = app.store.sessions.get(session)
         assert (row.settings, row.title, row.automatic) == ({"aim_percent": 40}, "New", 1)
 
@@ -95,15 +95,15 @@ class TestPatch:
         """All or none."""
         session = managed(app, title="Old")
         with pytest.raises(InvalidSettings):
-            app.sessions.patch(session, {"title": "New", "settings": {"strategy": "luck"}})
-        assert app.sessions.get(session)["title"] == "Old"
+            app.sessions.patch(session, title="New", settings={"strategy": "luck"})
+        assert app.sessions.get(session).title == "Old"
 
     def test_leaves_something_of_the_window_usable(self, app: App) -> None:  # C5
         """As for a new session: a model too small for the reserve, or a reserve too large for the model, is refused."""
         session = managed(app, settings={"response_reserve": 16_000})
         for change in ({"model": "gpt-4"}, {"settings": {"response_reserve": 400_000}}):
             with pytest.raises(InvalidSettings, match="window"):
-                app.sessions.patch(session, change)
+                app.sessions.patch(session, **change)
         row = app.store.sessions.get(session)
         assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
 
@@ -111,14 +111,14 @@ class TestPatch:
         """What somebody does about it step by step is no worse than it was."""
         session = managed(app, model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
-        app.sessions.patch(session, {"title": "Too small", "settings": {"fresh_tail": 3}})
-        assert app.sessions.get(session)["title"] == "Too small"
+        app.sessions.patch(session, title="Too small", settings={"fresh_tail": 3})
+        assert app.sessions.get(session).title == "Too small"
 
     def test_moves_the_limits_with_the_model(self, app: App) -> None:
         """At once."""
         session = managed(app)
-        app.sessions.patch(session, {"model": "claude-haiku-4-5"})
-        assert app.sessions.get(session)["window"] == 200_000
+        app.sessions.patch(session, model="claude-haiku-4-5")
+        assert app.sessions.get(session).window == 200_000
 
 
 class TestDelete:
@@ -131,7 +131,7 @@ class TestDelete:
         followed(app, user("parser elsewhere"), session_id="t")
         events = heard(app)
         app.sessions.delete("s")
-        assert [s["id"] for s in app.sessions.list()] == ["t"]
+        assert [s.id for s in app.sessions.list()] == ["t"]
         assert {r.session_id for r in app.search.everywhere("parser").results} == {"t"}
         assert [e for e in events if isinstance(e, SessionDeleted)] == [
             SessionDeleted("s.agent-x"),
@@ -146,13 +146,13 @@ class TestDelete:
             followed(app, user("hi"), session_id=child, parent_id=parent)
         followed(app, user("hi"), session_id="other")
         app.sessions.delete("a")
-        assert [s["id"] for s in app.sessions.list()] == ["other"]
+        assert [s.id for s in app.sessions.list()] == ["other"]
 
     def test_lets_a_managed_id_be_used_again(self, app: App) -> None:
         """Only what is followed leaves a marker."""
         managed(app, wire("user", "hi"), id="x")
         app.sessions.delete("x")
-        assert app.sessions.create({"id": "x"})["messages"] == 0
+        assert app.sessions.create(id="x").messages == 0
 
 
 class TestFigures:
@@ -164,32 +164,32 @@ class TestFigures:
         followed(app, user("the task"), session_id="p", title="The parent")
         for parent in ("p", "empty", "nobody"):
             followed(app, user("look"), session_id=f"of-{parent}", parent_id=parent)
-        assert app.sessions.stats("of-p")["parent"] == {"id": "p", "title": "The parent"}
-        assert [app.sessions.stats(f"of-{one}")["parent"] for one in ("empty", "nobody")] == [None, None]
-        assert app.sessions.stats("p")["parent"] is None
+        assert app.sessions.stats("of-p").parent == Parent(id="p", title="The parent")
+        assert [app.sessions.stats(f"of-{one}").parent for one in ("empty", "nobody")] == [None, None]
+        assert app.sessions.stats("p").parent is None
 
     def test_stats_are_not_rounded_to_whole_percent(self, app: App) -> None:  # B11
         """Items, tokens, limit, utilization and whether it needs pruning."""
         stats = app.sessions.stats(managed(app, wire("user", "hi " * 50)))
-        assert stats["utilizationPercent"] == 100 * stats["tokens"] / stats["limit"] > 0
-        assert (stats["items"], stats["needsPruning"]) == (1, False)
-        assert stats["as_of"].endswith("Z")
+        assert stats.utilizationPercent == 100 * stats.tokens / stats.limit > 0
+        assert (stats.items, stats.needsPruning) == (1, False)
+        assert stats.as_of.endswith("Z")
 
     def test_the_timeline_shows_every_operation_and_its_undoing(self, app: App) -> None:
         """Prunes as marks, with tokens before and after."""
         followed(app, *conversation(10))
-        app.prunes.apply("s", {"max_tokens": 400})
+        app.prunes.apply("s", PruneRequest(max_tokens=400))
         app.operations.undo("s")
         line = app.sessions.timeline("s", points=5)
-        assert [m["kind"] for m in line["marks"]] == ["prune", "undo"]
-        assert line["marks"][0]["before"] > line["marks"][0]["after"]
-        assert len(line["points"]) == 5
-        assert line["points"][-1]["pruned"] == line["points"][-1]["agent"]
+        assert [m.kind for m in line.marks] == ["prune", "undo"]
+        assert line.marks[0].before > line.marks[0].after
+        assert len(line.points) == 5
+        assert line.points[-1].pruned == line.points[-1].agent
 
     def test_the_trend_is_short_however_long_the_session(self, app: App) -> None:
         """At most 24 points."""
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", entries(*(said(f"{n}") for n in range(300))))
-        trend = app.sessions.get("s")["trend"]
+        trend = app.sessions.get("s").trend
         assert 12 <= len(trend) <= 24
         assert trend == sorted(trend)

@@ -18,13 +18,13 @@ class TestTheCost:
         app.ingest.append_records(
             "s", [entry(9, said("hello"), usage=Usage(100_000, 1_000, 80_000, 20_000), call_key="k")]
         )
-        cost = app.sessions.stats("s")["cost"]
-        assert cost["per_call"] == pytest.approx(101_000 * 5 / 1e6)
-        assert cost["per_call_cached"] == pytest.approx(101_000 * 0.5 / 1e6)
-        assert (cost["calls"], cost["currency"], cost["at_least"]) == (1, "USD", False)
-        assert cost["spent"] == pytest.approx((80_000 * 0.5 + 20_000 * 6.25 + 1_000 * 25) / 1e6)
+        cost = app.sessions.stats("s").cost
+        assert cost.per_call == pytest.approx(101_000 * 5 / 1e6)
+        assert cost.per_call_cached == pytest.approx(101_000 * 0.5 / 1e6)
+        assert (cost.calls, cost.currency, cost.at_least) == (1, "USD", False)
+        assert cost.spent == pytest.approx((80_000 * 0.5 + 20_000 * 6.25 + 1_000 * 25) / 1e6)
 
     def test_is_not_known_without_prices(self, app: App) -> None:  # X9
         """Nothing is made up."""
         followed(app, user("hi"), model="nobody-knows-1")
-        assert app.sessions.stats("s")["cost"] is None
+        assert app.sessions.stats("s").cost is None

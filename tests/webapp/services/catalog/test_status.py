@@ -17,9 +17,9 @@ class TestStatus:
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """Messages and tokens since the last summary."""
         followed(app, *conversation(4), user("end"))
-        bars = app.status.of("s")["triggers"]
-        assert bars[0]["text"] == "Messages 17 / 30 (56.7 %)"
-        assert (bars[1]["name"], bars[1]["limit"]) == ("Tokens", 80_000)  # the share of an unknown window
+        bars = app.status.of("s").triggers
+        assert bars[0].text == "Messages 17 / 30 (56.7 %)"
+        assert (bars[1].name, bars[1].limit) == ("Tokens", 80_000)  # the share of an unknown window
 
     @pytest.mark.parametrize(
         ("rules", "automatic", "made"),
@@ -40,23 +40,23 @@ class TestStatus:
     ) -> None:  # S7, S3
         """And what came since; no percentage where nothing happens at the limit."""
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
-        app.sessions.patch(session, {"automatic": automatic})
+        app.sessions.patch(session, automatic=automatic)
         status = app.status.of(session)
-        assert status["made"] == made
-        bar = status["triggers"][0]
+        assert status.made == made
+        bar = status.triggers[0]
         if "auto_summarize" in rules:
-            assert (bar["text"], bar["percent"]) == ("Messages 40 / 30 (133.3 %)", 133.3)
+            assert (bar.text, bar.percent) == ("Messages 40 / 30 (133.3 %)", 133.3)
         else:
-            assert (bar["text"], bar["percent"]) == ("Messages 40", None)
+            assert (bar.text, bar.percent) == ("Messages 40", None)
 
     def test_tells_the_last_summary(self, app: App) -> None:  # S7
         """How many messages became how many tokens, and when."""
         followed(app, *conversation(6), user("end"))
-        assert app.status.of("s")["last_summary"] is None
+        assert app.status.of("s").last_summary is None
         made = app.summarising.summarise("s")["summary"]
-        last = app.status.of("s")["last_summary"]
-        assert last["text"] == f"19 messages -> {made['tokens']:,} tokens"
-        assert last["at"] == made["at"]
+        last = app.status.of("s").last_summary
+        assert last.text == f"19 messages -> {made['tokens']:,} tokens"
+        assert last.at == made["at"]
 
     def test_is_one_line_of_messages_tools_and_context(self, app: App) -> None:  # S7, S6
         """With what is available beside prompt, tools and reserve."""
@@ -65,17 +65,17 @@ class TestStatus:
         )
         status = app.status.of(session)
         gauge = app.sessions.get(session)
-        assert status["line"].startswith("tokens: ")
-        assert f"| context: {gauge['pruned']['tokens']:,} / {gauge['limit']:,} (" in status["line"]
-        assert status["available"] < gauge["limit"] - 4_096
-        assert status["tool_count"] == 1
+        assert status.line.startswith("tokens: ")
+        assert f"| context: {gauge.pruned.tokens:,} / {gauge.limit:,} (" in status.line
+        assert status.available < gauge.limit - 4_096
+        assert status.tool_count == 1
 
     def test_is_given_for_each_appended_turn_where_it_is_wanted(self, app: App) -> None:  # S7
         """Off by default, switched on for a session."""
         quiet = managed(app, wire("user", "hi"))
         told = managed(app, wire("user", "hi"), settings={"status_line": True})
-        assert app.status.line(quiet) == {}
-        assert app.status.line(told)["line"].startswith("tokens: ")
+        assert app.status.line(quiet) is None
+        assert (app.status.line(told) or "").startswith("tokens: ")
 
     def test_of_no_session_is_refused(self, app: App) -> None:
         """By its name."""

@@ -13,6 +13,7 @@ from tests.shared import shared_data
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
 from webapp.app import App
 from webapp.errors import Invalid
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestContext:
@@ -22,9 +23,9 @@ class TestContext:
         """Unknown fields included; only what was pruned is missing."""
         messages = [{**wire("user", "a"), "extra": 1}, wire("assistant", "b"), wire("user", "c")]
         session = managed(app, *messages)
-        assert app.context.get(session)["messages"] == messages
+        assert app.context.get(session).messages == messages
         app.operations.drop(session, mid(app, session, 2))
-        assert app.context.get(session)["messages"] == [messages[0], messages[2]]
+        assert app.context.get(session).messages == [messages[0], messages[2]]
 
     def test_is_checked_without_reading_its_objects_again(
         self, app: App, monkeypatch: pytest.MonkeyPatch
@@ -47,10 +48,10 @@ class TestContext:
     def test_is_valid_for_every_format(self, app: App, name: str) -> None:  # X6
         """After any prune."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", {"max_tokens": 600})
+        app.prunes.apply("s", PruneRequest(max_tokens=600))
         made = app.context.get("s", name)
-        assert made["format"] == name
-        assert validate(made["messages"], name, ready=False) == []
+        assert made.format == name
+        assert validate(made.messages, name, ready=False) == []
 
     @pytest.mark.parametrize(
         ("strange", "sent"),
@@ -66,9 +67,9 @@ class TestContext:
         first = {**wire("user", "a"), "extra": 1}
         session = managed(app, first, {"role": "assistant", **strange}, wire("user", "c"))
         made = app.context.get(session)
-        assert made["messages"] == [one for one in (first, sent, wire("user", "c")) if one is not None]
-        assert validate(made["messages"], "openai") == []
-        assert re.match(r"message 1: not as openai takes it \((tool_calls|content) is ", made["notes"][0])
+        assert made.messages == [one for one in (first, sent, wire("user", "c")) if one is not None]
+        assert validate(made.messages, "openai") == []
+        assert re.match(r"message 1: not as openai takes it \((tool_calls|content) is ", made.notes[0])
 
     def test_writes_anew_what_anthropic_does_not_take(self, app: App) -> None:  # X6
         """Lists of no blocks, on either side."""
@@ -78,23 +79,23 @@ class TestContext:
             "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}],
         }
         session = managed(app, blocks, *empty, wire("assistant", "b"), wire("user", "c"))
-        made = app.context.get(session, "anthropic")["messages"]
+        made = app.context.get(session, "anthropic").messages
         assert [m["role"] for m in made] == ["user", "assistant", "user"]
 
     def test_repairs_on_the_way_out_and_says_so(self, app: App) -> None:  # P4
         """A call without a result; the log is not touched."""
         followed(app, user("go"), call("c1"), user("never mind"), result("zzz", "orphan"), user("end"))
         made = app.context.get("s", "openai")
-        assert made["notes"]
-        assert validate(made["messages"], "openai") == []
-        assert app.sessions.get("s")["messages"] == 5
+        assert made.notes
+        assert validate(made.messages, "openai") == []
+        assert app.sessions.get("s").messages == 5
 
     def test_puts_the_prompt_where_the_format_has_it(self, app: App) -> None:
         """In a body, not in the list."""
         session = managed(app, {"role": "user", "content": "hi"}, system="be brief", id="x")
         made = app.context.get(session, "anthropic")
-        assert [m["role"] for m in made["messages"]] == ["user"]
-        assert made["envelope"] == {"system": "be brief"}
+        assert [m["role"] for m in made.messages] == ["user"]
+        assert made.envelope == {"system": "be brief"}
 
     def test_says_so_when_it_is_too_much(self, app: App) -> None:  # B7
         """With the numbers, never silently."""
@@ -121,8 +122,8 @@ class TestContext:
         app.memory.add("memory", "the parser lives in src/parser.py")
         app.summarising.summarise("s")
         first, second = (app.context.get("s", "anthropic") for _ in range(2))
-        assert orjson.dumps(first["messages"]) == orjson.dumps(second["messages"])
-        assert (first["version"], first["envelope"]) == (second["version"], second["envelope"])
+        assert orjson.dumps(first.messages) == orjson.dumps(second.messages)
+        assert (first.version, first.envelope) == (second.version, second.envelope)
 
     def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: App) -> None:  # C5
         """Named in the answer; the view itself stays as it is."""
@@ -143,18 +144,18 @@ class TestContext:
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         talk[3] = wire("assistant", "marmalade " + "word3 " * 80)
         session = managed(app, *talk, model="small")
-        assert talk[3] not in app.context.get(session)["messages"]
+        assert talk[3] not in app.context.get(session).messages
         words = [{"name": "fruit", "share": 1.0, "words": ["marmalade"]}]
         heavy = {"recency": 10.0, "role": 0.0, "keywords": 90.0, "length": 0.0, "relevance": 0.0}
         app.settings.put({"task_types": {"chat": {"keywords": words, "weights": heavy}}})
-        assert talk[3] in app.context.get(session)["messages"]
+        assert talk[3] in app.context.get(session).messages
 
     def test_has_a_user_even_where_none_is_left(self, app: App) -> None:  # X6
         """Every provider wants one."""
         followed(app, said("only me"))
         made = app.context.get("s", "openai")
-        assert made["messages"][0]["role"] == "user"
-        assert made["notes"]
+        assert made.messages[0]["role"] == "user"
+        assert made.notes
 
     def test_refuses_a_format_that_is_none(self, app: App) -> None:
         """By name."""
@@ -180,9 +181,9 @@ class TestRealSessions:
                 continue
             for imported in app.importing.import_file(str(file), file.read_bytes())["imported"]:
                 session = imported["session_id"]
-                assert validate(app.context.get(session, name)["messages"], name, ready=False) == []
-                tokens = app.sessions.get(session)["pruned"]["tokens"]
-                if app.prunes.plan(session, {"max_tokens": tokens // 2})["removed_count"]:
-                    app.prunes.apply(session, {"max_tokens": tokens // 2})
-                    assert validate(app.context.get(session, name)["messages"], name, ready=False) == []
+                assert validate(app.context.get(session, name).messages, name, ready=False) == []
+                tokens = app.sessions.get(session).pruned.tokens
+                if app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2))["removed_count"]:
+                    app.prunes.apply(session, PruneRequest(max_tokens=tokens // 2))
+                    assert validate(app.context.get(session, name).messages, name, ready=False) == []
         assert list(app.verify()) == []

@@ -129,13 +129,11 @@ class TestInjection:
     def test_enriches_the_system_prompt_of_the_context(self, app: App) -> None:  # M3
         """Under its heading, within what is usable; reading it keeps nothing."""
         session = managed(app, wire("system", "Be brief."), wire("user", "fix the parser"))
-        before = app.context.get(session)["messages"]
+        before = app.context.get(session).messages
         app.memory.add("memory", "the parser lives in src/parser.py")
         made = app.context.get(session)
-        assert made["messages"][0]["role"] == "system"
-        assert made["messages"][0]["content"].startswith(
-            "Be brief.\n\n## Relevant Memory\n\n- the parser lives"
-        )
-        assert made["messages"][1:] == before[1:]
-        assert made["memories"] == 1
-        assert app.context.get(session)["messages"] == made["messages"]
+        assert made.messages[0]["role"] == "system"
+        assert made.messages[0]["content"].startswith("Be brief.\n\n## Relevant Memory\n\n- the parser lives")
+        assert made.messages[1:] == before[1:]
+        assert made.memories == 1
+        assert app.context.get(session).messages == made.messages

@@ -10,14 +10,14 @@ from scoring.messages import Text, part_to_dict
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
 from webapp.app import App
-from webapp.services.context.pruned_view import Said, standing
-from webapp.services.session.replacements import stand_in
+from webapp.services.context.pruned_view import Said, view_items
+from webapp.services.session.replacements import replacement
 from webapp.store.context import PRUNED
 
 
 def there(app: App, session: str) -> Any:
     """What stands in a session's pruned view."""
-    return standing(app.store, app.store.sessions.get(session))
+    return view_items(app.store, app.store.sessions.get(session).key)
 
 
 class TestStanding:
@@ -47,7 +47,7 @@ class TestStanding:
         row = app.store.sessions.get("s")
         parts = [part_to_dict(Text("other words"))]
         with app.store.write():
-            texts = [(2, stand_in(3, {"c": "short"})), (0, stand_in(5, {}, parts))]
+            texts = [(2, replacement(3, {"c": "short"})), (0, replacement(5, {}, parts))]
             app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
         found = there(app, "s")
         assert (found[2].message.results[0].text, found[2].tokens) == ("short", 3)
@@ -57,12 +57,12 @@ class TestStanding:
         """Those whose wire object reads as the message says, while nothing stands for any of it."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
-        texts = [(0, stand_in(3, {}, [part_to_dict(Text("other words"))]))]
+        texts = [(0, replacement(3, {}, [part_to_dict(Text("other words"))]))]
         said = Said()
-        assert [s.as_read for s in standing(app.store, row, said)] == [True, True, True]
+        assert [s.as_read for s in view_items(app.store, row.key, said)] == [True, True, True]
         with app.store.write():
             app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
-        assert [s.as_read for s in standing(app.store, row, said)] == [False, True, True]
+        assert [s.as_read for s in view_items(app.store, row.key, said)] == [False, True, True]
 
     def test_have_objects_read_again_that_read_otherwise(
         self, app: App, monkeypatch: pytest.MonkeyPatch
@@ -76,5 +76,5 @@ class TestStanding:
         """What is kept no longer is looked at again."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
         said = Said(chars_kept=1)
-        standing(app.store, app.store.sessions.get(session), said)
+        view_items(app.store, app.store.sessions.get(session).key, said)
         assert len(said._as_read) == 1

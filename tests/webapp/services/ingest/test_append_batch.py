@@ -1,4 +1,4 @@
-"""A draft: everything worked out, nothing written."""
+"""AppendBatch: everything worked out, nothing written."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from tests.webapp.building import call, conversation, entries, entry, followed, 
 from webapp.agents.claude_code.unwritten import WORDS
 from webapp.agents.records import Usage
 from webapp.app import App
+from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.session.session import Session
 
 
-class TestDraft:
+class TestAppendBatch:
     """A batch on its way in."""
 
     def test_changes_nothing_until_it_is_written(self, app: App) -> None:
-        """A draft that is dropped was never there."""
+        """A batch that is never written leaves no trace."""
         followed(app, user("go"))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
-        app.ingest.draft(app.store.sessions.get("s")).add(entries(*conversation(2), start=5)).close_all()
+        AppendBatch(Session.load(app.environment, "s")).add(entries(*conversation(2), start=5)).close_all()
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
     def test_gives_the_same_log_in_one_batch_or_in_many(self, app: App) -> None:
@@ -60,7 +62,7 @@ class TestDraft:
     def test_titles_a_session_by_what_was_asked_first(self, app: App) -> None:
         """Unless it has a title."""
         followed(app, said("hello"), user("Fix the parser, please"), user("and the lexer"))
-        assert app.sessions.get("s")["title"] == "Fix the parser, please"
+        assert app.sessions.get("s").title == "Fix the parser, please"
 
 
 class TestWhatTheAgentDoesNotWrite:
@@ -78,7 +80,7 @@ class TestWhatTheAgentDoesNotWrite:
                 entry(at + 1, result(f"call-{n}", "done")),
             ]
             app.ingest.append_records("s", records)
-            said_before.append(app.sessions.get("s")["agent"]["tokens"] - size)
+            said_before.append(app.sessions.get("s").agent.tokens - size)
         calls = app.store.figures.calls(app.store.sessions.get("s").key)
         assert said_before[9] - said_before[8] == round(1.15 * WORDS)
         assert said_before[10] == said_before[8]

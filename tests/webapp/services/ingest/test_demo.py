@@ -27,27 +27,27 @@ class TestDemo:
     def test_begins_with_something_to_see(self, demo: Demo) -> None:
         """A request and some work on it."""
         session = demo.start()
-        assert session["messages"] >= 6
-        assert (session["source"], session["kind"]) == ("demo", "managed")
+        assert session.messages >= 6
+        assert (session.source, session.kind) == ("demo", "managed")
 
     def test_grows_until_it_is_stopped(self, app: App, demo: Demo) -> None:
         """And stays as it is afterwards."""
         from threading import Event
 
         grew = Event()
-        session = demo.start()["id"]
+        session = demo.start().id
         app.bus.subscribe(lambda e: grew.set() if isinstance(e, MessagesAppended) else None)
         assert grew.wait(PATIENCE)
         demo.stop()
         assert not demo.running
-        count = app.sessions.get(session)["messages"]
+        count = app.sessions.get(session).messages
         events = heard(app)
-        assert app.sessions.get(session)["messages"] == count
+        assert app.sessions.get(session).messages == count
         assert events == []
 
     def test_is_one_however_often_it_is_started(self, app: App, demo: Demo) -> None:
         """Until it is deleted: then a new one begins."""
-        first = demo.start()["id"]
-        assert demo.start()["id"] == first
+        first = demo.start().id
+        assert demo.start().id == first
         app.sessions.delete(first)
-        assert demo.start()["id"] != first
+        assert demo.start().id != first

@@ -92,7 +92,7 @@ class TestFollowing:
         for _ in range(2):
             place.write(bytes(range(256)) * 12)
             place.look()
-            assert place.app.sessions.get(NAME)["malformed"] == 1
+            assert place.app.sessions.get(NAME).malformed == 1
             place.app.close()
             place.app = place.open()
 
@@ -105,7 +105,7 @@ class TestFollowing:
         assert place.look() == 0
         place.write(row(2))
         assert place.look() == 1
-        assert place.app.sessions.get(NAME)["messages"] == 3
+        assert place.app.sessions.get(NAME).messages == 3
         assert place.app.operations.list(NAME) == []
 
     def test_counts_what_is_broken_once_however_often_a_file_is_written_anew(self, place: Place) -> None:
@@ -114,7 +114,7 @@ class TestFollowing:
         for written in (lines, lines[:1], lines, [*lines, row(2)], [row(3), *lines]):
             place.file.write_bytes(b"".join(written))
             place.look()
-        assert place.app.sessions.get(NAME)["malformed"] == 1
+        assert place.app.sessions.get(NAME).malformed == 1
 
     def test_survives_a_file_that_was_cut_off_or_replaced(self, place: Place) -> None:
         """Nothing already stored changes, what is new comes in."""
@@ -133,8 +133,8 @@ class TestFollowing:
         place.look()
         place.look()
         session = place.app.sessions.get(NAME)
-        assert (session["malformed"], session["messages"]) == (1, 2)
-        assert session["notes"][0].startswith("line 2: ")
+        assert (session.malformed, session.messages) == (1, 2)
+        assert session.notes[0].startswith("line 2: ")
 
     def test_loses_only_the_row_that_a_decoder_fails_on(self, place: Place) -> None:
         """It is counted and noted with its line, like one that is broken; an import says the same."""
@@ -142,8 +142,8 @@ class TestFollowing:
         place.write(row(0), odd, row(1))
         place.look()
         session = place.app.sessions.get(NAME)
-        assert (session["malformed"], session["messages"]) == (1, 2)
-        assert session["notes"][0].startswith("line 2: the row could not be used: ")
+        assert (session.malformed, session.messages) == (1, 2)
+        assert session.notes[0].startswith("line 2: the row could not be used: ")
         [imported] = place.app.importing.import_file("a.jsonl", row(3) + odd + row(4))["imported"]
         assert (imported["added"], imported["skipped"]) == (2, 1)
         assert imported["problems"][0].startswith("line 2: the row could not be used: ")
@@ -274,9 +274,9 @@ class TestWholeFiles:
         place.look()
         for session_id in ("ses_1", "g1"):
             session = place.app.sessions.get(session_id)
-            assert session["malformed"] == 1
-            assert "ZeroDivisionError" in session["notes"][0]
-        assert place.app.sessions.get("ses_1")["messages"] > 3
+            assert session.malformed == 1
+            assert "ZeroDivisionError" in session.notes[0]
+        assert place.app.sessions.get("ses_1").messages > 3
 
     def test_that_stay_broken_are_told(self, place: Place) -> None:
         """Once nobody writes to them."""
@@ -285,7 +285,7 @@ class TestWholeFiles:
         os.utime(path, (1, 1))
         place.look()
         place.look()
-        assert place.app.sessions.get("g1")["malformed"] == 1
+        assert place.app.sessions.get("g1").malformed == 1
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
     def test_of_opencode_are_followed(self, place: Place, layout: str) -> None:  # X12
@@ -326,9 +326,9 @@ class TestWholeFiles:
                 os.utime(message, written)
             assert place.look() == 0
         after = place.app.sessions.get("ses_1")
-        assert (after["agent"], after["operations"]) == (before["agent"], before["operations"])
-        assert after["malformed"] == 1
-        assert place.app.operations.undo("ses_1")["undone"] == [2]
+        assert (after.agent, after.operations) == (before.agent, before.operations)
+        assert after.malformed == 1
+        assert place.app.operations.undo("ses_1").undone == [2]
 
     def test_of_opencode_grow_live(self, place: Place) -> None:  # X12
         """A message that is written to the database is there at the next look."""
@@ -362,12 +362,12 @@ class TestDrops:
         files = following.discover()
         for file in files:
             following.look(file)
-        before = {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()}
+        before = {s.id: (s.messages, s.version) for s in app.sessions.list()}
         for file in files:
             if file.path.stat().st_size:
                 imported = app.importing.import_file(file.path.name, file.path.read_bytes())["imported"]
                 assert [(one["session_id"], one["added"]) for one in imported] == [(file.session_id, 0)]
-        assert {s["id"]: (s["messages"], s["version"]) for s in app.sessions.list()} == before
+        assert {s.id: (s.messages, s.version) for s in app.sessions.list()} == before
         app.close()
 
 
@@ -387,7 +387,7 @@ class TestSilence:
         place.write(row(0))
         assert place.look() == 1
         [session] = place.app.sessions.list()
-        assert (session["title"], session["messages"], session["unknown"]) == ("Roses", 1, 1)
+        assert (session.title, session.messages, session.unknown) == ("Roses", 1, 1)
 
     def test_keep_their_facts_over_a_restart(self, place: Place) -> None:
         """They are read again."""
@@ -396,14 +396,14 @@ class TestSilence:
         other = place.open()
         place.write(row(0))
         assert place.look(other) == 1
-        assert other.sessions.get(NAME)["title"] == "Roses"
+        assert other.sessions.get(NAME).title == "Roses"
         other.close()
 
     def test_are_told_where_they_are_broken(self, place: Place) -> None:
         """Somebody has to know."""
         place.write(b"{broken\n")
         place.look()
-        assert [s["malformed"] for s in place.app.sessions.list()] == [1]
+        assert [s.malformed for s in place.app.sessions.list()] == [1]
 
     def test_leave_their_sub_agents_shown(self, place: Place) -> None:
         """With a name of their own, marked as what they are."""
@@ -426,11 +426,11 @@ class TestSilence:
         child.write_text(json.dumps({"type": "assistant", **about, "message": said}) + "\n")
         place.look()
         [session] = place.app.sessions.list()
-        assert (session["title"], session["parent_id"]) == ("sub-agent c0ffee", NAME)
+        assert (session.title, session.parent_id) == ("sub-agent c0ffee", NAME)
 
     def test_of_times_is_no_activity(self, place: Place) -> None:
         """A message without a time does not make the session one of now."""
         place.write(row(0).replace(b'"timestamp":"2026-01-31T12:00:00Z",', b""))
         place.look()
         [session] = place.app.sessions.list()
-        assert (session["last_activity"], session["activity"], session["state"]) == (None, "idle", "idle")
+        assert (session.last_activity, session.activity, session.state) == (None, "idle", "idle")

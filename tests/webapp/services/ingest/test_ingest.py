@@ -26,6 +26,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict, NotFound
 from webapp.events import MessagesAppended
+from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import AGENT
 from webapp.wiring import build
 
@@ -40,7 +41,7 @@ class TestRecords:
         assert len(app.ingest.append_records("s", records[:7]).nos) == 7
         again = app.ingest.append_records("s", records)
         assert (len(again.nos), again.known) == (5, 7)
-        assert app.sessions.get("s")["messages"] == 12
+        assert app.sessions.get("s").messages == 12
 
     def test_of_one_group_are_one_message(self, app: App) -> None:  # X12
         """The blocks of one API call, in one batch or over several, its usage counted once."""
@@ -57,19 +58,19 @@ class TestRecords:
         app.ingest.ensure("t", "claude-code")
         app.ingest.append_records("t", rows)
         for session in ("s", "t"):
-            assert app.sessions.get(session)["messages"] == 3
+            assert app.sessions.get(session).messages == 3
             one = app.messages.one(session, mid(app, session, 2))
             assert [part["type"] for part in one["parts"]] == ["text", "tool_call", "tool_call"]
             [call_row] = app.store.figures.calls(app.store.sessions.get(session).key)
             assert (call_row.input_tokens, call_row.output_tokens) == (1_000, 40)
-        assert app.sessions.get("s")["agent"] == app.sessions.get("t")["agent"]
+        assert app.sessions.get("s").agent == app.sessions.get("t").agent
         assert list(app.verify()) == []
 
     def test_that_supersede_take_the_place_of_the_older(self, app: App) -> None:
         """The log keeps both, the message says the newer."""
         followed(app, user("go"), said("par"))
         app.ingest.append_records("s", [entry(9, said("partial, now whole"), supersedes="id-1")])
-        assert app.sessions.get("s")["messages"] == 2
+        assert app.sessions.get("s").messages == 2
         assert app.messages.one("s", mid(app, "s", 2))["text"] == "partial, now whole"
         assert app.store.sessions.get("s").next_seq == 3
         assert list(app.verify()) == []
@@ -86,8 +87,8 @@ class TestRecords:
             ],
         )
         child = app.sessions.get("s.agent-x")
-        assert (child["parent_id"], child["agent_type"], child["messages"]) == ("s", "Explore", 1)
-        assert app.sessions.get("s")["messages"] == 1
+        assert (child.parent_id, child.agent_type, child.messages) == ("s", "Explore", 1)
+        assert app.sessions.get("s").messages == 1
 
     def test_that_cannot_be_read_are_counted_and_told(self, app: App) -> None:
         """The others are used; reading the whole file again does not count them again."""
@@ -96,8 +97,8 @@ class TestRecords:
         for _ in range(2):
             app.ingest.append_records("s", records, whole_file=True)
         session = app.sessions.get("s")
-        assert (session["malformed"], session["unknown"], session["messages"]) == (1, 1, 1)
-        assert "line 1: not JSON" in session["notes"]
+        assert (session.malformed, session.unknown, session.messages) == (1, 1, 1)
+        assert "line 1: not JSON" in session.notes
 
     def test_of_nobody_are_refused(self, app: App) -> None:
         """There has to be a session."""
@@ -118,13 +119,13 @@ class TestRecords:
         other, write = build(config), app.ingest._write
 
         def later(*values: Any) -> Any:
-            other.sessions.patch("s", {"title": "chosen by hand"})
+            other.sessions.patch("s", title="chosen by hand")
             return write(*values)
 
         monkeypatch.setattr(app.ingest, "_write", later)
         app.ingest.append_records("s", [Meta("Fix it", "gpt-5", "/src"), entry(1, user("go"))])
         session = app.sessions.get("s")
-        assert (session["title"], session["model"], session["cwd"]) == ("chosen by hand", "gpt-5", "/src")
+        assert (session.title, session.model, session.cwd) == ("chosen by hand", "gpt-5", "/src")
         other.close()
 
     def test_name_the_session(self, app: App) -> None:
@@ -134,8 +135,8 @@ class TestRecords:
             "s", [Meta("Fix it", "gpt-5", "/src", window=258_400), entry(1, user("go"))]
         )
         session = app.sessions.get("s")
-        assert (session["title"], session["model"], session["cwd"]) == ("Fix it", "gpt-5", "/src")
-        assert (session["window"], session["limit_source"]) == (258_400, "reported by the agent")
+        assert (session.title, session.model, session.cwd) == ("Fix it", "gpt-5", "/src")
+        assert (session.window, session.limit_source) == (258_400, "reported by the agent")
 
     def test_are_told_after_they_are_stored(self, app: App) -> None:
         """Whoever hears of messages finds them."""
@@ -162,15 +163,15 @@ class TestCompaction:
         )
         assert context_numbers(app, "s") == context_numbers(app, "s", AGENT) == [13, 14]
         [operation] = app.operations.list("s")
-        assert (operation["kind"], operation["actor"], operation["undoable"]) == (
+        assert (operation.kind, operation.actor, operation.undoable) == (
             "compaction",
             "agent",
             False,
         )
-        assert app.sessions.get("s")["messages"] == 14
+        assert app.sessions.get("s").messages == 14
         assert list(app.verify()) == []
         with pytest.raises(Conflict, match="cannot be undone"):
-            app.operations.undo("s", operation["n"])
+            app.operations.undo("s", operation.n)
 
     def test_happens_once_however_often_it_is_read(self, app: App) -> None:
         """Reading the file again changes nothing."""
@@ -199,14 +200,14 @@ class TestCompaction:
     def test_bars_the_way_to_older_operations(self, app: App) -> None:
         """A prune before it cannot be undone any more, one after it can."""
         followed(app, *conversation(6))
-        first = app.prunes.apply("s", {"max_tokens": 300})["operation"]["n"]
+        first = app.prunes.apply("s", PruneRequest(max_tokens=300)).operation.n
         app.ingest.append_records(
             "s", [Compaction(None, "auto", None, "c1"), *entries(*conversation(6), start=90)]
         )
-        later = app.prunes.apply("s", {"max_tokens": 300})["operation"]["n"]
+        later = app.prunes.apply("s", PruneRequest(max_tokens=300)).operation.n
         with pytest.raises(Conflict, match="compaction"):
             app.operations.undo("s", first)
-        assert app.operations.undo("s", later)["undone"] == [later]
+        assert app.operations.undo("s", later).undone == [later]
 
 
 class TestRewind:
@@ -219,7 +220,7 @@ class TestRewind:
             "s", [Rewind("id-1", "id-9", None, "", ("id-0", "id-1")), entry(9, user("other way"))]
         )
         assert context_numbers(app, "s", AGENT) == context_numbers(app, "s") == [1, 2, 5]
-        assert app.sessions.get("s")["messages"] == 5
+        assert app.sessions.get("s").messages == 5
         assert list(app.verify()) == []
 
     def test_brings_another_branch_back(self, app: App) -> None:
@@ -243,14 +244,14 @@ class TestUsageReport:
         """Real input and output, plus what came after."""
         followed(app, user("go"), call("c1"))
         app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
-        gauge = app.sessions.get("s")["agent"]
-        assert (gauge["tokens"], gauge["certainty"]) == (5_100, "exact")
+        gauge = app.sessions.get("s").agent
+        assert (gauge.tokens, gauge.certainty) == (5_100, "exact")
         app.ingest.append_records("s", [UsageReport(usage(5_000, 100), None, "k1", input_end="id-0")])
-        assert app.sessions.get("s")["agent"]["tokens"] == 5_100
+        assert app.sessions.get("s").agent.tokens == 5_100
         app.ingest.append_records("s", [entry(5, result("c1", "out " * 50))])
-        later = app.sessions.get("s")["agent"]
-        assert later["tokens"] > 5_100
-        assert later["certainty"] == "calibrated"
+        later = app.sessions.get("s").agent
+        assert later.tokens > 5_100
+        assert later.certainty == "calibrated"
 
 
 class TestAutomaticPruning:
@@ -274,11 +275,11 @@ class TestAutomaticPruning:
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
             for n in range(12)
         ]
-        pruned = [answer["prune"] for answer in answers if answer["prune"] is not None]
+        pruned = [answer.prune for answer in answers if answer.prune is not None]
         assert pruned
-        assert pruned[0]["operation"]["actor"] == "automatic"
-        assert pruned[0]["event"]["reason"] == "automatic"
-        assert app.sessions.get(session)["pruned"]["tokens"] <= 2_000 + 400
+        assert pruned[0].operation.actor == "automatic"
+        assert pruned[0].event["reason"] == "automatic"
+        assert app.sessions.get(session).pruned.tokens <= 2_000 + 400
         assert list(app.verify()) == []
 
     def test_waits_for_a_gain_worth_it(self, app: App) -> None:  # X9
@@ -286,35 +287,35 @@ class TestAutomaticPruning:
         session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
             assert (
-                app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
+                app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)]).prune
                 is None
             )
-        assert app.sessions.get(session)["operations"] == 0
+        assert app.sessions.get(session).operations == 0
 
     def test_asks_for_no_gain_that_a_cap_rules_out(self, app: App) -> None:  # X9, X10
         """A cap of 2,000 on a window of hundreds of thousands stands for a limit of 2,500, and so does the gain."""
         session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
         pruned = [
-            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])["prune"]
+            app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)]).prune
             for n in range(12)
         ]
         assert any(pruned)
-        assert app.sessions.get(session)["aim_tokens"] == 1_500
+        assert app.sessions.get(session).aim_tokens == 1_500
 
     def test_is_off_unless_somebody_wants_it(self, app: App) -> None:  # X9
         """By default, and where the session says no."""
         session = managed(app, settings=self.settings())
-        app.sessions.patch(session, {"automatic": False})
+        app.sessions.patch(session, automatic=False)
         for n in range(12):
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)])
-        assert app.sessions.get(session)["prunes"] == 0
+        assert app.sessions.get(session).prunes == 0
 
     def test_watches_the_pruned_view_of_a_followed_session(self, app: App) -> None:
         """The agent's own context is untouched."""
         app.ingest.ensure("s", "claude-code", settings=self.settings())
         app.ingest.append_records("s", entries(*(said(f"{n} " + "word " * 300) for n in range(12))))
         session = app.sessions.get("s")
-        assert session["prunes"] >= 1
-        assert session["agent"]["messages"] == 12
-        assert session["pruned"]["messages"] < 12
-        assert session["state"] == "warning"
+        assert session.prunes >= 1
+        assert session.agent.messages == 12
+        assert session.pruned.messages < 12
+        assert session.state == "warning"

@@ -12,6 +12,7 @@ from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, Conflict
 from webapp.events import MessagesAppended, SessionCreated
+from webapp.services.ingest.answers import Appended
 from webapp.wiring import build
 
 
@@ -31,32 +32,32 @@ class TestMessageLists:
         ]
         session = managed(app)
         answer = app.ingest.append_messages(session, messages)
-        assert (answer["added"], len(answer["ids"])) == (3, 3)
-        assert app.context.get(session)["messages"] == messages
+        assert (answer.added, len(answer.ids)) == (3, 3)
+        assert app.context.get(session).messages == messages
 
     def test_are_said_when_they_come(self, app: App) -> None:  # C3, M6
         """They bring no time of their own: rows, chart and summaries have that of their arrival."""
         session = managed(app)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
         app.ingest.append_messages(session, talk, {"input_tokens": 9_000})
-        now = app.sessions.get(session)["last_activity"]
+        now = app.sessions.get(session).last_activity
         assert {m["at"] for m in app.messages.page(session)["messages"]} == {now}
-        assert {p["at"] for p in app.sessions.timeline(session)["points"]} == {now}
+        assert {p.at for p in app.sessions.timeline(session).points} == {now}
         app.summarising.summarise(session)
-        assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session)["messages"][0]["content"]
+        assert f", covers {now[:10]} to {now[:10]}]" in app.context.get(session).messages[0]["content"]
 
     def test_that_repeat_themselves_are_all_kept(self, app: App) -> None:
         """Two equal messages are two messages."""
         session = managed(app, wire("user", "yes"), wire("assistant", "ok"), wire("user", "yes"))
         app.ingest.append_messages(session, [wire("user", "yes")])
-        assert app.sessions.get(session)["messages"] == 4
+        assert app.sessions.get(session).messages == 4
 
     def test_under_a_key_are_appended_once(self, app: App) -> None:
         """The same request again gets the same answer; another one under the key is refused."""
         session = managed(app)
         first = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
         assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first
-        assert app.sessions.get(session)["messages"] == 1
+        assert app.sessions.get(session).messages == 1
         with pytest.raises(Conflict, match="other messages"):
             app.ingest.append_messages(session, [wire("user", "ho")], idempotency_key="k")
 
@@ -76,16 +77,16 @@ class TestMessageLists:
         monkeypatch.setattr(app.store.small, "put_answer", busy_once)
         with pytest.raises(BusyStore):
             app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
-        assert app.sessions.get(session)["messages"] == 0
+        assert app.sessions.get(session).messages == 0
         answer = app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k")
-        assert (answer["added"], app.sessions.get(session)["messages"]) == (1, 1)
+        assert (answer.added, app.sessions.get(session).messages) == (1, 1)
 
     def test_under_a_key_are_appended_once_by_two_processes(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whoever comes second gets the answer of the first, even where both had begun."""
         session, other = managed(app), build(config)
-        first: list[dict[str, Any]] = []
+        first: list[Appended] = []
         write = app.ingest._write
 
         def later(*values: Any) -> Any:
@@ -95,22 +96,22 @@ class TestMessageLists:
 
         monkeypatch.setattr(app.ingest, "_write", later)
         assert app.ingest.append_messages(session, [wire("user", "hi")], idempotency_key="k") == first[0]
-        assert app.sessions.get(session)["messages"] == 1
+        assert app.sessions.get(session).messages == 1
         other.close()
 
     def test_bring_real_usage(self, app: App) -> None:  # X11
         """The gauge is the real total of the last call, from then on."""
         session = managed(app, wire("user", "hi"))
         reported = {"prompt_tokens": 900, "completion_tokens": 30}
-        stats = app.ingest.append_messages(session, [wire("assistant", "hello")], usage=reported)["stats"]
-        assert (stats["tokens"], stats["certainty"]) == (930, "exact")
+        stats = app.ingest.append_messages(session, [wire("assistant", "hello")], usage=reported).stats
+        assert (stats.tokens, stats.certainty) == (930, "exact")
 
     def test_that_are_broken_change_nothing(self, app: App) -> None:
         """All or none."""
         session = managed(app, wire("user", "hi"))
         with pytest.raises(MalformedMessage, match="message 1"):
             app.ingest.append_messages(session, [wire("user", "ok"), {"role": "user", "content": 7}])
-        assert app.sessions.get(session)["messages"] == 1
+        assert app.sessions.get(session).messages == 1
 
     def test_are_refused_where_an_agent_writes(self, app: App) -> None:
         """A followed session has its own transcript."""

@@ -27,8 +27,8 @@ def read(app: App, records: list[Record], source: str, name: str, at_once: bool)
     session = app.sessions.get(name)
     calls = app.store.figures.calls(app.store.sessions.get(name).key)
     return {
-        "agent": session["agent"], "pruned": session["pruned"], "messages": session["messages"],
-        "turns": session["turns"], "calls": [(c.input_tokens, c.output_tokens, c.estimated) for c in calls],
+        "agent": session.agent, "pruned": session.pruned, "messages": session.messages,
+        "turns": session.turns, "calls": [(c.input_tokens, c.output_tokens, c.estimated) for c in calls],
     }  # fmt: skip
 
 
@@ -50,4 +50,4 @@ class TestRealSessions:
             other.close()
         assert whole == live
         for gauge in (whole["agent"], whole["pruned"]):
-            assert sum(region["tokens"] for region in gauge["regions"]) == gauge["tokens"]
+            assert sum(region.tokens for region in gauge.regions) == gauge.tokens

@@ -6,13 +6,14 @@ from scoring.messages import Message, Text
 from tests.webapp.building import entry, followed, said, user
 from webapp.app import App
 from webapp.services.ingest.open_messages import GROUP_REACH, OpenMessages
-from webapp.services.session.state import SessionState
+from webapp.services.session.session import Session
 
 
-def openings(app: App, session: str = "s", estimate: int = 500) -> OpenMessages:
-    """The openings of a new batch for a session, whose context takes so many tokens."""
-    row = app.store.sessions.get(session)
-    return OpenMessages(app.store, row, SessionState.from_dict(row.state), [], {}, lambda: estimate)
+def opened(app: App, name: str = "s", estimate: int = 500) -> OpenMessages:
+    """Return the open messages of a new batch for a session, whose context takes so many tokens."""
+    session = Session.load(app.environment, name)
+    session.main.totals = {"user": (estimate, 1)}
+    return OpenMessages(session, [], {})
 
 
 class TestAnEntry:
@@ -21,7 +22,7 @@ class TestAnEntry:
     def test_without_a_group_begins_a_message(self, app: App) -> None:
         """With the next number, at the end of the log, behind all that is there."""
         followed(app, user("go"), said("yes"))
-        found = openings(app)
+        found = opened(app)
         one, two = found.of(entry(5, said("a"))), found.of(entry(6, said("b")))
         assert (one.no, two.no) == (3, 4)
         assert (one.first_seq, one.estimate_before, one.old) == (2, 500, None)
@@ -30,7 +31,7 @@ class TestAnEntry:
     def test_of_a_group_joins_its_message(self, app: App) -> None:
         """While that is open; another group has its own."""
         followed(app, user("go"))
-        found = openings(app)
+        found = opened(app)
         one = found.of(entry(5, said("a"), group="g"))
         assert found.of(entry(6, said("b"), group="g")) is one
         assert found.of(entry(7, said("c"), group="h")) is not one
@@ -40,7 +41,7 @@ class TestAnEntry:
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g"), entry(6, said("b"), group="g")])
         tokens = app.store.log.message(1, 2).tokens
-        again = openings(app).of(entry(7, said("c"), group="g"))
+        again = opened(app).of(entry(7, said("c"), group="g"))
         assert (again.no, again.last_source) == (2, "id-6")
         assert again.message() == Message("assistant", (Text("a"), Text("b")))
         assert again.old is not None
@@ -51,15 +52,15 @@ class TestAnEntry:
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(0, said("a"), group="g")])
         app.ingest.append_records("s", [entry(n, user("more")) for n in range(1, GROUP_REACH)])
-        assert openings(app).of(entry(900, said("b"), group="g")).no == 1
+        assert opened(app).of(entry(900, said("b"), group="g")).no == 1
         app.ingest.append_records("s", [entry(800, user("one more"))])
-        assert openings(app).of(entry(900, said("b"), group="g")).no == GROUP_REACH + 2
+        assert opened(app).of(entry(900, said("b"), group="g")).no == GROUP_REACH + 2
 
     def test_that_replaces_another_belongs_to_its_message(self, app: App) -> None:
         """Whatever it says of a group; where there is no such message it is one of its own."""
         followed(app, user("go"), said("partial"))
-        assert openings(app).of(entry(5, said("whole")), 2).no == 2
-        assert openings(app).of(entry(5, said("whole")), 7).no == 3
+        assert opened(app).of(entry(5, said("whole")), 2).no == 2
+        assert opened(app).of(entry(5, said("whole")), 7).no == 3
 
 
 class TestOpenMessages:
@@ -68,7 +69,7 @@ class TestOpenMessages:
     def test_are_given_out_once(self, app: App) -> None:
         """One group, then the rest."""
         followed(app, user("go"))
-        found = openings(app)
+        found = opened(app)
         made = {name: found.of(entry(n, said(name), group=name)) for n, name in enumerate("gh", 5)}
         assert list(found.finished("g")) == [made["g"]]
         assert list(found.finished("g")) == []
@@ -78,7 +79,7 @@ class TestOpenMessages:
         """What waits has more than the log."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
-        found = openings(app)
+        found = opened(app)
         waiting = found.of(entry(6, said("b"), group="g"))
         assert found.reopened(2) is waiting
         assert found.reopened(99) is None

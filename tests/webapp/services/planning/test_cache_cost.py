@@ -8,12 +8,13 @@ import pytest
 
 from tests.webapp.building import conversation, followed, user
 from webapp.app import App
+from webapp.services.planning.requests import PlanRequest
 
 
 def cache(app: App, model: str) -> dict[str, Any]:
     """The figures of a plan for a session with this model."""
     followed(app, *conversation(10), user("end"), session_id=model, model=model)
-    found: dict[str, Any] = app.prunes.plan(model, {"max_tokens": 500})
+    found: dict[str, Any] = app.prunes.plan(model, PlanRequest(max_tokens=500))
     return found
 
 
@@ -39,5 +40,5 @@ class TestCacheFigures:
     def test_are_nothing_where_nothing_goes(self, app: App) -> None:
         """No rewrite, no saving, no break-even."""
         followed(app, user("hi"))
-        bill = app.prunes.plan("s", {})["cache"]
+        bill = app.prunes.plan("s", PlanRequest())["cache"]
         assert (bill["saved_per_call"], bill["rewritten_once"], bill["break_even_calls"]) == (0, 0, None)

@@ -9,6 +9,7 @@ import pytest
 from tests.webapp.building import conversation, entry, followed, mid, result, user
 from webapp.app import App
 from webapp.errors import Invalid, NotFound
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 def walk(app: App, **by: Any) -> list[int]:
@@ -31,7 +32,7 @@ class TestPage:
     def test_bring_every_message_once(self, app: App, sort: str) -> None:
         """In the order that was asked for, pruned ones included."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", {"max_tokens": 400})
+        app.prunes.apply("s", PruneRequest(max_tokens=400))
         numbers = walk(app, sort=sort)
         assert sorted(numbers) == list(range(1, 33))
         if sort in ("newest", "oldest"):
@@ -48,7 +49,7 @@ class TestPage:
     def test_narrow_by_role_fate_and_words(self, app: App) -> None:
         """Each alone and together."""
         followed(app, *conversation(10))
-        app.prunes.apply("s", {"max_tokens": 600})
+        app.prunes.apply("s", PruneRequest(max_tokens=600))
         counts = app.messages.page("s")["counts"]
         for fate in ("kept", "protected", "goes", "out", "errors"):
             assert len(walk(app, fate=fate)) == counts[fate]
@@ -60,7 +61,7 @@ class TestPage:
     def test_do_not_wait_for_a_plan_where_asked(self, app: App) -> None:
         """Rows as the log has them, pruned ones with their reason; once there is a plan, the page as always."""
         followed(app, *conversation(8))
-        app.prunes.apply("s", {"max_tokens": 400})
+        app.prunes.apply("s", PruneRequest(max_tokens=400))
         row = app.store.sessions.get("s")
         app.histories.drop(row.key)
         pending = app.messages.at_once("s", limit=7, role="user")
@@ -83,7 +84,7 @@ class TestPage:
     def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
         """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
         followed(app, *conversation(8), user("end"))
-        plan = app.prunes.plan("s", {"max_tokens": 400})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
         page = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
         assert {m["id"] for m in page["messages"]} == {m["id"] for m in plan["removed"]}
         app.ingest.append_records("s", [entry(99, user("more"))])

@@ -7,6 +7,7 @@ import pytest
 from tests.webapp.building import call, conversation, followed, result, user
 from webapp.app import App
 from webapp.services.planning.message_rows import contributions
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestRow:
@@ -35,9 +36,9 @@ class TestRow:
     def test_explains_what_is_out_in_the_words_of_its_day(self, app: App) -> None:  # X3
         """Score, parts and reason stay those of the prune, whatever the settings say later."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", {"max_tokens": 500})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         before = {row["id"]: row for row in plan["removed"]}
-        app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
         app.settings.put({"weights": {"recency": 1, "role": 99}})
         out = app.search.archive("s")
         assert {row["id"] for row in out} == {*before} != set()

@@ -6,6 +6,7 @@ from scoring.planning import CAUSES
 from tests.webapp.building import conversation, followed
 from webapp.app import App
 from webapp.services.planning.plan_groups import LABELS, groups_of
+from webapp.services.session.session import Session
 
 
 class TestGroups:
@@ -15,7 +16,9 @@ class TestGroups:
         """The commonest reason first; tokens are those that are freed."""
         followed(app, *conversation(10))
         row = app.store.sessions.get("s")
-        made = app.prunes._planning.make(row, max_tokens=300, strategy="newest_first")
+        made = app.prunes._planning.make(
+            Session.of(app.environment, row), max_tokens=300, strategy="newest_first"
+        )
         groups = groups_of(made)
         assert sum(g["messages"] for g in groups) == len(made.plan.removed)
         assert {g["fate"] for g in groups} == {"goes"}

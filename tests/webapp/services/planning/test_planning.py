@@ -11,6 +11,8 @@ from tests.webapp.building import call, conversation, entry, followed, result, s
 from webapp.app import App
 from webapp.errors import StalePlan
 from webapp.services.planning.planning import PLANS_KEPT, Planning
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.session.session import Session
 
 
 @pytest.fixture
@@ -27,26 +29,29 @@ class TestPlanning:
         """The same question gets the same plan."""
         followed(app, *conversation(5))
         row = app.store.sessions.get("s")
-        assert planning.make(row).plan is planning.make(row).plan
+        assert (
+            planning.make(Session.of(app.environment, row)).plan
+            is planning.make(Session.of(app.environment, row)).plan
+        )
 
     def test_speaks_of_tokens_as_they_are_shown(self, app: App, planning: Planning) -> None:
         """A budget includes what is not in the transcript, so that the gauge afterwards is within it."""
         app.ingest.ensure("s", "claude-code", model="claude-sonnet-4-5")
         rows = [entry(n, message) for n, message in enumerate(conversation(12))]
         app.ingest.append_records("s", [*rows, entry(90, said("done"), usage=usage(30_000), call_key="k")])
-        tokens = app.sessions.get("s")["pruned"]["tokens"]
-        applied = app.prunes.apply("s", {"max_tokens": tokens - 300})
-        assert applied["session"]["pruned"]["tokens"] <= tokens - 300
-        assert applied["session"]["agent"]["tokens"] == tokens
+        tokens = app.sessions.get("s").pruned.tokens
+        applied = app.prunes.apply("s", PruneRequest(max_tokens=tokens - 300))
+        assert applied.session.pruned.tokens <= tokens - 300
+        assert applied.session.agent.tokens == tokens
 
     def test_forgets_the_oldest_plans(self, app: App, planning: Planning) -> None:
         """A bounded number is kept; a forgotten one is stale."""
         followed(app, *conversation(2))
-        first = app.prunes.plan("s", {})["plan_id"]
+        first = app.prunes.plan("s", PlanRequest())["plan_id"]
         for _ in range(PLANS_KEPT):
-            app.prunes.plan("s", {})
+            app.prunes.plan("s", PlanRequest())
         with pytest.raises(StalePlan, match="no longer known"):
-            app.prunes.apply("s", {"plan_id": first})
+            app.prunes.apply("s", PruneRequest(plan_id=first))
 
     def test_rates_keywords_anew_when_their_list_is_another(
         self, app: App, planning: Planning
@@ -58,24 +63,24 @@ class TestPlanning:
         row = app.store.sessions.get("s")
         words = {"keywords": [{"name": "food", "share": 1.0, "words": ["marmalade"]}]}
         app.settings.put({"strategy": "score"})
-        tried = planning.make(row, tried=words)
+        tried = planning.make(Session.of(app.environment, row), tried=words)
         assert list(tried.plan.parts["keywords"]) == [1.0, 0.0, 0.0, 0.0, 0.0]
-        assert planning.make(row).plan.parts["keywords"][0] == 0.0
+        assert planning.make(Session.of(app.environment, row)).plan.parts["keywords"][0] == 0.0
         app.settings.put(words)
-        assert planning.make(row).plan.parts["keywords"][0] == 1.0
+        assert planning.make(Session.of(app.environment, row)).plan.parts["keywords"][0] == 1.0
         app.ingest.append_records("s", [entry(50, user("more marmalade"))])
-        assert planning.make(app.store.sessions.get("s")).plan.parts["keywords"][-1] == 1.0
+        assert planning.make(Session.load(app.environment, "s")).plan.parts["keywords"][-1] == 1.0
 
 
 # What decides a plan besides the messages, and how each is changed.
 CHANGES: dict[str, Callable[[Any], object]] = {
-    "model": lambda app: app.sessions.patch("s", {"model": "claude-sonnet-4-5"}),
-    "target": lambda app: app.sessions.patch("s", {"settings": {"target_percent": 70}}),
-    "aim": lambda app: app.sessions.patch("s", {"settings": {"aim_percent": 40}}),
-    "cap": lambda app: app.sessions.patch("s", {"settings": {"cap_tokens": 9_000}}),
-    "strategy": lambda app: app.sessions.patch("s", {"settings": {"strategy": "score"}}),
-    "weights": lambda app: app.sessions.patch("s", {"settings": {"weights": {"recency": 1}}}),
-    "task type": lambda app: app.sessions.patch("s", {"settings": {"task_type": "support"}}),
+    "model": lambda app: app.sessions.patch("s", model="claude-sonnet-4-5"),
+    "target": lambda app: app.sessions.patch("s", settings={"target_percent": 70}),
+    "aim": lambda app: app.sessions.patch("s", settings={"aim_percent": 40}),
+    "cap": lambda app: app.sessions.patch("s", settings={"cap_tokens": 9_000}),
+    "strategy": lambda app: app.sessions.patch("s", settings={"strategy": "score"}),
+    "weights": lambda app: app.sessions.patch("s", settings={"weights": {"recency": 1}}),
+    "task type": lambda app: app.sessions.patch("s", settings={"task_type": "support"}),
     "settings of all": lambda app: app.settings.put({"fresh_tail": 2}),
     "limits of the model": lambda app: app.models.put("gpt-5", {"input_limit": 30_000}),
 }
@@ -90,23 +95,23 @@ class TestWhatAPlanStandsFor:
     ) -> None:  # X1
         """It is refused, and a list that asks for its fates is given those of now."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", {"max_tokens": 900})["plan_id"]
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900))["plan_id"]
         change(app)
         with pytest.raises(StalePlan, match="settings or limits have changed since this plan was made"):
-            app.prunes.apply("s", {"plan_id": plan})
+            app.prunes.apply("s", PruneRequest(plan_id=plan))
         assert app.messages.page("s", plan_id=plan)["plan_id"] is None
 
     def test_holds_through_what_decides_nothing(self, app: App) -> None:
         """A title, and the same value once more."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", {"max_tokens": 900})["plan_id"]
-        app.sessions.patch("s", {"title": "another", "model": "gpt-5", "automatic": False})
-        assert app.prunes.apply("s", {"plan_id": plan})["operation"]["n"] == 1
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900))["plan_id"]
+        app.sessions.patch("s", title="another", model="gpt-5", automatic=False)
+        assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
 
     def test_holds_when_the_settings_it_tried_are_saved(self, app: App) -> None:  # X4
         """Saving what was tried makes nothing of what was shown untrue."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}
-        plan = app.prunes.plan("s", {"max_tokens": 900, "settings": tried})["plan_id"]
-        app.sessions.patch("s", {"settings": tried})
-        assert app.prunes.apply("s", {"plan_id": plan})["operation"]["n"] == 1
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900, settings=tried))["plan_id"]
+        app.sessions.patch("s", settings=tried)
+        assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1

@@ -14,10 +14,11 @@ from tests.webapp.building import context_numbers, heard, managed, wire
 from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.context.assembling import usable_estimate
+from webapp.services.planning.requests import PlanRequest
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
 from webapp.services.pruning.prunes import Prunes
+from webapp.services.session.session import Session
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
 
@@ -38,15 +39,14 @@ def words(n: int, tokens: int) -> dict[str, Any]:
 def automatic(app: App, **rules: Any) -> str:
     """A session that is managed by itself."""
     session = managed(app, model="small", settings=rules)
-    app.sessions.patch(session, {"automatic": True})
+    app.sessions.patch(session, automatic=True)
     return session
 
 
 def estimate(app: App, session: str) -> tuple[int, int]:
     """What stands in the context, and what is usable, in estimated tokens."""
-    row = app.store.sessions.get(session)
-    totals = app.store.contexts.totals(row.key)
-    return sum(t for t, _ in totals[1].values()), usable_estimate(app.environment, row, totals)
+    loaded = Session.load(app.environment, session)
+    return loaded.pruned.estimate, loaded.usable_estimate
 
 
 def emergencies(events: list[Any]) -> list[ContextPruned]:
@@ -64,12 +64,12 @@ class TestSummarising:
             app.ingest.append_messages(session, [words(n, 1_000) for n in range(start, start + 8)])
             for start in range(0, 24, 8)
         ]
-        made = [a["prune"] for a in answers if a["prune"]]
+        made = [a.prune for a in answers if a.prune]
         assert len(made) == 1
-        assert made[0]["operation"]["actor"] == "automatic"
+        assert made[0].operation.actor == "automatic"
         [summary] = app.summarising.list(session)["summaries"]
         assert summary["level"] == "deterministic"
-        assert made[0]["session"]["pruned"]["tokens"] <= made[0]["session"]["aim_tokens"]
+        assert made[0].session.pruned.tokens <= made[0].session.aim_tokens
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("error", [Conflict("no summary fits"), RuntimeError("broken")])
@@ -85,7 +85,7 @@ class TestSummarising:
         session = automatic(app, strategy="summarise")
         app.ingest.append_messages(session, [words(n, 1_000) for n in range(24)])
         [operation] = app.operations.list(session)
-        assert (operation["actor"], operation["strategy"]) == ("automatic", "score")
+        assert (operation.actor, operation.strategy) == ("automatic", "score")
         assert app.summarising.list(session) == {"summaries": []}
         assert list(app.verify()) == []
 
@@ -93,7 +93,7 @@ class TestSummarising:
         """What is usable is less than the target there, and a plan is tried first all the same."""
         app.models.put("tiny", {"window": 16_384})
         session = automatic(app, strategy="summarise")
-        app.sessions.patch(session, {"model": "tiny"})
+        app.sessions.patch(session, model="tiny")
         events = heard(app)
         for n in range(40):
             app.ingest.append_messages(session, [words(n, 400)])
@@ -117,16 +117,16 @@ class TestSummarising:
             session = automatic(app, strategy="summarise", target_percent=50.0, aim_percent=30.0)
             events = heard(app)
             answer = app.ingest.append_messages(session, [words(n, 1_000) for n in range(18)])
-            assert answer["prune"] is None
+            assert answer.prune is None
             assert asked.wait(PATIENCE)
             app.ingest.append_messages(session, [words(18, 50)])
             go.set()
             until(lambda: any(isinstance(e, ContextSummarized) for e in events))
             until(lambda: not background.running(session))
-            assert app.operations.list(session)[0]["actor"] == "automatic"
+            assert app.operations.list(session)[0].actor == "automatic"
             assert context_numbers(app, session)[-1] == 19
             one = app.sessions.get(session)
-            assert one["pruned"]["tokens"] <= one["target_tokens"]
+            assert one.pruned.tokens <= one.target_tokens
         finally:
             go.set()
             background.close()
@@ -153,7 +153,7 @@ def by_a_model(app: App, write: Any) -> Background:
     planning = app.prunes._planning
     prunes = Prunes(app.environment, app.histories, planning, app.messages, covering)
     ours = Automatic(app.environment, app.histories, planning, prunes, covering, app.overflow)
-    app.ingest.automatic = ours.after_append
+    app.ingest._automatic = ours
     return Background(app.environment, summarising, ours)
 
 
@@ -165,13 +165,13 @@ class TestTheEmergency:
         session = automatic(app, fresh_tail=16)
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         newest, *_ = app.operations.list(session)
-        assert (newest["kind"], newest["actor"], newest["strategy"]) == ("prune", "emergency", "emergency")
-        assert "are usable" in newest["reason"]
+        assert (newest.kind, newest.actor, newest.strategy) == ("prune", "emergency", "emergency")
+        assert "are usable" in newest.reason
         tokens, usable = estimate(app, session)
         assert tokens <= usable
-        assert app.context.get(session)["over_budget"] is None
+        assert app.context.get(session).over_budget is None
         assert app.store.sessions.get(session).next_no == 17
-        app.operations.undo(session, newest["n"])
+        app.operations.undo(session, newest.n)
         assert context_numbers(app, session) == list(range(1, 17))
         assert list(app.verify()) == []
 
@@ -180,9 +180,9 @@ class TestTheEmergency:
         session = automatic(app, fresh_tail=16, target_percent=50.0, aim_percent=30.0)
         app.ingest.append_messages(session, [words(n, 1_300) for n in range(16)])
         one = app.sessions.get(session)
-        assert one["target_tokens"] < one["pruned"]["tokens"]
+        assert one.target_tokens < one.pruned.tokens
         assert app.operations.list(session) == []
-        assert app.prunes.plan(session, {})["over_budget"] is not None
+        assert app.prunes.plan(session, PlanRequest())["over_budget"] is not None
 
     def test_is_not_called_for_by_every_message_after_it(self, app: App) -> None:  # X9
         """It ends a tenth below, so that there is room for some."""
@@ -220,7 +220,7 @@ class TestTheEmergency:
         assert context_numbers(app, session) == list(range(1, 15))
         [told] = [e for e in events if isinstance(e, ProblemReported)]
         assert "nothing of the window of 32,768 tokens is usable" in told.message
-        assert len(app.context.get(session)["messages"]) > 0
+        assert len(app.context.get(session).messages) > 0
 
     def test_backs_off_where_the_system_prompt_leaves_hardly_any_room(self, app: App) -> None:  # X9
         """One emergency, and not one for every message."""
@@ -238,7 +238,7 @@ class TestTheEmergency:
         session = managed(app, model="small", settings={"fresh_tail": 16})
         app.ingest.append_messages(session, [words(n, 1_700) for n in range(16)])
         assert app.operations.list(session) == []
-        assert app.context.get(session)["over_budget"] is not None
+        assert app.context.get(session).over_budget is not None
 
     @given(
         st.lists(
@@ -262,4 +262,4 @@ class TestTheEmergency:
             held, usable = estimate(app, session)
             assert held <= usable
         assert app.store.sessions.get(session).next_no == len(said) + 1
-        assert app.context.get(session)["over_budget"] is None
+        assert app.context.get(session).over_budget is None

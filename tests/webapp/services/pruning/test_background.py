@@ -13,7 +13,8 @@ from tests.webapp.building import conversation, entries, followed, heard, manage
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
-from webapp.services.pruning.background import Background, fill_of
+from webapp.services.pruning.background import Background, due, fill_of
+from webapp.services.session.session import Session
 from webapp.services.summaries.summarising import Summarising, Written
 
 
@@ -108,11 +109,11 @@ class TestByItself:
         session = managed(app, settings={"auto_summarize": True, "max_messages_before_summary": 12})
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(11)])
-        assert not app.background.due(app.store.sessions.get(session))
+        assert not due(Session.load(app.environment, session))
         app.ingest.append_messages(session, [wire("user", "one more")])
         until(lambda: any(isinstance(e, ContextSummarized) for e in events))
-        assert app.operations.list(session, "summary")[0]["actor"] == "automatic"
-        assert not app.background.due(app.store.sessions.get(session))
+        assert app.operations.list(session, "summary")[0].actor == "automatic"
+        assert not due(Session.load(app.environment, session))
 
     def test_does_nothing_in_a_session_that_does_not_want_it(self, app: App) -> None:  # S3
         """That is the default."""
@@ -125,11 +126,11 @@ class TestByItself:
         """Where pruning by itself is on and was not enough."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, model="small")
-        app.sessions.patch(session, {"automatic": True})
+        app.sessions.patch(session, automatic=True)
         events = heard(app)
         app.ingest.append_messages(session, [wire("user", "word " * 9_000)])
         until(lambda: any(isinstance(e, ContextPruned) and e.reason == "emergency" for e in events))
-        assert app.context.get(session)["over_budget"] is None
+        assert app.context.get(session).over_budget is None
 
     def test_reports_what_goes_wrong_and_lets_the_append_be(
         self, app: App, monkeypatch: pytest.MonkeyPatch
@@ -156,16 +157,16 @@ class TestFill:
         first, answer = entries(*said_first)
         app.ingest.append_records("s", [first, replace(answer, usage=usage(20_000), call_key="c")])
         app.ingest.append_records("s", entries(*conversation(6), start=10))
-        regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
-        fill = fill_of(app.environment, app.store.sessions.get("s"))
+        regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
+        fill = fill_of(Session.load(app.environment, "s"))
         assert fill.tools == regions["unseen"] > 0
         assert fill.messages == sum(tokens for name, tokens in regions.items() if name != "unseen")
 
     def test_counts_what_came_since_the_last_summary(self, app: App) -> None:  # S3
         """The recent messages that stayed do not count again."""
         followed(app, *conversation(6), user("end"))
-        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 25
+        assert fill_of(Session.load(app.environment, "s")).since_messages == 25
         app.summarising.summarise("s")
-        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 0
+        assert fill_of(Session.load(app.environment, "s")).since_messages == 0
         app.ingest.append_records("s", entries(said("a"), user("b"), start=40))
-        assert fill_of(app.environment, app.store.sessions.get("s")).since_messages == 2
+        assert fill_of(Session.load(app.environment, "s")).since_messages == 2

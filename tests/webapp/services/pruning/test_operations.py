@@ -21,6 +21,7 @@ from tests.webapp.building import (
 from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, OperationUndone
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 @pytest.fixture
@@ -36,17 +37,17 @@ class TestByHand:
         """A call never goes without its result."""
         done = app.operations.drop(session, mid(app, session, 3))
         assert context_numbers(app, session) == [1, 4, 5, 6]
-        assert (done["operation"]["kind"], done["message"]) == ("drop", "2 messages dropped")
-        assert app.sessions.get(session)["agent"]["messages"] == 6
+        assert (done.operation.kind, done.message) == ("drop", "2 messages dropped")
+        assert app.sessions.get(session).agent.messages == 6
 
     def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
         """With what it took and what that freed; taking it back is told as a restore."""
         events = heard(app)
-        dropped = app.operations.drop(session, mid(app, session, 3))["operation"]
+        dropped = app.operations.drop(session, mid(app, session, 3)).operation
         [event] = [e for e in events if isinstance(e, ContextPruned | ContextRestored)]
-        assert (event.n, event.reason, event.removed) == (dropped["n"], "manual", 2)
+        assert (event.n, event.reason, event.removed) == (dropped.n, "manual", 2)
         assert event.removed_ids == (mid(app, session, 2), mid(app, session, 3))
-        assert event.original - event.final == dropped["freed"] > 0
+        assert event.original - event.final == dropped.freed > 0
         app.operations.undo(session)
         assert isinstance(events[-2], ContextRestored)
 
@@ -64,22 +65,25 @@ class TestByHand:
         """And unpin gives it free again."""
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
-        plan = app.prunes.plan("s", {"max_tokens": 300})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
         assert not {2, 3} & {m["number"] for m in plan["removed"]}
         app.operations.unpin("s", mid(app, "s", 3))
-        plan = app.prunes.plan("s", {"max_tokens": 300})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
         assert {2, 3} <= {m["number"] for m in plan["removed"]}
 
     def test_drop_first_makes_it_go_first(self, app: App) -> None:  # X5
         """Before anything that scores lower; a second time takes the mark off."""
         followed(app, *conversation(10), user("end"))
-        tokens = app.sessions.get("s")["pruned"]["tokens"]
-        app.sessions.patch("s", {"settings": {"fresh_tail": 0}})
+        tokens = app.sessions.get("s").pruned.tokens
+        app.sessions.patch("s", settings={"fresh_tail": 0})
         app.operations.drop_first("s", mid(app, "s", 38))
-        assert {m["number"] for m in app.prunes.plan("s", {"max_tokens": tokens - 1})["removed"]} == {38, 39}
+        assert {m["number"] for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1))["removed"]} == {
+            38,
+            39,
+        }
         app.operations.drop_first("s", mid(app, "s", 39))
         assert not {38, 39} & {
-            m["number"] for m in app.prunes.plan("s", {"max_tokens": tokens - 1})["removed"]
+            m["number"] for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1))["removed"]
         }
 
     @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ class TestByHand:
             with pytest.raises(Conflict, match="unpin it first"):
                 app.operations.drop(session, mid(app, session, no))
         app.operations.unpin(session, mid(app, session, 2))
-        assert app.operations.drop(session, mid(app, session, 2))["message"] == "3 messages dropped"
+        assert app.operations.drop(session, mid(app, session, 2)).message == "3 messages dropped"
 
     def test_never_drops_what_waits_for_a_result(self, app: App) -> None:  # P4
         """The result would come without its call; once it is there, both can go."""
@@ -123,7 +127,7 @@ class TestByHand:
         with pytest.raises(Conflict, match="waits for the result of a call"):
             app.operations.drop("s", mid(app, "s", 2))
         app.ingest.append_records("s", entries(result("late", "out"), user("end"), start=40))
-        assert app.operations.drop("s", mid(app, "s", 2))["message"] == "2 messages dropped"
+        assert app.operations.drop("s", mid(app, "s", 2)).message == "2 messages dropped"
         assert list(app.verify()) == []
 
     def test_of_nobody_is_not_found(self, app: App, session: str) -> None:
@@ -142,13 +146,13 @@ class TestUndo:
     def test_tells_who_listens_what_came_back(self, app: App) -> None:  # X2
         """Numbers of operations, ids of messages."""
         followed(app, *conversation(10), user("end"))
-        removed = app.prunes.apply("s", {"max_tokens": 300})["event"]["removed_ids"]
+        removed = app.prunes.apply("s", PruneRequest(max_tokens=300)).event["removed_ids"]
         app.operations.pin("s", mid(app, "s", 41))
         events = heard(app)
         undone = app.operations.undo("s", 1)
-        assert (undone["undone"], set(undone["restored_ids"])) == ([2, 1], set(removed))
+        assert (undone.undone, set(undone.restored_ids)) == ([2, 1], set(removed))
         assert OperationUndone("s", (2, 1)) in events
-        assert app.sessions.get("s")["prunes"] == 0
+        assert app.sessions.get("s").prunes == 0
         with pytest.raises(Conflict, match="undone already"):
             app.operations.undo("s", 1)
 
@@ -165,13 +169,13 @@ class TestList:
         """Newest first."""
         app.operations.pin(session, mid(app, session, 1))
         app.operations.drop(session, mid(app, session, 4))
-        assert [o["kind"] for o in app.operations.list(session)] == ["drop", "pin"]
-        assert [o["kind"] for o in app.operations.list(session, kind="pin")] == ["pin"]
+        assert [o.kind for o in app.operations.list(session)] == ["drop", "pin"]
+        assert [o.kind for o in app.operations.list(session, kind="pin")] == ["pin"]
         with pytest.raises(Invalid, match="kind"):
             app.operations.list(session, kind="magic")
 
     def test_shows_what_one_did_to_each_message(self, app: App, session: str) -> None:
         """With the change and the reason."""
         app.operations.drop(session, mid(app, session, 4))
-        [item] = app.operations.one(session, 1)["items"]
+        [item] = app.operations.one(session, 1).items
         assert (item["number"], item["change"], item["reason"]) == (4, "out", "dropped by hand")

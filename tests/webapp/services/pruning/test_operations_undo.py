@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.webapp.building import context_numbers, conversation, entries, mid, user
 from webapp.config import Config
 from webapp.errors import Conflict
+from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 
@@ -91,13 +92,13 @@ class UndoMachine(RuleBasedStateMachine):
     @rule(share=st.floats(0.2, 0.9))
     def prune(self, share: float) -> None:
         """A prune to some share of what is there."""
-        tokens = self.app.sessions.get("s")["pruned"]["tokens"]
+        tokens = self.app.sessions.get("s").pruned.tokens
         try:
-            applied = self.app.prunes.apply("s", {"max_tokens": int(tokens * share)})
+            applied = self.app.prunes.apply("s", PruneRequest(max_tokens=int(tokens * share)))
         except Conflict:
             return
-        self.model.note(applied["operation"]["n"])
-        gone = {int(one.split("-")[0]) for one in applied["event"]["removed_ids"]}
+        self.model.note(applied.operation.n)
+        gone = {int(one.split("-")[0]) for one in applied.event["removed_ids"]}
         assert gone <= self.model.context
         self.model.context -= gone
 
@@ -111,7 +112,7 @@ class UndoMachine(RuleBasedStateMachine):
         except Conflict:
             assert set(context_numbers(self.app, "s")) == before
             return
-        self.model.note(done["operation"]["n"])
+        self.model.note(done.operation.n)
         after = set(context_numbers(self.app, "s"))
         if what == "drop":
             assert no in before - after
@@ -128,7 +129,7 @@ class UndoMachine(RuleBasedStateMachine):
         if not self.model.done:
             return
         n = data.draw(st.sampled_from([done.n for done in self.model.done]))
-        assert self.app.operations.undo("s", n)["undone"] == self.model.undo(n)
+        assert self.app.operations.undo("s", n).undone == self.model.undo(n)
 
     def _pinned(self) -> set[int]:
         row = self.app.store.sessions.get("s")
@@ -145,7 +146,7 @@ class UndoMachine(RuleBasedStateMachine):
         assert self._pinned() == self.model.pinned
         assert list(self.app.verify()) == []
         session = self.app.sessions.get("s")
-        assert session["pruned"]["messages"] == len(numbers)
+        assert session.pruned.messages == len(numbers)
         assert self.app.messages.page("s")["counts"]["out"] == self.model.length - len(numbers)
 
 

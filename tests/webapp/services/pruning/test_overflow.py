@@ -8,7 +8,7 @@ from tests.webapp.building import context_numbers, conversation, followed, heard
 from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned
-from webapp.services.context.assembling import usable_estimate
+from webapp.services.session.session import Session
 
 
 class TestOverflow:
@@ -18,10 +18,10 @@ class TestOverflow:
         """A summary carries the note; the history does not."""
         followed(app, *conversation(6), user("end"))
         made = app.overflow.relieve("s")
-        assert made["emergency"]["dropped"] == 12
-        assert made["emergency"]["note"] == "Emergency compression dropped 12 oldest messages"
+        assert made.emergency.dropped == 12
+        assert made.emergency.note == "Emergency compression dropped 12 oldest messages"
         assert context_numbers(app, "s")[1:] == list(range(13, 26))
-        text = str(app.context.get("s", "openai")["messages"][0])
+        text = str(app.context.get("s", "openai").messages[0])
         assert "Emergency compression dropped 12 oldest messages" in text
         assert list(app.verify()) == []
 
@@ -30,23 +30,22 @@ class TestOverflow:
         app.models.put("small", {"window": 8_192})
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
-        row = app.store.sessions.get(session)
-        usable = usable_estimate(app.environment, row, app.store.contexts.totals(row.key))
+        usable = Session.load(app.environment, session).usable_estimate
         built = app.context.get(session)
-        assert built["over_budget"] is None
-        assert made["emergency"]["cut_protected"]
+        assert built.over_budget is None
+        assert made.emergency.cut_protected
         assert app.store.sessions.get(session).next_no == 7
-        assert built["tokens"] <= usable + 1
+        assert built.tokens <= usable + 1
         assert list(app.verify()) == []
 
     def test_is_one_operation_that_can_be_taken_back(self, app: App) -> None:  # X2
         """The context is the one before."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
-        before = app.context.get(session)["messages"], app.sessions.get(session)["pruned"]["tokens"]
-        n = app.overflow.relieve(session)["operation"]["n"]
+        before = app.context.get(session).messages, app.sessions.get(session).pruned.tokens
+        n = app.overflow.relieve(session).operation.n
         app.operations.undo(session, n)
-        after = app.context.get(session)["messages"], app.sessions.get(session)["pruned"]["tokens"]
+        after = app.context.get(session).messages, app.sessions.get(session).pruned.tokens
         assert after == before
         assert list(app.verify()) == []
 
@@ -98,7 +97,7 @@ class TestOverflow:
         session = managed(app, prompt, *rest, model="small")
         app.overflow.relieve(session)
         assert {1, 9} <= set(context_numbers(app, session))
-        assert app.context.get(session)["over_budget"] is None
+        assert app.context.get(session).over_budget is None
 
     def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
         """The last words stand beside the result of a call whose arguments nothing can cut: what is older stays."""
@@ -115,7 +114,7 @@ class TestOverflow:
         )
         app.overflow.relieve(session)
         assert 1 in context_numbers(app, session)
-        assert app.context.get(session)["over_budget"] is None
+        assert app.context.get(session).over_budget is None
         assert list(app.verify()) == []
 
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
@@ -134,9 +133,6 @@ class TestOverflow:
         said = [wire("user", f"word{n} " * 3_000) for n in range(4)]
         session = managed(app, *said, model="small", tools=tools)
         app.overflow.relieve(session)
-        row = app.store.sessions.get(session)
-        totals = app.store.contexts.totals(row.key)
-        assert sum(tokens for tokens, _ in totals[1].values()) <= usable_estimate(
-            app.environment, row, totals
-        )
-        assert app.context.get(session)["over_budget"] is None
+        loaded = Session.load(app.environment, session)
+        assert loaded.pruned.estimate <= loaded.usable_estimate
+        assert app.context.get(session).over_budget is None

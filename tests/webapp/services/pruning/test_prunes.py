@@ -26,6 +26,7 @@ from tests.webapp.building import (
 from webapp.app import App
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestPlan:
@@ -35,13 +36,13 @@ class TestPlan:
         """A preview leaves the session as it is."""
         followed(app, *conversation(8))
         before = list(app.store.dump.records(app.store.sessions.get("s")))
-        app.prunes.plan("s", {"max_tokens": 300, "settings": {"fresh_tail": 2}, "compare": True})
+        app.prunes.plan("s", PlanRequest(max_tokens=300, settings={"fresh_tail": 2}, compare=True))
         assert list(app.store.dump.records(app.store.sessions.get("s"))) == before
 
     def test_counts_the_same_in_every_figure(self, app: App) -> None:
         """Groups, rows and numbers agree."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", {"max_tokens": 1_300})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_300))
         assert sum(g["messages"] for g in plan["groups"]) == plan["removed_count"] == len(plan["removed"]) > 0
         assert (
             plan["before"]["messages"] - plan["removed_count"]
@@ -55,10 +56,10 @@ class TestPlan:
     def test_spares_and_drops_units_as_it_is_told(self, app: App) -> None:  # X1
         """Message ids in, whole units out."""
         followed(app, *conversation(10), user("end"))
-        first = app.prunes.plan("s", {"max_tokens": 500})
+        first = app.prunes.plan("s", PlanRequest(max_tokens=500))
         spared = first["removed"][0]
         second = app.prunes.plan(
-            "s", {"max_tokens": 500, "spare": [spared["id"]], "drop": [mid(app, "s", 38)]}
+            "s", PlanRequest(max_tokens=500, spare=[spared["id"]], drop=[mid(app, "s", 38)])
         )
         removed = {m["number"] for m in second["removed"]}
         assert spared["number"] not in removed
@@ -69,24 +70,26 @@ class TestPlan:
         followed(app)
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
         app.ingest.append_records("s", [summary, *entries(*conversation(10), user("end"), start=1)])
-        plan = app.prunes.plan("s", {"max_tokens": 100, "drop": [mid(app, "s", 1)]})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=100, drop=[mid(app, "s", 1)]))
         assert "compaction_summary" in {m["kind"] for m in plan["removed"]}
-        after = {r["name"]: r["tokens"] for r in plan["regions_after"]}
+        after = {r.name: r.tokens for r in plan["regions_after"]}
         assert after.get("summary", 0) == 0 < after["user"]
 
     def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
         """Against the plan of the saved settings."""
         followed(app, *conversation(12), user("end"))
-        app.sessions.patch("s", {"settings": {"cap_tokens": 1_000}})
-        same = app.prunes.plan("s", {"compare": True})
-        other = app.prunes.plan("s", {"compare": True, "settings": {"strategy": "score", "fresh_tail": 2}})
+        app.sessions.patch("s", settings={"cap_tokens": 1_000})
+        same = app.prunes.plan("s", PlanRequest(compare=True))
+        other = app.prunes.plan(
+            "s", PlanRequest(compare=True, settings={"strategy": "score", "fresh_tail": 2})
+        )
         assert same["changed"] == 0
         assert other["changed"] > 0
 
     def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
         """With the numbers, and drops nothing silently."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
-        plan = app.prunes.plan(session, {"max_tokens": 100})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=100))
         assert plan["over_budget"]["protected_tokens"] > plan["over_budget"]["max_tokens"] == 100
         assert plan["removed_count"] == 0
         assert plan["nothing_to_do"] == "everything in the context is protected"
@@ -94,16 +97,16 @@ class TestPlan:
     def test_says_that_nothing_is_to_be_done(self, app: App) -> None:
         """Where the context is within its budget."""
         followed(app, user("hi"))
-        assert "within" in app.prunes.plan("s", {})["nothing_to_do"]
+        assert "within" in app.prunes.plan("s", PlanRequest())["nothing_to_do"]
         app.ingest.ensure("empty", "claude-code")
-        assert app.prunes.plan("empty", {})["nothing_to_do"] == "the context is empty"
+        assert app.prunes.plan("empty", PlanRequest())["nothing_to_do"] == "the context is empty"
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
     def test_refuses_what_it_does_not_know(self, app: App, wish: dict[str, Any]) -> None:
         """With the faults."""
         followed(app, user("hi"))
         with pytest.raises(InvalidSettings):
-            app.prunes.plan("s", wish)
+            app.prunes.plan("s", PlanRequest(**wish))
 
 
 class TestApply:
@@ -112,59 +115,55 @@ class TestApply:
     def test_does_exactly_what_the_plan_shows(self, app: App) -> None:  # X1
         """The same messages go, the same tokens stay; the log keeps all."""
         followed(app, *conversation(10), user("end"))
-        plan = app.prunes.plan("s", {"max_tokens": 500})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         events = heard(app)
-        applied = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        applied = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
         assert set(context_numbers(app, "s")) == {k["number"] for k in plan["kept"]}
-        assert (
-            applied["session"]["pruned"]["tokens"]
-            == plan["after"]["tokens"]
-            == applied["operation"]["tokens_after"]
-        )
-        assert applied["operation"]["freed"] == plan["freed"]
-        assert app.sessions.get("s")["messages"] == 41
+        assert applied.session.pruned.tokens == plan["after"]["tokens"] == applied.operation.tokens_after
+        assert applied.operation.freed == plan["freed"]
+        assert app.sessions.get("s").messages == 41
         [event] = [e for e in events if isinstance(e, ContextPruned)]
         assert set(event.removed_ids) == {m["id"] for m in plan["removed"]}
-        assert applied["event"]["tokenReduction"] == plan["freed"]
+        assert applied.event["tokenReduction"] == plan["freed"]
         assert list(app.verify()) == []
 
     def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
         """And changes nothing."""
         followed(app, *conversation(10))
-        plan = app.prunes.plan("s", {"max_tokens": 500})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         app.ingest.append_records("s", [entry(99, user("more"))])
         with pytest.raises(StalePlan, match="changed"):
-            app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+            app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
         assert len(context_numbers(app, "s")) == 41
 
     def test_refuses_a_plan_of_another_session(self, app: App) -> None:
         """A plan's id is no key to other doors."""
         followed(app, *conversation(10))
         followed(app, *conversation(10), session_id="t")
-        plan = app.prunes.plan("s", {"max_tokens": 500})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         with pytest.raises(StalePlan):
-            app.prunes.apply("t", {"plan_id": plan["plan_id"]})
+            app.prunes.apply("t", PruneRequest(plan_id=plan["plan_id"]))
 
     def test_refuses_to_prune_nothing(self, app: App) -> None:
         """There is no empty operation in the history."""
         followed(app, user("hi"))
         with pytest.raises(Conflict, match="within"):
-            app.prunes.apply("s", {})
+            app.prunes.apply("s", PruneRequest())
         assert app.operations.list("s") == []
 
     def test_takes_zero_for_zero(self, app: App) -> None:  # B9
         """Only the protected stay."""
         followed(app, *conversation(10))
-        app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
-        app.prunes.apply("s", {"max_tokens": 0})
+        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
+        app.prunes.apply("s", PruneRequest(max_tokens=0))
         assert context_numbers(app, "s") == [40]
 
     def test_keeps_calls_with_their_results(self, app: App) -> None:  # P4
         """Whatever the budget."""
         followed(app, *conversation(10), user("end"))
-        app.sessions.patch("s", {"settings": {"fresh_tail": 0, "user_words_tokens": 0}})
+        app.sessions.patch("s", settings={"fresh_tail": 0, "user_words_tokens": 0})
         for tokens in (900, 700, 500, 300):
-            app.prunes.apply("s", {"max_tokens": tokens})
+            app.prunes.apply("s", PruneRequest(max_tokens=tokens))
             assert list(app.verify()) == []
 
 
@@ -191,18 +190,18 @@ class TestShortening:
     def test_is_shown_applied_sent_and_taken_back(self, app: App) -> None:  # X7, X3
         """The call stays, the row that is named again stays; undo gives back every character."""
         self.session(app)
-        plan = app.prunes.plan("s", {"max_tokens": 1_000})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         assert plan["shortened_count"] == len(plan["shortened"]) > 0
         assert {m["fate"] for m in plan["shortened"]} == {"shortened"}
         assert any("test_empty_rows" in m["reason"] for m in plan["shortened"])
         assert app.messages.page("s", fate="shortened", plan_id=plan["plan_id"])["total"] == len(
             plan["shortened"]
         )
-        whole = app.context.get("s", "openai")["messages"]
+        whole = app.context.get("s", "openai").messages
         assert self.chatter(0) in self.exported(app)
-        done = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
-        assert done["session"]["pruned"]["tokens"] <= 1_000
-        sent = app.context.get("s", "openai")["messages"]
+        done = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        assert done.session.pruned.tokens <= 1_000
+        sent = app.context.get("s", "openai").messages
         outputs = [m["content"] for m in sent if m["role"] == "tool"]
         assert any("py::test_empty_rows" in text for text in outputs)
         assert all(text.startswith("[shortened: ") for text in outputs)
@@ -212,17 +211,17 @@ class TestShortening:
         assert len(full["stands"][0]["text"]) < len(full["parts"][0]["text"])
         assert self.chatter(0) not in self.exported(app)
         assert "py::test_empty_rows" in self.exported(app)
-        app.operations.undo("s", done["operation"]["n"])
-        assert app.context.get("s", "openai")["messages"] == whole
+        app.operations.undo("s", done.operation.n)
+        assert app.context.get("s", "openai").messages == whole
 
     def test_is_shown_with_what_it_takes_afterwards(self, app: App) -> None:  # X1
         """Each row says its tokens before and after; the regions afterwards are those of what stays."""
         self.session(app)
-        regions = {r["name"]: r["tokens"] for r in app.sessions.get("s")["pruned"]["regions"]}
-        plan = app.prunes.plan("s", {"max_tokens": 1_000})
+        regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         assert all(0 < m["tokens_after"] < m["tokens"] for m in plan["shortened"])
         assert [m["tokens_after"] for m in plan["removed"]] == [None] * plan["removed_count"]
-        after = {r["name"]: r["tokens"] for r in plan["regions_after"]}
+        after = {r.name: r.tokens for r in plan["regions_after"]}
         assert sum(after.values()) == plan["after"]["tokens"]
         gone = sum(m["tokens"] for m in plan["removed"] if m["role"] == "tool")
         less = sum(m["tokens"] - m["tokens_after"] for m in plan["shortened"])
@@ -232,36 +231,36 @@ class TestShortening:
     def test_is_counted_apart_from_what_went(self, app: App) -> None:
         """In the history, and in the words of what was done."""
         self.session(app)
-        plan = app.prunes.plan("s", {"max_tokens": 1_000})
-        done = app.prunes.apply("s", {"plan_id": plan["plan_id"]})
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
+        done = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
         [listed] = app.operations.list("s")
-        changes = [item["change"] for item in app.operations.one("s", 1)["items"]]
-        assert (listed["removed"], listed["shortened"]) == (changes.count("out"), changes.count("shortened"))
-        assert listed["removed"] + listed["shortened"] == listed["messages"]
-        assert listed["shortened"] > 0
-        assert f"{listed['shortened']} " in done["message"]
-        assert "shortened" in done["message"]
+        changes = [item["change"] for item in app.operations.one("s", 1).items]
+        assert (listed.removed, listed.shortened) == (changes.count("out"), changes.count("shortened"))
+        assert listed.removed + listed.shortened == listed.messages
+        assert listed.shortened > 0
+        assert f"{listed.shortened} " in done.message
+        assert "shortened" in done.message
 
     def test_can_be_shortened_again(self, app: App) -> None:  # X7
         """A second plan counts and cuts what stands there, not what stood there once."""
         self.session(app)
-        app.prunes.apply("s", {"max_tokens": 2_500})
-        before = app.sessions.get("s")["pruned"]["tokens"]
-        plan = app.prunes.plan("s", {"max_tokens": 300})
+        app.prunes.apply("s", PruneRequest(max_tokens=2_500))
+        before = app.sessions.get("s").pruned.tokens
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
         assert plan["before"]["tokens"] == before <= 2_500
-        app.prunes.apply("s", {"plan_id": plan["plan_id"]})
-        assert app.sessions.get("s")["pruned"]["tokens"] <= 300
+        app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        assert app.sessions.get("s").pruned.tokens <= 300
 
     def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: App) -> None:  # B18
         """Rows stored without a content are read again, and planned like any other."""
         self.session(app)
-        expected = app.prunes.plan("s", {"max_tokens": 1_000})
+        expected = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         row = app.store.sessions.get("s")
         with app.store.write():
             for message in app.store.log.messages(row.key, range(1, row.next_no)).values():
                 bare = re.sub(r',"content":\{[^}]*\}', "", message.features)
                 app.store.log.put_messages(row.key, [message._replace(features=bare)])
         app.prunes._histories.drop(row.key)
-        again = app.prunes.plan("s", {"max_tokens": 1_000})
+        again = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
         assert [m["reason"] for m in again["shortened"]] == [m["reason"] for m in expected["shortened"]]
         assert again["after"] == expected["after"]

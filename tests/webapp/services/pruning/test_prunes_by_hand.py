@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
 PLENTY = 10**9
@@ -26,47 +29,45 @@ class TestShortening:
 
     def test_is_shown_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
         """Beginning, end and errors stay, in what is protected too; undo gives every character back."""
-        whole = app.context.get(session, "openai")["messages"]
-        before = app.sessions.get(session)["pruned"]["tokens"]
+        whole = app.context.get(session, "openai").messages
+        before = app.sessions.get(session).pruned.tokens
         chosen = [mid(app, session, 3), mid(app, session, 6)]
-        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
         assert [m["number"] for m in plan["shortened"]] == [3, 6]
         assert all("by you" in m["reason"] for m in plan["shortened"])
         assert (plan["removed_count"], plan["nothing_to_do"]) == (0, None)
-        done = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
-        assert done["session"]["pruned"]["tokens"] == plan["after"]["tokens"] < before
-        assert done["operation"]["shortened"] == 2
-        outputs = [
-            m["content"] for m in app.context.get(session, "openai")["messages"] if m["role"] == "tool"
-        ]
+        done = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert done.session.pruned.tokens == plan["after"]["tokens"] < before
+        assert done.operation.shortened == 2
+        outputs = [m["content"] for m in app.context.get(session, "openai").messages if m["role"] == "tool"]
         assert all("ERROR: it broke" in text and len(text) < len(LONG) / 2 for text in outputs)
-        inside = app.operations.one(session, done["operation"]["n"])["items"]
+        inside = app.operations.one(session, done.operation.n).items
         assert all("by you" in item["reason"] for item in inside)
-        app.operations.undo(session, done["operation"]["n"])
-        assert app.context.get(session, "openai")["messages"] == whole
+        app.operations.undo(session, done.operation.n)
+        assert app.context.get(session, "openai").messages == whole
 
     def test_goes_with_a_prune_to_an_aim(self, app: App, session: str) -> None:
         """What the plan takes out is out; the rest of what was chosen is shortened."""
         everything = [mid(app, session, no) for no in range(1, 9)]
         plan = app.prunes.plan(
-            session, {"max_tokens": 2_200, "shorten": everything, "settings": {"fresh_tail": 1}}
+            session, PlanRequest(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
         )
         assert plan["after"]["tokens"] <= 2_200
         gone = {m["id"] for m in plan["removed"]}
         assert gone.isdisjoint(m["id"] for m in plan["shortened"])
-        done = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
-        assert done["session"]["pruned"]["tokens"] <= 2_200
+        done = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert done.session.pruned.tokens <= 2_200
 
     def test_of_what_is_shortened_already_does_nothing(self, app: App, session: str) -> None:
         """And says so, instead of that the context fits."""
         chosen = [mid(app, session, 3)]
-        first = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
-        app.prunes.apply(session, {"plan_id": first["plan_id"]})
-        again = app.prunes.plan(session, {"max_tokens": PLENTY, "shorten": chosen})
+        first = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
+        app.prunes.apply(session, PruneRequest(plan_id=first["plan_id"]))
+        again = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
         assert again["shortened_count"] == 0
         assert again["nothing_to_do"].startswith("nothing of what was chosen")
         with pytest.raises(Conflict, match="nothing of what was chosen"):
-            app.prunes.apply(session, {"plan_id": again["plan_id"]})
+            app.prunes.apply(session, PruneRequest(plan_id=again["plan_id"]))
 
 
 class TestDropping:
@@ -74,27 +75,27 @@ class TestDropping:
 
     def test_takes_nothing_else_where_there_is_room(self, app: App, session: str) -> None:  # X1
         """The call goes with its result."""
-        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
         assert [m["number"] for m in plan["removed"]] == [2, 3]
         assert [g["cause"] for g in plan["groups"]] == ["dropped"]
 
     def test_of_what_is_pinned_is_refused(self, app: App, session: str) -> None:  # B7, X5
         """As dropping it directly is: the pin goes first, and the message says so. The whole unit is pinned."""
         app.operations.pin(session, mid(app, session, 2))
-        wish = {"max_tokens": PLENTY, "drop": [mid(app, session, 3)]}
+        wanted = PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)])
         with pytest.raises(
             Conflict, match="message 3 is pinned, and never dropped: unpin it first"
         ) as refused:
-            app.prunes.plan(session, wish)
+            app.prunes.plan(session, wanted)
         assert [fault["field"] for fault in refused.value.details] == ["drop"]
         app.operations.unpin(session, mid(app, session, 2))
-        assert [m["number"] for m in app.prunes.plan(session, wish)["removed"]] == [2, 3]
+        assert [m["number"] for m in app.prunes.plan(session, wanted)["removed"]] == [2, 3]
 
     def test_of_what_is_pinned_and_spared_keeps_it(self, app: App, session: str) -> None:
         """Where both name a message it is spared, and there is nothing to refuse."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
-        plan = app.prunes.plan(session, {"max_tokens": PLENTY, "drop": chosen, "spare": chosen})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=chosen, spare=chosen))
         assert plan["removed_count"] == 0
 
 
@@ -106,4 +107,4 @@ class TestChosen:
         """An id of another session names no message here, though one has the same number."""
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
         with pytest.raises(NotFound, match=other):
-            app.prunes.plan(session, {list_name: [other]})
+            app.prunes.plan(session, replace(PlanRequest(), **{list_name: [other]}))

@@ -14,7 +14,10 @@ from tests.webapp.building import managed
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import NotFound
-from webapp.services.session.environment import LOOK_MS, limits_of
+from webapp.services.session.answers import SessionStrategy
+from webapp.services.session.environment import LOOK_MS
+from webapp.services.session.limits import limits_of
+from webapp.services.session.session import Session
 from webapp.wiring import build
 
 MODEL = ModelLimits("m", 200_000)
@@ -65,8 +68,8 @@ class TestDesk:
         app.settings.put({"aim_percent": 50, "fresh_tail": 9})
         row = app.store.sessions.get(session)
         assert (
-            app.environment.settings_of(row).fresh_tail,
-            app.environment.settings_of(row).aim_percent,
+            Session.of(app.environment, row).settings.fresh_tail,
+            Session.of(app.environment, row).settings.aim_percent,
         ) == (3, 50)
         assert app.environment.settings().fresh_tail == 9
 
@@ -75,14 +78,14 @@ class TestDesk:
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
         told = app.sessions.get(session)
-        found = app.environment.settings_of(app.store.sessions.get(session))
+        found = Session.load(app.environment, session).settings
         assert (found.strategy, found.fresh_tail, found.aim_percent) == ("score", 3, 40)
-        assert told["strategy"] == {"name": "score", "own": "score", "setting": "foresight"}
-        [note] = told["notes"]
-        assert note == "its own aim_percent is left aside: expected at most the target of 50 %, got 70"
+        assert told.strategy == SessionStrategy(name="score", own="score", setting="foresight")
+        [note] = told.notes
+        assert note == "its own aim_percent is ignored: expected at most the target of 50 %, got 70"
         app.settings.put({"target_percent": 80})
-        assert app.sessions.get(session)["notes"] == []
-        assert app.environment.settings_of(app.store.sessions.get(session)).aim_percent == 70
+        assert app.sessions.get(session).notes == []
+        assert Session.load(app.environment, session).settings.aim_percent == 70
 
     def test_settings_of_another_version_do_no_harm(self, app: App) -> None:
         """What is not understood does not hold; the rest does."""

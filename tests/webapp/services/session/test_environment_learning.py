@@ -9,7 +9,9 @@ from tests.scoring.builders import BALANCED
 from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
 from webapp.agents.records import Meta
 from webapp.app import App
-from webapp.services.session.environment import SETTLED, limits_of
+from webapp.services.session.answers import Gauge
+from webapp.services.session.limits import limits_of
+from webapp.services.session.session import UNREPORTED_AFTER
 from webapp.store.sessions import SessionRow
 
 OPUS = "claude-opus-4-5"
@@ -29,9 +31,10 @@ def reported(app: App, name: str, unseen: int, **columns: Any) -> None:
     )
 
 
-def gauge(app: App, name: str) -> dict[str, Any]:
-    """The agent's gauge."""
-    found: dict[str, Any] = app.sessions.get(name)["agent"]
+def gauge(app: App, name: str) -> Gauge:
+    """Return the agent's gauge."""
+    found = app.sessions.get(name).agent
+    assert found is not None
     return found
 
 
@@ -49,25 +52,25 @@ class TestANewSession:
         reported(app, "a", 20_000)
         followed(app, user("hi"), session_id="b", model=OPUS)
         before = gauge(app, "b")
-        assert before["certainty"] == "estimated"
-        assert abs(before["tokens"] - 20_010) < 60
-        assert {r["name"]: r["tokens"] for r in before["regions"]}["unseen"] > 19_900
+        assert before.certainty == "estimated"
+        assert abs(before.tokens - 20_010) < 60
+        assert {r.name: r.tokens for r in before.regions}["unseen"] > 19_900
         reply = entry(2, said("hello"), usage=usage(30_000, 8), call_key="b 1")
         app.ingest.append_records("b", [reply])
-        assert (gauge(app, "b")["tokens"], gauge(app, "b")["certainty"]) == (30_008, "exact")
+        assert (gauge(app, "b").tokens, gauge(app, "b").certainty) == (30_008, "exact")
         calls = app.store.figures.calls(row(app, "b").key)
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
     def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
         """What nobody has seen is not shown."""
         followed(app, user("hi"), session_id="b", model=OPUS)
-        assert gauge(app, "b")["tokens"] < 50
+        assert gauge(app, "b").tokens < 50
 
     def test_of_a_program_carries_nothing(self, app: App) -> None:
         """It sends what it shows."""
         reported(app, "a", 20_000)
         name = managed(app, wire("user", "hi"))
-        assert app.sessions.get(name)["pruned"]["tokens"] < 50
+        assert app.sessions.get(name).pruned.tokens < 50
 
     def test_counts_like_the_newest_until_its_model_is_named(self, app: App) -> None:  # S11
         """Then all that was counted so far is counted again."""
@@ -85,11 +88,11 @@ class TestANewSession:
     def test_is_not_asked_for_ever(self, app: App) -> None:
         """A session that never reports a call keeps what it started with."""
         reported(app, "a", 20_000)
-        followed(app, *(user("hi") for _ in range(SETTLED + 2)), session_id="b", model=OPUS)
+        followed(app, *(user("hi") for _ in range(UNREPORTED_AFTER + 2)), session_id="b", model=OPUS)
         reported(app, "c", 90_000)
-        started = gauge(app, "b")["tokens"]
+        started = gauge(app, "b").tokens
         app.ingest.append_records("b", entries(user("hi"), start=900))
-        assert abs(gauge(app, "b")["tokens"] - started) < 20
+        assert abs(gauge(app, "b").tokens - started) < 20
 
 
 class TestUsageAboveTheTable:
@@ -98,14 +101,14 @@ class TestUsageAboveTheTable:
     def test_moves_the_session_to_a_larger_window_for_good(self, app: App) -> None:  # X10
         """With a note; a smaller call does not move it back, a larger one within it says nothing more."""
         reported(app, "a", 150_000)
-        assert app.sessions.get("a")["window"] == 200_000
+        assert app.sessions.get("a").window == 200_000
         for n, tokens in enumerate((240_000, 90_000, 260_000)):
             one = entry(50 + n, said("x"), usage=usage(tokens), call_key=f"big {n}")
             app.ingest.append_records("a", [one])
         session = app.sessions.get("a")
-        assert (session["window"], session["limit"]) == (1_000_000, 1_000_000)
-        assert session["limit_source"] == "seen in real usage"
-        notes = [note for note in session["notes"] if "more than the 200,000" in note]
+        assert (session.window, session.limit) == (1_000_000, 1_000_000)
+        assert session.limit_source == "seen in real usage"
+        notes = [note for note in session.notes if "more than the 200,000" in note]
         assert len(notes) == 1
         assert "240,000" in notes[0]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,15 +13,13 @@ from scoring.tokens import Calibration
 from scoring.tokens.calibration import observe
 from tests.webapp.building import entry, followed, managed, said, usage, user, wire
 from webapp.app import App
-from webapp.services.session.gauges import (
-    Scale,
-    brief_stats,
-    gauge,
-    growth_per_turn,
-    percent,
-    source_label,
-)
+from webapp.services.ingest.answers import BriefStats
+from webapp.services.session.environment import Environment
+from webapp.services.session.gauges import gauge_of, growth_per_turn, source_label
+from webapp.services.session.limits import percent
+from webapp.services.session.session import Scale, Session
 from webapp.services.session.state import SessionState
+from webapp.store.sessions import COLUMNS, SessionRow
 
 REGION = st.dictionaries(
     st.sampled_from(["system", "tools", "user", "assistant", "tool", "summary"]),
@@ -39,6 +38,13 @@ KNOWN = st.one_of(
 )
 
 
+def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool) -> Session:
+    """Return a session that is in no store, with these totals and this calibration."""
+    row = SimpleNamespace(**dict.fromkeys(COLUMNS), followed=followed)
+    row.state = SessionState(known).to_dict()
+    return Session(cast("Environment", None), cast("SessionRow", row), {0: agent, 1: pruned})
+
+
 class TestGauge:
     """What a bar shows."""
 
@@ -47,11 +53,11 @@ class TestGauge:
         self, agent: Any, pruned: Any, known: Calibration, followed: bool
     ) -> None:  # X11
         """Whatever is known, in both views."""
-        totals = {0: agent, 1: pruned}
-        for view in (0, 1) if followed else (1,):
-            found = gauge(SessionState(known), totals, view, followed, 200_000)
-            assert sum(r["tokens"] for r in found["regions"]) == found["tokens"] >= 0
-            assert all(r["tokens"] > 0 for r in found["regions"])
+        session = session_with(known, agent, pruned, followed=followed)
+        for context in session.contexts:
+            found = gauge_of(session, context, 200_000)
+            assert sum(r.tokens for r in found.regions) == found.tokens >= 0
+            assert all(r.tokens > 0 for r in found.regions)
 
     def test_shows_what_is_not_in_the_transcript(self, app: App) -> None:  # X11
         """As a region of its own, once real usage says how much it is."""
@@ -59,9 +65,9 @@ class TestGauge:
         app.ingest.append_records(
             "s", [entry(1, user("hi")), entry(2, said("hello"), usage=usage(26_450, 8), call_key="k")]
         )
-        found = app.sessions.get("s")["agent"]
-        assert (found["tokens"], found["certainty"]) == (26_458, "exact")
-        unseen = next(r["tokens"] for r in found["regions"] if r["name"] == "unseen")
+        found = app.sessions.get("s").agent
+        assert (found.tokens, found.certainty) == (26_458, "exact")
+        unseen = next(r.tokens for r in found.regions if r.name == "unseen")
         assert unseen > 26_000
 
     @pytest.mark.parametrize(("tokens", "limit", "expected"), [(1, 3, 33.3), (300, 200, 150.0), (5, 0, 0.0)])
@@ -78,7 +84,8 @@ class TestScale:
     @given(REGION, KNOWN, st.integers(0, 300_000))
     def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
         """What fits in estimated tokens is not shown above the budget."""
-        scale = Scale(SessionState(known), {0: {}, 1: region}, 1, False)
+        estimate = sum(tokens for tokens, _ in region.values())
+        scale = Scale(known, estimate, estimate)
         estimate = scale.estimated(shown)
         assert scale.shown(estimate) <= shown + 1 or estimate == 0
         assert scale.shown(scale.estimate) == scale.tokens
@@ -90,34 +97,37 @@ class TestSession:
     def test_is_in_warning_above_its_target(self, app: App) -> None:  # B17
         """A managed one by its context; idle or active below."""
         session = managed(app, wire("user", "word " * 3_000), settings={"cap_tokens": 1_000})
-        assert app.sessions.get(session)["state"] == "warning"
-        app.sessions.patch(session, {"settings": {"cap_tokens": None}})
-        assert app.sessions.get(session)["state"] == "active"
+        assert app.sessions.get(session).state == "warning"
+        app.sessions.patch(session, settings={"cap_tokens": None})
+        assert app.sessions.get(session).state == "active"
 
     def test_says_what_its_agent_seems_to_do(self, app: App) -> None:
         """From who spoke last, and when."""
         session = managed(app, wire("user", "hi"))
-        assert app.sessions.get(session)["activity"] == "working"
+        assert app.sessions.get(session).activity == "working"
         app.ingest.append_messages(session, [wire("assistant", "hello")])
-        assert app.sessions.get(session)["activity"] == "waiting"
+        assert app.sessions.get(session).activity == "waiting"
         followed(app, user("long ago"))
-        assert app.sessions.get("s")["activity"] == "stale"
+        assert app.sessions.get("s").activity == "stale"
 
     def test_says_that_a_model_is_not_known(self, app: App) -> None:
         """And which window is assumed."""
         session = app.sessions.get(managed(app, model="nobody-knows-1"))
-        assert session["model_known"] is False
-        assert "nobody-knows-1" in session["notes"][0]
+        assert session.model_known is False
+        assert "nobody-knows-1" in session.notes[0]
 
     def test_is_brief_in_the_answer_to_an_append(self, app: App) -> None:
         """The gauge's own figures, and whether it is above its target."""
-        session = app.sessions.get(managed(app, wire("user", "hi")))
-        own = session["pruned"]
-        assert brief_stats(session) == {
-            "tokens": own["tokens"], "utilization": own["utilization"], "certainty": own["certainty"],
-            "messages": 1, "limit": session["limit"], "needsPruning": False, "state": session["state"],
-        }  # fmt: skip
-        assert brief_stats({**session, "target_tokens": own["tokens"] - 1})["needsPruning"]
+        name = managed(app)
+        stats = app.ingest.append_messages(name, [wire("user", "hi")]).stats
+        session = app.sessions.get(name)
+        own = session.pruned
+        assert stats == BriefStats(
+            tokens=own.tokens, utilization=own.utilization, certainty=own.certainty, messages=1,
+            limit=session.limit, needsPruning=False, state=session.state,
+        )  # fmt: skip
+        app.sessions.patch(name, settings={"cap_tokens": 1_000, "aim_percent": 10})
+        assert app.ingest.append_messages(name, [wire("user", "word " * 2_000)]).stats.needsPruning
 
     def test_grows_by_turns(self) -> None:
         """The mean of the last turns, none before the second."""
@@ -131,20 +141,20 @@ class TestTitles:
     def test_of_a_sub_agent_without_one_is_its_own_id(self, app: App) -> None:
         """Never the raw id of file and agent together."""
         followed(app, user(""), session_id="11-22.agent-c0ffee", parent_id="11-22")
-        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "sub-agent c0ffee"
+        assert app.sessions.get("11-22.agent-c0ffee").title == "sub-agent c0ffee"
 
     def test_of_a_sub_agent_are_the_first_words_said_to_it(self, app: App) -> None:
         """In a file of its own or inside the session's."""
         followed(app, user("look for roses"), session_id="11-22.agent-c0ffee", parent_id="11-22")
         app.ingest.ensure("s", "claude-code")
         app.ingest.append_records("s", [entry(1, user("prune them"), stream="agent-x")])
-        assert app.sessions.get("11-22.agent-c0ffee")["title"] == "look for roses"
-        assert app.sessions.get("s.agent-x")["title"] == "prune them"
+        assert app.sessions.get("11-22.agent-c0ffee").title == "look for roses"
+        assert app.sessions.get("s.agent-x").title == "prune them"
 
     def test_of_any_other_are_its_id(self, app: App) -> None:
         """Where nothing was said."""
         app.ingest.ensure("plain", "claude-code")
-        assert app.sessions.get("plain")["title"] == "plain"
+        assert app.sessions.get("plain").title == "plain"
 
 
 @pytest.mark.parametrize(

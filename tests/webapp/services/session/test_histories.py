@@ -9,13 +9,18 @@ import pytest
 from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
 from webapp.agents.records import Compaction
 from webapp.app import App
+from webapp.services.planning.requests import PlanRequest
 from webapp.services.session.histories import Histories, SessionHistory
+from webapp.services.session.session import Session
 
 
 def same(app: App, session: str = "s") -> bool:
     """Whether the kept view equals one gathered anew."""
     row = app.store.sessions.get(session)
-    kept, fresh = app.histories.of(row), Histories(app.store).of(row)
+    kept, fresh = (
+        app.histories.of(Session.of(app.environment, row)),
+        Histories(app.store).of(Session.of(app.environment, row)),
+    )
 
     def facts(view: SessionHistory) -> tuple[Any, ...]:
         history = view.history
@@ -28,7 +33,7 @@ def same(app: App, session: str = "s") -> bool:
             history.summarised,
             history.features,
             history.facts,
-            view.stand_ins,
+            view.replacements,
             view.version,
         )
 
@@ -41,19 +46,19 @@ class TestViews:
     def test_follow_appends_without_reading(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """An append extends the history that is there."""
         followed(app, *conversation(2))
-        app.histories.of(app.store.sessions.get("s"))
+        app.histories.of(Session.load(app.environment, "s"))
         monkeypatch.setattr(Histories, "_gather", lambda *_: pytest.fail("the view was read again"))
         app.ingest.append_records("s", entries(*conversation(2), start=50))
-        assert len(app.histories.of(app.store.sessions.get("s")).nos) == 16
+        assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 16
 
     def test_know_what_stands_before_a_summary(self, app: App) -> None:  # C8
         """A pin that stands before the summary; nothing once the summary is taken back."""
         followed(app, *conversation(6), user("end"))
         app.operations.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
-        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 1
-        app.operations.undo("s", made["operation"]["n"])
-        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 0
+        assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 1
+        app.operations.undo("s", made["operation"].n)
+        assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 0
 
     def test_know_the_agents_own_summary(self, app: App) -> None:  # C8
         """It stands before what came after it, and is a message itself."""
@@ -61,14 +66,14 @@ class TestViews:
         followed(app, *conversation(3))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c", None), summary])
         app.ingest.append_records("s", entries(*conversation(2), start=100))
-        assert app.histories.of(app.store.sessions.get("s")).history.summarised == 1
+        assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 1
         assert same(app)
 
     @pytest.mark.parametrize("what", ["pin", "drop_first", "drop"])
     def test_are_read_anew_after_anything_else(self, app: App, what: str) -> None:
         """Flags and context are those of the store."""
         followed(app, *conversation(3), user("end"))
-        app.histories.of(app.store.sessions.get("s"))
+        app.histories.of(Session.load(app.environment, "s"))
         getattr(app.operations, what)("s", mid(app, "s", 2))
         assert same(app)
 
@@ -76,7 +81,7 @@ class TestViews:
         """A further block of a call changes what is there."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
-        app.histories.of(app.store.sessions.get("s"))
+        app.histories.of(Session.load(app.environment, "s"))
         app.ingest.append_records("s", [entry(6, said("b " * 50), group="g")])
         assert same(app)
 
@@ -85,14 +90,14 @@ class TestViews:
         app.settings.put({"strategy": "score"})
         followed(app, *conversation(3), user("end"))
         app.settings.put({"keywords": []})
-        app.prunes.plan("s", {})
+        app.prunes.plan("s", PlanRequest())
         row = app.store.sessions.get("s")
-        rated = app.histories.of(row).ratings
+        rated = app.histories.of(Session.of(app.environment, row)).ratings
         app.histories.drop(row.key)
         assert rated
-        assert app.histories.of(row).ratings is rated
+        assert app.histories.of(Session.of(app.environment, row)).ratings is rated
         app.histories.forget(row.key)
-        assert app.histories.of(row).ratings == {}
+        assert app.histories.of(Session.of(app.environment, row)).ratings == {}
 
     def test_are_forgotten_least_recently_used_first(self, app: App) -> None:
         """When there are too many messages in all."""
@@ -100,7 +105,7 @@ class TestViews:
         rows = []
         for name in ("a", "b", "c"):
             followed(app, *conversation(1), session_id=name)
-            rows.append(app.store.sessions.get(name))
+            rows.append(Session.load(app.environment, name))
         first = views.of(rows[0])
         views.of(rows[1])
         assert views.of(rows[0]) is first
@@ -110,13 +115,13 @@ class TestViews:
 
     def test_know_the_cost_of_what_stands_in(self, app: App) -> None:
         """A shortened message costs what stands for it."""
-        from webapp.services.session.replacements import stand_in
+        from webapp.services.session.replacements import replacement
 
         followed(app, *conversation(1))
         row = app.store.sessions.get("s")
         message = app.store.log.message(row.key, 3)
         with app.store.write():
             app.store.contexts.set_stand_ins(
-                row.key, 1, [(message.first_seq, stand_in(7, {"call-0": "cut"}))]
+                row.key, 1, [(message.first_seq, replacement(7, {"call-0": "cut"}))]
             )
-        assert Histories(app.store).of(row).history.tokens[2] == 7
+        assert Histories(app.store).of(Session.of(app.environment, row)).history.tokens[2] == 7

@@ -9,9 +9,9 @@ from scoring.settings import lexicon_of
 from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import BALANCED
 from webapp.agents.records import REMINDER
-from webapp.services.session.measuring import Measure, region_of, starts_turn, title_of
+from webapp.services.session.measuring import measure, region_of, starts_turn, title_of
 
-MEASURE = Measure(ESTIMATOR, lexicon_of(BALANCED.keywords))
+LEXICON = lexicon_of(BALANCED.keywords)
 
 
 class TestMeasure:
@@ -19,15 +19,19 @@ class TestMeasure:
 
     def test_gives_what_is_stored(self) -> None:
         """The features' text is the features."""
-        found = MEASURE(Message("tool", (ToolResult("c", "Error: it failed", is_error=True),)), {})
+        found = measure(
+            Message("tool", (ToolResult("c", "Error: it failed", is_error=True),)), ESTIMATOR, LEXICON, {}
+        )
         assert orjson.loads(found.features_text)["tokens"] == found.features.tokens > 0
         assert found.is_error
         assert found.features.keywords > 0
 
     def test_knows_that_a_reminder_is_nobodys_word(self) -> None:
         """What a program put into the user's mouth is not protected as the user's."""
-        assert not MEASURE(Message("user", (Text("todo list is empty"),), REMINDER), {}).features.own_words
-        assert MEASURE(Message("user", (Text("please"),)), {}).features.own_words
+        assert not measure(
+            Message("user", (Text("todo list is empty"),), REMINDER), ESTIMATOR, LEXICON, {}
+        ).features.own_words
+        assert measure(Message("user", (Text("please"),)), ESTIMATOR, LEXICON, {}).features.own_words
 
 
 class TestTurns:

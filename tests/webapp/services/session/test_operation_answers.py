@@ -1,10 +1,10 @@
-"""Operations as JSON."""
+"""Operations as answers."""
 
 from __future__ import annotations
 
 import pytest
 
-from webapp.services.session.operation_answers import operation_json, pruned_words
+from webapp.services.session.operation_answers import operation_answer, pruned_words
 from webapp.store.operations import OperationRow
 
 
@@ -19,8 +19,8 @@ class TestOperation:
     def test_takes_the_later_ones_along(self) -> None:  # X2
         """Newest last in the list."""
         live = [operation(3), operation(2), operation(1)]
-        shown = operation_json(live[2], live)
-        assert (shown["undoable"], shown["undoes_also"], shown["freed"]) == (True, [2, 3], 60)
+        shown = operation_answer(live[2], live)
+        assert (shown.undoable, shown.undoes_also, shown.freed) == (True, [2, 3], 60)
 
     @pytest.mark.parametrize(
         ("removed", "shortened", "words"),
@@ -34,8 +34,8 @@ class TestOperation:
         """Apart, in figures and in words."""
         made = operation(1)
         made.plan |= {"removed": removed, "shortened": shortened}
-        shown = operation_json(made, [made])
-        assert (shown["removed"], shown["shortened"]) == (removed, shortened)
+        shown = operation_answer(made, [made])
+        assert (shown.removed, shown.shortened) == (removed, shortened)
         assert pruned_words(made) == words
 
     @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ class TestOperation:
         made = operation(1)
         made.plan |= {"removed": removed, "summarised": 12, "summary_tokens": 1_204, "summary": 7}
         assert pruned_words(made) == words
-        assert operation_json(made, [made])["summary"] == 7
+        assert operation_answer(made, [made]).summary == 7
 
     def test_of_an_earlier_version_counts_nothing_apart(self) -> None:
         """What nobody counted is not guessed at."""
-        assert operation_json(operation(1), [])["removed"] is None
+        assert operation_answer(operation(1), []).removed is None
 
     def test_stops_at_the_agents_own(self) -> None:  # X2
         """A compaction cannot be undone, nor what was before it."""
         live = [operation(3), operation(2, "agent"), operation(1)]
-        assert [operation_json(o, live)["undoable"] for o in live] == [True, False, False]
+        assert [operation_answer(o, live).undoable for o in live] == [True, False, False]
 
     def test_is_done_once(self) -> None:
         """What was undone is not undone again."""
-        shown = operation_json(operation(1, undone_at=5_000), [])
-        assert (shown["undoable"], shown["undone_at"]) == (False, "1970-01-01T00:00:05.000Z")
+        shown = operation_answer(operation(1, undone_at=5_000), [])
+        assert (shown.undoable, shown.undone_at) == (False, "1970-01-01T00:00:05.000Z")

@@ -6,7 +6,12 @@ from scoring.history import Features, content_of
 from scoring.messages import Message, Text, ToolResult, part_to_dict
 from tests.webapp.building import conversation, followed
 from webapp.app import App
-from webapp.services.session.replacements import cost, features_with, stand_in, with_stand_in
+from webapp.services.session.replacements import (
+    cost,
+    features_with,
+    replacement,
+    with_replacement,
+)
 
 OUTPUTS = Message("tool", (ToolResult("a", "long " * 9), ToolResult("b", "as it is")))
 
@@ -20,26 +25,26 @@ class TestAStandIn:
         message = app.store.log.message(1, 3)
         assert message is not None
         assert cost(message, None) == message.tokens
-        assert cost(message, stand_in(7, {})) == 7
+        assert cost(message, replacement(7, {})) == 7
 
     def test_stands_for_the_outputs_it_names(self) -> None:  # C3
         """The others are read as they are."""
-        made = with_stand_in(OUTPUTS, stand_in(7, {"a": "[cut]"}))
+        made = with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}))
         assert [one.text for one in made.results] == ["[cut]", "as it is"]
 
     def test_stands_for_everything_where_it_has_parts(self) -> None:
         """Whatever results it names besides."""
         parts = [part_to_dict(Text("in short"))]
-        assert with_stand_in(OUTPUTS, stand_in(7, {"a": "[cut]"}, parts)).parts == (Text("in short"),)
+        assert with_replacement(OUTPUTS, replacement(7, {"a": "[cut]"}, parts)).parts == (Text("in short"),)
 
     def test_leaves_a_message_alone_where_there_is_none(self) -> None:
         """It is the same object."""
-        assert with_stand_in(OUTPUTS, None) is OUTPUTS
+        assert with_replacement(OUTPUTS, None) is OUTPUTS
 
     def test_is_read_by_plans_in_place_of_the_message(self) -> None:
         """Its tokens, its words, and nothing of what it stands for."""
         whole = Features("tool", tokens=90, chars=400, traces="/a/b.py")
-        short = features_with(whole, stand_in(7, {"a": "see /c.py"}))
+        short = features_with(whole, replacement(7, {"a": "see /c.py"}))
         assert (short.tokens, short.chars, short.traces) == (7, 9, "")
         assert short.content == content_of("see /c.py", ["see /c.py"])
-        assert features_with(whole, stand_in(5, {}, [part_to_dict(Text("in short"))])).tokens == 5
+        assert features_with(whole, replacement(5, {}, [part_to_dict(Text("in short"))])).tokens == 5

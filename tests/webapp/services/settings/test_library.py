@@ -29,7 +29,7 @@ class TestSettings:
         assert document.settings.target_percent == 50
         assert document.preset == "custom"
         assert events == [SettingsChanged()]
-        assert app.sessions.get(session)["target_percent"] == 50
+        assert app.sessions.get(session).target_percent == 50
 
     def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
         """By name; what is sent back whole is the same."""
@@ -70,12 +70,12 @@ class TestModels:
     def test_can_be_overridden_by_anyone(self, app: App) -> None:  # B13
         """Sessions follow, until the override is taken away."""
         session, events = managed(app, model="gpt-5"), heard(app)
-        before = app.sessions.get(session)["window"]
+        before = app.sessions.get(session).window
         row = app.models.put("gpt-5", {"window": 50_000, "input_limit": None})
         assert (row.window, row.overridden) == (50_000, True)
-        assert app.sessions.get(session)["window"] == 50_000
+        assert app.sessions.get(session).window == 50_000
         app.models.delete("gpt-5")
-        assert app.sessions.get(session)["window"] == before
+        assert app.sessions.get(session).window == before
         assert events == [ModelsChanged(), ModelsChanged()]
 
     def test_make_an_unknown_model_known(self, app: App) -> None:  # B13
@@ -83,7 +83,7 @@ class TestModels:
         session = managed(app, model="nobody-knows-1")
         app.models.put("nobody-knows-1", {"window": 64_000})
         found = app.sessions.get(session)
-        assert (found["model_known"], found["window"], found["notes"]) == (True, 64_000, [])
+        assert (found.model_known, found.window, found.notes) == (True, 64_000, [])
         assert app.models.list().models[0].name == "nobody-knows-1"
 
     def test_refuse_absurd_numbers(self, app: App) -> None:

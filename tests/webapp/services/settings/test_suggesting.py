@@ -14,6 +14,7 @@ from tests.webapp.building import conversation, entries, followed, mid, said, us
 from webapp.agents.records import Rewind
 from webapp.app import App
 from webapp.errors import Conflict, NotFound
+from webapp.services.planning.requests import PruneRequest
 
 TRANSCRIPTS = [
     path for path in shared_files("**/*.jsonl", "transcripts", "claude-code") if path.stat().st_size > 50_000
@@ -148,7 +149,7 @@ class TestJudgements:
 
     def test_of_what_a_prune_took_and_undo_gave_back_is_needed(self, app: App, session: str) -> None:  # X15
         """All of it."""
-        app.prunes.apply(session, {"max_tokens": 400})
+        app.prunes.apply(session, PruneRequest(max_tokens=400))
         gone = sorted(set(range(1, 13)) - set(app_numbers(app, session)))
         app.operations.undo(session)
         assert gone

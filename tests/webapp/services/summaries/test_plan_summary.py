@@ -14,12 +14,14 @@ from tests.webapp.building import context_numbers, conversation, followed, heard
 from webapp.app import App
 from webapp.errors import Conflict
 from webapp.events import ContextPruned, ContextSummarized, ProblemReported
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.summaries.plan_summary import Covering
 from webapp.services.summaries.summarising import Summarising, Written
 
 GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
-WISH = {"max_tokens": 4_000, "strategy": "summarise"}
+PLAN = PlanRequest(max_tokens=4_000, strategy="summarise")
+PRUNE = PruneRequest(max_tokens=4_000, strategy="summarise")
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ class TestAPlan:
         self, app: App, session: str
     ) -> None:  # X1, X3, S4
         """Each message covered names the summary in its reason; the numbers are those of the session."""
-        plan = app.prunes.plan(session, WISH)
+        plan = app.prunes.plan(session, PLAN)
         summary = plan["summary"]
         assert summary["messages"] == plan["removed_count"] == plan["groups"][0]["messages"]
         assert plan["groups"][0]["label"] == "covered by the summary"
@@ -63,16 +65,16 @@ class TestAPlan:
         }
         assert plan["after"]["tokens"] <= 4_000
         assert summary["covered_tokens"] - summary["most_tokens"] == plan["freed"]
-        assert sum(region["tokens"] for region in plan["regions_after"]) == plan["after"]["tokens"]
+        assert sum(region.tokens for region in plan["regions_after"]) == plan["after"]["tokens"]
 
     def test_stores_nothing(self, app: App, session: str) -> None:  # X1
         """Looking writes no summary."""
-        app.prunes.plan(session, WISH)
+        app.prunes.plan(session, PLAN)
         assert app.summarising.list(session) == {"summaries": []}
 
     def test_of_another_strategy_has_none(self, app: App, session: str) -> None:  # X1
         """There is nothing to write."""
-        assert app.prunes.plan(session, {"max_tokens": 4_000})["summary"] is None
+        assert app.prunes.plan(session, PlanRequest(max_tokens=4_000))["summary"] is None
 
 
 class TestApplying:
@@ -80,42 +82,42 @@ class TestApplying:
 
     def test_puts_one_summary_in_the_place_of_what_was_shown(self, app: App, session: str) -> None:  # X1, C2
         """Within the budget, within what was set aside, and nothing else is touched."""
-        plan = app.prunes.plan(session, WISH)
+        plan = app.prunes.plan(session, PLAN)
         before = context_numbers(app, session)
-        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
         [summary] = app.summarising.list(session)["summaries"]
         assert summary["standing"]
         assert summary["messages"] == plan["removed_count"]
         assert summary["tokens"] <= plan["summary"]["most_tokens"]
-        assert made["operation"]["tokens_after"] <= plan["after"]["tokens"] <= 4_000
+        assert made.operation.tokens_after <= plan["after"]["tokens"] <= 4_000
         gone = {row["number"] for row in plan["removed"]}
         assert context_numbers(app, session)[1:] == [no for no in before if no not in gone]
-        assert f"messages summarised in {summary['tokens']:,} tokens" in made["message"]
+        assert f"messages summarised in {summary['tokens']:,} tokens" in made.message
         assert list(app.verify()) == []
 
     def test_is_explained(self, app: App, session: str) -> None:  # X3
         """By each message that is out, and by the operation."""
-        n = app.prunes.apply(session, WISH)["operation"]["n"]
+        n = app.prunes.apply(session, PRUNE).operation.n
         page = app.messages.page(session, fate="out")
         assert {row["cause"] for row in page["messages"]} == {"summarised"}
         one = app.operations.one(session, n)
-        assert (one["strategy"], one["summary"]) == ("summarise", 1)
-        assert len(one["items"]) == one["removed"]
+        assert (one.strategy, one.summary) == ("summarise", 1)
+        assert len(one.items) == one.removed
 
     def test_is_told_as_a_prune_and_as_a_summary(self, app: App, session: str) -> None:  # B14
         """One event each."""
         events = heard(app)
-        app.prunes.apply(session, WISH)
+        app.prunes.apply(session, PRUNE)
         kinds = [type(e) for e in events if isinstance(e, ContextPruned | ContextSummarized)]
         assert kinds == [ContextPruned, ContextSummarized]
 
     def test_can_be_taken_back(self, app: App, session: str) -> None:  # X2
         """The context is the one before and what came since, in the order of the log."""
-        before = app.context.get(session)["messages"]
-        n = app.prunes.apply(session, WISH)["operation"]["n"]
+        before = app.context.get(session).messages
+        n = app.prunes.apply(session, PRUNE).operation.n
         app.ingest.append_records(session, [])
         app.operations.undo(session, n)
-        assert app.context.get(session)["messages"] == before
+        assert app.context.get(session).messages == before
         assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False]
         assert list(app.verify()) == []
 
@@ -123,21 +125,21 @@ class TestApplying:
         """Behind what is back."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         before = context_numbers(app, session)
-        n = app.prunes.apply(session, {"max_tokens": 2_500, "strategy": "summarise"})["operation"]["n"]
+        n = app.prunes.apply(session, PruneRequest(max_tokens=2_500, strategy="summarise")).operation.n
         app.ingest.append_messages(session, [wire("assistant", "more")])
         app.operations.undo(session, n)
         assert context_numbers(app, session) == [*before, 31]
 
     def test_takes_a_summary_that_stands_into_the_new_one(self, app: App, session: str) -> None:  # C7
         """One deeper, over the first and what came since; taken back, the first stands again."""
-        app.prunes.apply(session, {"max_tokens": 6_000, "strategy": "summarise"})
-        plan = app.prunes.plan(session, {"max_tokens": 3_500, "strategy": "summarise"})
+        app.prunes.apply(session, PruneRequest(max_tokens=6_000, strategy="summarise"))
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=3_500, strategy="summarise"))
         assert plan["summary"]["absorbed_tokens"] > 0
-        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
         second, first = app.summarising.list(session)["summaries"]
         assert (second["depth"], second["covers"]["summaries"], first["standing"]) == (2, [1], False)
-        assert made["operation"]["tokens_after"] <= 3_500
-        app.operations.undo(session, made["operation"]["n"])
+        assert made.operation.tokens_after <= 3_500
+        app.operations.undo(session, made.operation.n)
         assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False, True]
         assert list(app.verify()) == []
 
@@ -145,11 +147,11 @@ class TestApplying:
         """The newest messages are never covered; where they alone are too much, the lowest scores go."""
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
-        plan = app.prunes.plan(session, {"max_tokens": 700, "strategy": "summarise"})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=700, strategy="summarise"))
         assert {group["cause"] for group in plan["groups"]} > {"summarised"}
         assert any("the summary alone did not suffice" in row["reason"] for row in plan["removed"])
-        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
-        assert made["operation"]["tokens_after"] <= 700
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert made.operation.tokens_after <= 700
 
 
 class TestOnAnySession:
@@ -171,12 +173,12 @@ class TestOnAnySession:
         ]
         session = managed(app, *said)
         before = context_numbers(app, session)
-        plan = app.prunes.plan(session, {"max_tokens": budget, "strategy": "summarise"})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=budget, strategy="summarise"))
         assert plan["over_budget"] or plan["after"]["tokens"] <= budget
         if plan["nothing_to_do"]:
             return
-        made = app.prunes.apply(session, {"plan_id": plan["plan_id"]})
-        assert made["operation"]["tokens_after"] <= plan["after"]["tokens"]
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert made.operation.tokens_after <= plan["after"]["tokens"]
         gone = {row["number"] for row in plan["removed"]}
         covered = plan["summary"]["messages"] if plan["summary"] else 0
         stays = [no for no in before if no not in gone]
@@ -184,7 +186,7 @@ class TestOnAnySession:
         assert len(context_numbers(app, session)) == len(stays) + (covered > 0)
         if later:
             app.ingest.append_messages(session, [wire("user", f"later {n}") for n in range(later)])
-        app.operations.undo(session, made["operation"]["n"])
+        app.operations.undo(session, made.operation.n)
         assert context_numbers(app, session) == list(range(1, len(sizes) + later + 1))
         assert list(app.verify()) == []
 
@@ -195,8 +197,8 @@ class TestAModel:
     def test_writes_the_summary(self, app: App, session: str) -> None:  # S4
         """And the operation says which, and what it cost."""
         prunes = prunes_by(app, Model())
-        assert prunes.plan(session, WISH)["summary"]["by_model"]
-        prunes.apply(session, WISH)
+        assert prunes.plan(session, PLAN)["summary"]["by_model"]
+        prunes.apply(session, PRUNE)
         [summary] = app.summarising.list(session)["summaries"]
         assert (summary["level"], summary["model"], summary["cost"]) == ("structured", "a-model", 0.01)
 
@@ -204,20 +206,20 @@ class TestAModel:
     def test_that_fails_is_stood_in_for(self, app: App, session: str, model: Model) -> None:  # C9, S4
         """So is one that writes more than was set aside."""
         events = heard(app)
-        made = prunes_by(app, model).apply(session, WISH)
+        made = prunes_by(app, model).apply(session, PRUNE)
         told = [e for e in events if isinstance(e, ProblemReported)]
         assert told
         assert told[0].message.startswith("the model's summary did not do, the built-in one stands in: ")
         [summary] = app.summarising.list(session)["summaries"]
         assert summary["level"] == "deterministic"
-        assert made["operation"]["tokens_after"] <= 4_000
+        assert made.operation.tokens_after <= 4_000
 
     def test_may_take_its_time_while_messages_come_in(self, app: App) -> None:  # P5
         """What came in since stays; the plan is carried out all the same."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         model = Model()
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
-        prunes_by(app, model).apply(session, {"max_tokens": 2_500, "strategy": "summarise"})
+        prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
         assert context_numbers(app, session)[-1] == 31
         assert app.summarising.list(session)["summaries"][0]["standing"]
 
@@ -227,8 +229,8 @@ class TestAModel:
         """A pin on it, for one; nothing is changed then."""
         model = Model()
         model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
-        plan = app.prunes.plan(session, {"max_tokens": 2_500, "strategy": "summarise"})
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=2_500, strategy="summarise"))
         assert any(row["number"] == 6 for row in plan["removed"])
         with pytest.raises(Conflict, match="changed since"):
-            prunes_by(app, model).apply(session, {"max_tokens": 2_500, "strategy": "summarise"})
+            prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
         assert app.summarising.list(session) == {"summaries": []}

@@ -57,8 +57,8 @@ class TestSummarising:
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         made = app.context.get("s", name)
-        assert "[Summary: depth 1, 19 messages, covers 2026-01-31 to 2026-01-31]" in str(made["messages"])
-        assert validate(made["messages"], name, ready=False) == []
+        assert "[Summary: depth 1, 19 messages, covers 2026-01-31 to 2026-01-31]" in str(made.messages)
+        assert validate(made.messages, name, ready=False) == []
 
     def test_keeps_system_messages_and_pins(self, app: App) -> None:  # B7
         """They are nobody's to cover."""
@@ -76,20 +76,16 @@ class TestSummarising:
         assert (0, 2) in items(app)
         app.ingest.append_records("s", entries(result("late", "the very output"), start=40))
         assert list(app.verify()) == []
-        assert "the very output" in str(app.context.get("s", "anthropic")["messages"])
+        assert "the very output" in str(app.context.get("s", "anthropic").messages)
 
     def test_counts_as_a_region_of_the_gauge(self, app: App) -> None:  # P1
         """Regions add up; a summary is no message of the log."""
         followed(app, *conversation(6), user("end"))
         before = app.sessions.get("s")
         made = app.summarising.summarise("s")
-        gauge = made["session"]["pruned"]
-        assert (
-            sum(region["tokens"] for region in gauge["regions"])
-            == gauge["tokens"]
-            < before["pruned"]["tokens"]
-        )
-        assert made["session"]["messages"] == before["messages"]
+        gauge = made["session"].pruned
+        assert sum(region.tokens for region in gauge.regions) == gauge.tokens < before.pruned.tokens
+        assert made["session"].messages == before.messages
 
     def test_is_told(self, app: App) -> None:  # B14
         """One event with the numbers."""
@@ -138,7 +134,7 @@ class TestUndo:
         before = context_numbers(app, "s")
         made = app.summarising.summarise("s")
         app.ingest.append_records("s", _more(26, 1))
-        app.operations.undo("s", made["operation"]["n"])
+        app.operations.undo("s", made["operation"].n)
         assert context_numbers(app, "s") == [*before, 26]
         assert list(app.verify()) == []
 

@@ -53,7 +53,7 @@ class TestLists:
         """All the same messages."""
         [imported] = app.importing.import_file("chat.json", data)["imported"]
         assert (imported["added"], imported["title"], imported["source"]) == (4, "chat", "import")
-        assert app.context.get(imported["session_id"], "openai")["messages"] == TURNS
+        assert app.context.get(imported["session_id"], "openai").messages == TURNS
 
     def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: App) -> None:
         """In the session that they continue, whatever the file is called."""
@@ -160,7 +160,7 @@ class TestBadMessages:
         [imported] = app.importing.import_file("x.json", data)["imported"]
         assert (imported["added"], imported["skipped"]) == (4, 1)
         assert [p[: len(told)] for p in imported["problems"]] == [told]
-        assert app.context.get(imported["session_id"], "openai")["messages"] == TURNS
+        assert app.context.get(imported["session_id"], "openai").messages == TURNS
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
@@ -178,7 +178,7 @@ class TestBadMessages:
         [imported] = app.importing.import_file("x.json", data)["imported"]
         assert (imported["added"], imported["skipped"]) == (4, 0)
         assert imported["problems"] == ["message 2: half a surrogate pair; read as \ufffd"]
-        assert app.context.get(imported["session_id"], "openai")["messages"][2]["content"] == "a \ufffd b"
+        assert app.context.get(imported["session_id"], "openai").messages[2]["content"] == "a \ufffd b"
 
     @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
     @pytest.mark.parametrize("body", [False, True])
@@ -209,7 +209,7 @@ class TestEncodings:
         text = "\n".join(json.dumps(t, ensure_ascii=False) for t in turns) if by_line else json.dumps(turns)
         [imported] = app.importing.import_file("x.json", text.encode(encoding))["imported"]
         assert (imported["added"], imported["problems"]) == (2, [])
-        assert app.context.get(imported["session_id"], "openai")["messages"] == turns
+        assert app.context.get(imported["session_id"], "openai").messages == turns
 
     def test_of_a_transcript_too(self, app: App) -> None:
         """Line by line."""

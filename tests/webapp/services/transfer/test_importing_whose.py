@@ -91,7 +91,7 @@ class TestWhose:
         """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
         row = claude_row("s", isSidechain=True, agentId="a1")
         [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))["imported"]
-        assert app.sessions.get(imported["session_id"])["parent_id"] is None
+        assert app.sessions.get(imported["session_id"]).parent_id is None
         app.sessions.delete(imported["session_id"])
         assert app.sessions.list() == []
 
@@ -102,7 +102,7 @@ class TestWhose:
         told = {one["session_id"]: one for _, one in app.importing.import_sessions(tmp_path)}
         assert "came from api" in told["ses_1"]["problems"][0]
         assert told["ses_2"]["problems"] == []
-        assert app.sessions.get("ses_1")["messages"] == 1
+        assert app.sessions.get("ses_1").messages == 1
 
 
 class TestNames:
@@ -120,14 +120,14 @@ class TestNames:
         """A name that is a path on this machine tells nothing of what lies there."""
         [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))["imported"]
         assert imported["session_id"] == "s.agent-x"
-        assert app.sessions.get("s.agent-x")["agent_type"] is None
+        assert app.sessions.get("s.agent-x").agent_type is None
 
     def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
         """Where somebody who may say so says where the file lies."""
         agent.write_bytes(lines(claude_row("s")))
         [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)["imported"]
         assert imported["session_id"] == "s.agent-x"
-        assert app.sessions.get("s.agent-x")["agent_type"] == "spy"
+        assert app.sessions.get("s.agent-x").agent_type == "spy"
 
     @pytest.mark.parametrize(
         ("name", "base"),

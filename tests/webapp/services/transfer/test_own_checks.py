@@ -15,6 +15,7 @@ from tests.webapp.building import conversation, followed, user
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Malformed
+from webapp.services.planning.requests import PruneRequest
 from webapp.services.transfer.own_checks import check
 from webapp.wiring import build
 
@@ -26,8 +27,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
     """An export with all that there is: calls, operations, a summary, shortened outputs."""
     app = build(Config(db=tmp_path_factory.mktemp("own") / "a.db", tokenizer=False, env={}))
     followed(app, *conversation(12), user("end"))
-    app.prunes.apply("s", {"max_tokens": 900, "strategy": "summarise"})
-    app.prunes.apply("s", {"max_tokens": 300})
+    app.prunes.apply("s", PruneRequest(max_tokens=900, strategy="summarise"))
+    app.prunes.apply("s", PruneRequest(max_tokens=300))
     out = [json.loads(line) for line in b"".join(app.exporting.export("s")[2]).splitlines()]
     app.close()
     return out
@@ -37,7 +38,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Records:
 def app(tmp_path: Path) -> Iterator[App]:
     """A store with one session of its own."""
     made = build(Config(db=tmp_path / "b.db", tokenizer=False, env={}))
-    made.sessions.create({"id": "good"})
+    made.sessions.create(id="good")
     yield made
     made.close()
 

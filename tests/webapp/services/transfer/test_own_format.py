@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,6 +14,7 @@ from tests.webapp.building import conversation, entries, followed, managed, mid,
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import BusyStore, Malformed
+from webapp.services.planning.requests import PruneRequest
 from webapp.wiring import build
 
 
@@ -35,11 +37,11 @@ class TestRoundTrip:
     def test_gives_the_same_log_context_and_operations(self, app: App, other: App) -> None:  # S1
         """And undo works there as it does here."""
         followed(app, *conversation(10), user("end"))
-        app.prunes.apply("s", {"max_tokens": 500})
+        app.prunes.apply("s", PruneRequest(max_tokens=500))
         app.operations.pin("s", mid(app, "s", 41))
         [imported] = other.importing.import_file("x.jsonl", exported(app))["imported"]
         assert imported["added"] == 41
-        assert {**other.sessions.get("s"), "file": None} == {**app.sessions.get("s"), "file": None}
+        assert replace(other.sessions.get("s"), file=None) == replace(app.sessions.get("s"), file=None)
         assert other.operations.list("s") == app.operations.list("s")
         assert exported(other) == exported(app)
         assert other.operations.undo("s", 1)["undone"] == [2, 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -16,9 +15,12 @@ from tests.shared import shared_data
 from webapp.agents.codex.items import SUMMARY_PREFIX
 from webapp.app import App
 from webapp.config import Config
-from webapp.services.context.pruned_view import standing
-from webapp.services.session.changes import Change
-from webapp.services.session.replacements import stand_in
+from webapp.services.context.pruned_view import view_items
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.session.answers import Session
+from webapp.services.session.operation import ContextChange
+from webapp.services.session.replacements import replacement
+from webapp.services.session.session import Session as LoadedSession
 from webapp.store.context import PRUNED
 from webapp.store.log import MessageRow
 from webapp.wiring import build
@@ -30,14 +32,13 @@ FILES = {
 
 
 @pytest.fixture(params=sorted(FILES))
-def session(app: App, request: pytest.FixtureRequest) -> dict[str, Any]:
+def session(app: App, request: pytest.FixtureRequest) -> Session:
     """A real session of each agent, pruned."""
     [path] = shared_data("transcripts").glob(FILES[request.param])
     session_id = app.importing.import_file(str(path), path.read_bytes())["imported"][0]["session_id"]
-    tokens = app.sessions.get(session_id)["pruned"]["tokens"]
-    app.prunes.apply(session_id, {"max_tokens": int(tokens * 0.7)})
-    found: dict[str, Any] = app.sessions.get(session_id)
-    return found
+    tokens = app.sessions.get(session_id).pruned.tokens
+    app.prunes.apply(session_id, PruneRequest(max_tokens=int(tokens * 0.7)))
+    return app.sessions.get(session_id)
 
 
 class Elsewhere:
@@ -47,15 +48,15 @@ class Elsewhere:
         self.app, self.other = app, other
         self.regions: set[str] = set()
 
-    def read(self, session: dict[str, Any]) -> list[Message]:
+    def read(self, session: Session) -> list[Message]:
         """What stands in the session that the export of this one makes."""
-        name, _, chunks = self.app.exporting.export(session["id"], session["source"])
+        name, _, chunks = self.app.exporting.export(session.id, session.source)
         [imported] = self.other.importing.import_file(name, b"".join(chunks))["imported"]
-        assert imported["session_id"] != session["id"]
+        assert imported["session_id"] != session.id
         assert (imported["skipped"], imported["problems"]) == (0, [])
         row = self.other.store.sessions.get(imported["session_id"])
         self.regions = {k for k, (_, n) in self.other.store.contexts.totals(row.key)[PRUNED].items() if n}
-        found: list[Message] = self.other.context.messages(row)
+        found: list[Message] = self.other.context.messages(LoadedSession.of(self.other.environment, row))
         return found
 
 
@@ -67,9 +68,9 @@ def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
     other.close()
 
 
-def view(app: App, session: dict[str, Any]) -> list[Message]:
+def view(app: App, session: Session) -> list[Message]:
     """What stands in the pruned view."""
-    found: list[Message] = app.context.messages(app.store.sessions.get(session["id"]))
+    found: list[Message] = app.context.messages(LoadedSession.load(app.environment, session.id))
     return found
 
 
@@ -82,22 +83,22 @@ class TestTranscript:
     """A new file with a new session id."""
 
     def test_reads_back_as_the_pruned_view(
-        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13
         """The same messages with the same words, in the same order."""
         there, here = elsewhere.read(session), view(app, session)
         assert [(m.role, m.text) for m in there] == [(m.role, m.text) for m in here]
 
     def test_reads_back_with_shortened_outputs(
-        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C3
         """The text that stands for an output stands in the file, and the output does not."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
-        tokens = app.sessions.get(session["id"])["pruned"]["tokens"]
+        tokens = app.sessions.get(session.id).pruned.tokens
         whole = {r.call_id: r.text for m in view(app, session) for r in m.results}
-        plan = app.prunes.plan(session["id"], {"max_tokens": int(tokens * 0.8), "settings": rules})
-        app.prunes.apply(session["id"], {"plan_id": plan["plan_id"]})
+        plan = app.prunes.plan(session.id, PlanRequest(max_tokens=int(tokens * 0.8), settings=rules))
+        app.prunes.apply(session.id, PruneRequest(plan_id=plan["plan_id"]))
         here = view(app, session)
         short = {r.call_id: r.text for m in here for r in m.results if whole[r.call_id] != r.text}
         assert short
@@ -107,18 +108,18 @@ class TestTranscript:
 
     @pytest.mark.parametrize("role", ["user", "tool"])
     def test_reads_back_what_was_cut_in_an_emergency(
-        self, app: App, session: dict[str, Any], elsewhere: Elsewhere, role: str
+        self, app: App, session: Session, elsewhere: Elsewhere, role: str
     ) -> None:  # X13, S5
         """A message of which other parts stand in the context stands like that in the file."""
-        row = app.store.sessions.get(session["id"])
-        places = standing(app.store, row)
+        row = app.store.sessions.get(session.id)
+        places = view_items(app.store, row.key)
         place = max((p for p in places if p.message.role == role), key=lambda p: len(p.message.text))
         cut = cut_message(place.message, 60, ESTIMATOR)
-        text = stand_in(60, {}, [part_to_dict(part) for part in cut.parts])
+        text = replacement(60, {}, [part_to_dict(part) for part in cut.parts])
         assert isinstance(place.row, MessageRow)
         with app.store.write():
-            change = Change(app.store, row, app.store.contexts.totals(row.key), 0)
-            change.stand([place.row], {place.row.no: text}, {})
+            change = ContextChange(LoadedSession.of(app.environment, row), now=0)
+            change.replace([place.row], {place.row.no: text}, {})
             change.record("prune", "emergency", "emergency", 1, {})
         there, here = elsewhere.read(session), view(app, session)
         assert cut.text != place.message.text
@@ -126,10 +127,10 @@ class TestTranscript:
         assert cut.text in [m.text for m in there]
 
     def test_holds_the_summary_where_it_stands(
-        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
         """As the agent's own summary, in the place of what it covers."""
-        app.summarising.summarise(session["id"])
+        app.summarising.summarise(session.id)
         there, here = elsewhere.read(session), view(app, session)
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
         [at] = [n for n, m in enumerate(there) if "[Summary: depth 1" in m.text]
@@ -137,22 +138,22 @@ class TestTranscript:
         assert "summary" in elsewhere.regions
 
     def test_holds_a_summary_behind_a_pin(
-        self, app: App, session: dict[str, Any], elsewhere: Elsewhere
+        self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
         """What stands before a summary is not taken away by it."""
-        row = app.store.sessions.get(session["id"])
+        row = app.store.sessions.get(session.id)
         first = app.store.contexts.items(row.key, PRUNED)[0].ref
-        app.operations.pin(session["id"], app.store.log.messages(row.key, [first])[first].mid)
-        app.summarising.summarise(session["id"])
+        app.operations.pin(session.id, app.store.log.messages(row.key, [first])[first].mid)
+        app.summarising.summarise(session.id)
         there, here = elsewhere.read(session), view(app, session)
         assert [without_heading(m.text) for m in there] == [m.text for m in here]
         assert "[Summary" not in there[0].text
 
-    def test_names_only_itself(self, app: App, session: dict[str, Any]) -> None:
+    def test_names_only_itself(self, app: App, session: Session) -> None:
         """No row says that it belongs to the session it was made from."""
-        _, _, chunks = app.exporting.export(session["id"], session["source"])
+        _, _, chunks = app.exporting.export(session.id, session.source)
         rows = [orjson.loads(line) for line in b"".join(chunks).splitlines()]
-        assert all(row.get("sessionId") != session["id"] for row in rows)
+        assert all(row.get("sessionId") != session.id for row in rows)
         parents = [row.get("parentUuid") for row in rows if "parentUuid" in row]
         uuids = [row["uuid"] for row in rows if "uuid" in row]
         assert parents == [None, *uuids[:-1]][: len(parents)]

@@ -1,53 +1,54 @@
-"""Changes: stand-ins in and out, totals in step."""
+"""Operations: replacements in and out, totals in step."""
 
 from __future__ import annotations
 
 from tests.webapp.building import conversation, entry, followed, result
 from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
-from webapp.services.session.changes import Change
-from webapp.services.session.replacements import stand_in
+from webapp.services.session.operation import ContextChange
+from webapp.services.session.replacements import replacement
+from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 
 
 def shorten(app: App, no: int, tokens: int) -> int:
-    """Lets a short text stand for a message's result, as a prune would; the operation's number."""
-    row = app.store.sessions.get("s")
-    message = app.store.log.message(row.key, no)
+    """Replace a message's result by a short text, as a prune would, and return the operation's number."""
+    session = Session.load(app.environment, "s")
+    message = app.store.log.message(session.key, no)
     assert message is not None
     with app.store.write():
-        change = Change(app.store, row, app.store.contexts.totals(row.key), 1)
-        change.stand([message], {no: stand_in(tokens, {"call-0": "[cut]"})}, {})
+        change = ContextChange(session, now=1)
+        change.replace([message], {no: replacement(tokens, {"call-0": "[cut]"})}, {})
         n = change.record("prune", "user", "manual", 1, {}).n
-    app.histories.drop(row.key)
+    app.histories.drop(session.key)
     return n
 
 
-class TestStandIn:
-    """A text that stands for a tool's output."""
+class TestReplacement:
+    """A text that replaces a tool's output."""
 
     def test_costs_what_it_says_and_goes_out_in_its_place(self, app: App) -> None:  # C3
         """The log keeps the original, undo gives it back."""
         followed(app, *conversation(1))
-        before = app.sessions.get("s")["pruned"]["tokens"]
+        before = app.sessions.get("s").pruned.tokens
         shorten(app, 3, 7)
         message = app.store.log.message(1, 3)
-        assert app.sessions.get("s")["pruned"]["tokens"] == before - message.tokens + 7
-        assert "[cut]" in str(app.context.get("s", "openai")["messages"])
+        assert app.sessions.get("s").pruned.tokens == before - message.tokens + 7
+        assert "[cut]" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
         app.operations.undo("s")
-        assert app.sessions.get("s")["pruned"]["tokens"] == before
-        assert "line 0 of output" in str(app.context.get("s", "openai")["messages"])
+        assert app.sessions.get("s").pruned.tokens == before
+        assert "line 0 of output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
 
     def test_is_remembered_when_its_message_is_taken_out(self, app: App) -> None:  # X2
         """Undoing the drop brings back what stood there."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
-        tokens = app.sessions.get("s")["pruned"]["tokens"]
+        tokens = app.sessions.get("s").pruned.tokens
         app.operations.drop("s", app.store.log.message(1, 3).mid)
         app.operations.undo("s")
-        assert app.sessions.get("s")["pruned"]["tokens"] == tokens
+        assert app.sessions.get("s").pruned.tokens == tokens
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is not None
         assert list(app.verify()) == []
 
@@ -58,7 +59,7 @@ class TestStandIn:
         newer = [entry(n, result("call-0", "newer output " * n), supersedes="id-2") for n in (8, 9)]
         app.ingest.append_records("s", newer)
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
-        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert "newer output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
         app.operations.undo("s")
         assert list(app.verify()) == []
@@ -71,7 +72,7 @@ class TestStandIn:
         app.ingest.append_records("s", [entry(40, result("call-0", "newer output"), supersedes="id-2")])
         app.operations.undo("s")
         assert app.store.contexts.at(1, PRUNED, [2])[2].stand_in is None
-        assert "newer output" in str(app.context.get("s", "openai")["messages"])
+        assert "newer output" in str(app.context.get("s", "openai").messages)
         assert list(app.verify()) == []
 
     def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: App) -> None:

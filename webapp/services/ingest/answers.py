@@ -1,0 +1,35 @@
+"""Answers to appends."""
+
+from __future__ import annotations
+
+from webapp.answers import answer
+from webapp.services.session.answers import Applied, Certainty, State
+
+
+@answer
+class BriefStats:
+    """How full the context is after an append."""
+
+    tokens: int
+    utilization: float
+    """Percent of `limit`, with one decimal, not capped at 100."""
+    certainty: Certainty
+    messages: int
+    limit: int
+    needsPruning: bool  # noqa: N815  # the name is part of the interface
+    """True above the target."""
+    state: State
+
+
+@answer
+class Appended:
+    """What an append added, and how full the context is now."""
+
+    ids: list[str]
+    """The new messages."""
+    added: int
+    stats: BriefStats
+    prune: Applied | None
+    """The automatic prune that the append caused."""
+    line: str | None = None
+    """The context in one line, where the settings ask for it (`status_line`)."""

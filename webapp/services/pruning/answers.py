@@ -1,0 +1,56 @@
+"""Answers about prunes, undo and the emergency path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webapp.answers import answer
+from webapp.services.session.answers import Applied, Operation, Session
+
+
+@answer
+class Operations:
+    """The operations on a session's context, newest first."""
+
+    operations: list[Operation]
+
+
+@answer
+class OperationFull(Operation):
+    """One operation with each message that it changed."""
+
+    items: list[dict[str, Any]]
+
+
+@answer
+class Undone:
+    """The operations that an undo took back."""
+
+    undone: list[int]
+    restored_ids: list[str]
+    """The messages that are in the context again."""
+    session: Session
+    message: str
+
+
+@answer
+class Emergency:
+    """What the emergency path did to make a context fit."""
+
+    dropped: int
+    """Messages taken out."""
+    images: int
+    """Messages whose images were taken out."""
+    shortened: int
+    cut_protected: bool
+    """True where even protected messages had to be cut."""
+    note: str
+    available: int
+    """Estimated tokens that were left for messages."""
+
+
+@answer
+class Relieved(Applied):
+    """An emergency prune that was carried out."""
+
+    emergency: Emergency

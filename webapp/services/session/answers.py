@@ -1,0 +1,177 @@
+"""Answers about one session: its row of the overview, its gauges, and the operations on its context."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from webapp.answers import answer
+
+Certainty = Literal["exact", "calibrated", "estimated"]
+State = Literal["idle", "active", "warning"]
+Activity = Literal["working", "waiting", "idle", "stale", "ended"]
+
+
+@answer
+class Region:
+    """One part of a context window."""
+
+    name: str
+    """`system`, `unseen` (not in the transcript), `tools`, `summary`, `memory`, `user`, `assistant` or `tool`."""
+    tokens: int
+    certainty: Certainty
+
+
+@answer
+class Gauge:
+    """How full a context is. The regions add up to `tokens`."""
+
+    tokens: int
+    utilization: float
+    """Percent of the session's `limit`, with one decimal, not capped at 100."""
+    certainty: Certainty
+    messages: int
+    regions: list[Region]
+
+
+@answer
+class Likeness:
+    """The task type that a session's messages look like."""
+
+    name: str
+    """A task type; `any` where none is recognised."""
+    reason: str
+
+
+@answer
+class SessionTaskType:
+    """The task type that a session is treated as, and why."""
+
+    name: str
+    setting: str
+    """The setting in force: a task type, `any`, or `auto` for what the session looks like."""
+    own: bool
+    """True where the setting is this session's own."""
+    reason: str
+    looks_like: Likeness
+
+
+@answer
+class SessionStrategy:
+    """The strategy that chooses what a prune of the session keeps."""
+
+    name: str
+    own: str | None
+    """The session's own choice; null where it follows the common settings."""
+    setting: str
+    """The choice of the common settings."""
+
+
+@answer
+class Session:
+    """One session with its figures."""
+
+    id: str
+    title: str | None
+    source: str
+    """The agent that writes the session, `api`, or `import`."""
+    source_label: str
+    """The source as pages name it."""
+    kind: Literal["followed", "managed"]
+    model: str | None
+    model_known: bool
+    """False where the window is assumed because the model is not in the table."""
+    parent_id: str | None
+    """The session that started this one as a sub-agent."""
+    agent_type: str | None
+    file: str | None
+    """The transcript that is followed."""
+    cwd: str | None
+    state: State
+    """`warning` above the target."""
+    activity: Activity
+    window: int
+    """What the model accepts, input and output together, in tokens."""
+    input_limit: int | None
+    """The model's separate limit for input; null where it has none."""
+    limit: int
+    """What utilization divides by."""
+    output_reserve: int
+    target_percent: float
+    target_tokens: int
+    aim_percent: float
+    aim_tokens: int
+    """What a prune cuts to."""
+    limit_source: str
+    limit_date: str | None
+    agent: Gauge | None
+    """The context that the agent really sends; null for a managed session."""
+    pruned: Gauge
+    """The context with our operations applied."""
+    prunes: int
+    operations: int
+    messages: int
+    """Messages in the log, pruned or not."""
+    turns: int
+    created_at: str | None
+    last_activity: str | None
+    automatic: bool
+    """True where the session is pruned automatically."""
+    task_type: SessionTaskType
+    strategy: SessionStrategy
+    growth_per_turn: int | None
+    """Tokens a turn adds, over the last turns; null before the second turn."""
+    turns_left: int | None
+    """Turns until the target at the present growth; null where it does not grow."""
+    trend: list[float]
+    """Utilization over time, oldest first."""
+    notes: list[str]
+    malformed: int
+    """Lines of the transcript that could not be read."""
+    unknown: int
+    """Rows of the transcript of an unknown type."""
+    version: int
+    """Grows with every change; a plan made for an older version is stale."""
+
+
+@answer
+class Operation:
+    """Something that changed the context of a session."""
+
+    n: int
+    kind: str
+    actor: str
+    """`user`, `automatic`, `emergency` or `agent`."""
+    reason: str | None
+    at: str | None
+    tokens_before: int
+    tokens_after: int
+    messages: int
+    """All messages that it changed."""
+    removed: int | None
+    """Messages taken out of the context; null in operations of earlier versions."""
+    shortened: int | None
+    """Messages shortened in it; null in operations of earlier versions."""
+    summarised: int | None
+    """Messages replaced by a summary."""
+    summary: int | None
+    """The number of that summary."""
+    freed: int
+    undone_at: str | None
+    undoable: bool
+    undoes_also: list[int]
+    """Later operations that an undo of this one undoes too."""
+    preset: str | None
+    strategy: str | None
+    max_tokens: int | None
+
+
+@answer
+class Applied:
+    """An operation that was carried out."""
+
+    operation: Operation
+    session: Session
+    """The session afterwards."""
+    event: dict[str, object] | None
+    """What `context:pruned` carried; null for an operation that is no prune."""
+    message: str

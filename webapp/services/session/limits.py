@@ -1,0 +1,85 @@
+"""Limits: what one session may hold in tokens, from its model's row, the window seen in use, and its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scoring.budget import targets
+from scoring.errors import InvalidSettings
+from scoring.models import ModelLimits
+from scoring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of one session, in tokens.
+
+    `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth it (X9).
+    """
+
+    model: ModelLimits
+    window: int
+    limit: int
+    output_reserve: int
+    target_percent: float
+    target_tokens: int
+    aim_percent: float
+    aim_tokens: int
+    least_gain: int
+    source: str
+
+
+def limits_of(model: ModelLimits, reported_window: int | None, settings: Settings) -> Limits:
+    """Return the limits that follow from a model's row, the window that the agent reports, and settings."""
+    window, limit = model.window, model.input_limit or model.window
+    source = model.source
+    if reported_window and reported_window != window:
+        above = model.known and reported_window > window
+        limit = reported_window if above or not model.known else min(limit, reported_window)
+        window, source = reported_window, "seen in real usage" if above else "reported by the agent"
+    found = targets(replace(model, window=window, input_limit=limit), settings)
+    target = max(1, found.target)
+    aim = min(found.aim, target)
+    # A cap lowers the limit. Measured against the full limit, the gain could exceed what a prune to the cap can free.
+    least_gain = min(limit, 100 * target / settings.target_percent) * settings.minimum_gain_percent / 100
+    return Limits(
+        model=model,
+        window=window,
+        limit=limit,
+        output_reserve=min(settings.response_reserve, window),
+        target_percent=round(100 * target / limit, 1),
+        target_tokens=target,
+        aim_percent=round(100 * aim / limit, 1),
+        aim_tokens=aim,
+        least_gain=max(1, round(least_gain)),
+        source=source,
+    )
+
+
+def percent(tokens: int, limit: int) -> float:
+    """Return `tokens` as percent of `limit`, with one decimal and not capped at 100."""
+    return round(100 * tokens / limit, 1) if limit else 0.0
+
+
+def compatible_settings(data: Mapping[str, Any], base: Settings) -> tuple[Settings, list[tuple[str, str]]]:
+    """Return `base` changed by those fields of `data` that are valid together, and the others with the reason.
+
+    Overrides that were valid when saved may conflict with common settings that changed since; the rest still applies.
+    """
+    try:
+        return Settings.from_dict(data, base=base), []
+    except InvalidSettings:
+        settings, left = base, dict(data)
+    faults: dict[str, str] = {}
+    before = len(left) + 1
+    while len(left) < before:  # a field may become valid once another has been applied
+        before = len(left)
+        for name in [*left]:
+            try:
+                settings = Settings.from_dict({name: left[name]}, base=settings)
+                del left[name]
+            except InvalidSettings as error:
+                faults[name] = error.faults[0].message
+    return settings, [(name, faults[name]) for name in left]

@@ -1,0 +1,165 @@
+"""Operations: the one way to change a context so that the change can be undone.
+
+A prune, a drop, a pin, a summary, an emergency and the agent's own compaction all collect their changes in a
+`ContextChange`, which keeps items, flags and totals in step and records them as one operation. Undo reads nothing
+else. Everything happens inside the caller's transaction. A message whose outputs were replaced costs what its
+replacement costs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from webapp.services.session.measuring import region_of
+from webapp.services.session.replacements import cost
+from webapp.services.session.session import Session
+from webapp.store.context import PRUNED
+from webapp.store.log import MessageRow
+from webapp.store.operations import ItemRow, OperationRow
+from webapp.store.summaries import SummaryRow
+from webapp.store.usage import Sample
+
+SUMMARY_IN, SUMMARY_OUT = "summary_in", "summary_out"  # the number of such an item is a summary's
+# kind of change -> (column of the message, value afterwards)
+FLAGS = {
+    "pinned": ("pinned", 1),
+    "unpinned": ("pinned", 0),
+    "drop_first": ("drop_first", 1),
+    "not_drop_first": ("drop_first", 0),
+}
+
+
+def reason_of(actor: str) -> str:
+    """Return the reason of an operation that has no other: `manual` for a person, else the actor."""
+    return "manual" if actor == "user" else actor
+
+
+class ContextChange:
+    """A change of one session's pruned view, collected step by step and recorded as one operation."""
+
+    def __init__(self, session: Session, now: int | None = None) -> None:
+        self.session, self._store = session, session.environment.store
+        self._now = session.environment.clock() if now is None else now
+        self.before = session.pruned.tokens
+        self.items: list[ItemRow] = []
+
+    # -- messages
+
+    def take_out(
+        self,
+        messages: Sequence[MessageRow],
+        details: Mapping[int, dict[str, Any]],
+        operation: int | None = None,
+    ) -> None:
+        """Take messages out of the view, in the name of `operation`, which is this one by default."""
+        key = self.session.key
+        items = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
+        there = [m for m in messages if m.first_seq in items]
+        self._store.contexts.remove(key, PRUNED, (m.first_seq for m in there))
+        blamed = self.session.row.next_operation if operation is None else operation
+        self._store.log.set_flag(key, (m.no for m in there), "out_operation", blamed)
+        for message in there:
+            before = items[message.first_seq].stand_in
+            self._count(message, -cost(message, before), -1)
+            self.items.append(ItemRow(message.no, "out", before, details.get(message.no)))
+
+    def put_in(self, messages: Sequence[MessageRow], replacements: Mapping[int, str | None]) -> None:
+        """Put messages back at their place in the log, each with its replacement text where it has one."""
+        key = self.session.key
+        there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
+        missing = [m for m in messages if m.first_seq not in there]
+        self._store.contexts.add(key, PRUNED, ((m.first_seq, m.no) for m in missing))
+        texts = [(m.first_seq, replacements[m.no]) for m in missing if replacements.get(m.no) is not None]
+        self._store.contexts.set_stand_ins(key, PRUNED, texts)
+        self._store.log.set_flag(key, (m.no for m in missing), "out_operation", None)
+        for message in missing:
+            self._count(message, cost(message, replacements.get(message.no)), 1)
+            blamed = str(message.out_operation) if message.out_operation is not None else None
+            self.items.append(ItemRow(message.no, "in", blamed, None))
+
+    def replace(
+        self,
+        messages: Sequence[MessageRow],
+        texts: Mapping[int, str | None],
+        details: Mapping[int, dict[str, Any]],
+    ) -> None:
+        """Replace the tool results of messages by texts; None restores the original."""
+        key = self.session.key
+        there = self._store.contexts.at(key, PRUNED, [m.first_seq for m in messages])
+        present = [m for m in messages if m.first_seq in there]
+        self._store.contexts.set_stand_ins(key, PRUNED, [(m.first_seq, texts[m.no]) for m in present])
+        for message in present:
+            before = there[message.first_seq].stand_in
+            self._count(message, cost(message, texts[message.no]) - cost(message, before), 0)
+            self.items.append(ItemRow(message.no, "shortened", before, details.get(message.no)))
+
+    def flag(self, nos: Iterable[int], change: str) -> None:
+        """Set or clear a flag of messages: `pinned`, `unpinned`, `drop_first` or `not_drop_first`."""
+        column, value = FLAGS[change]
+        wanted = list(nos)
+        self._store.log.set_flag(self.session.key, wanted, column, value)
+        self.items += [ItemRow(no, change, None, None) for no in wanted]
+
+    # -- summaries
+
+    def summaries_in(self, summaries: Sequence[SummaryRow]) -> None:
+        """Put summaries into the view."""
+        self._count_summaries(summaries, 1)
+        self._store.summaries.put_in(self.session.key, summaries)
+
+    def summaries_out(self, summaries: Sequence[SummaryRow]) -> None:
+        """Take summaries out of the view; their rows stay."""
+        self._count_summaries(summaries, -1)
+        self._store.summaries.take_out(self.session.key, [s.n for s in summaries])
+
+    def _count_summaries(self, summaries: Sequence[SummaryRow], sign: int) -> None:
+        self.session.pruned.count("summary", sign * sum(s.tokens for s in summaries), sign * len(summaries))
+        change = SUMMARY_IN if sign > 0 else SUMMARY_OUT
+        self.items += [ItemRow(s.n, change, None, None) for s in summaries]
+
+    def _count(self, message: MessageRow, tokens: int, messages: int) -> None:
+        self.session.pruned.count(region_of(message.role, message.kind), tokens, messages)
+
+    # -- writing
+
+    def record(
+        self, kind: str, actor: str, reason: str, messages: int, facts: Mapping[str, Any]
+    ) -> OperationRow:
+        """Write what was changed as one operation, and the session with it."""
+        row = self.session.row
+        counts = Counter(item.change for item in self.items)
+        counted = {"number": row.next_no - 1, "removed": counts["out"], "shortened": counts["shortened"]}
+        operation = OperationRow(
+            n=row.next_operation,
+            kind=kind,
+            actor=actor,
+            reason=reason,
+            at=self._now,
+            seq=row.next_seq,
+            tokens_before=self.before,
+            tokens_after=self.session.pruned.tokens,
+            messages=messages,
+            plan={**facts, **counted},
+        )
+        self._store.operations.add(row.key, operation, self.items)
+        row.next_operation += 1
+        row.operations += 1
+        row.prunes += kind == "prune"
+        self.save()
+        return operation
+
+    def save(self) -> None:
+        """Write the session with a new version, and a point of the chart where its size has changed."""
+        session, row = self.session, self.session.row
+        session.touch()
+        tokens = session.pruned.tokens
+        if tokens != self.before:
+            agent = session.agent.tokens if session.agent is not None else None
+            sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens)
+            self._store.figures.add_samples(row.key, [sample])
+            row.next_sample += 1
+            if agent is None:
+                session.state.remember_gauge(tokens)
+        session.save()

@@ -1,0 +1,323 @@
+"""Session: one session as loaded, with everything that is derived from its row, its running state and its totals.
+
+A service loads a session, changes it, and calls `save()` inside its transaction. A followed session has two contexts:
+the agent's (what the agent really sends) and the pruned view (what our operations make of it). A managed session has
+the pruned view alone. Tokens are estimates until a `Scale` converts them to the tokens that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from scoring.budget import usable_tokens
+from scoring.errors import InvalidSettings
+from scoring.history import settings_for
+from scoring.models import ModelLimits, find_model
+from scoring.settings import Lexicon, Settings, lexicon_of
+from scoring.tokens import (
+    AGENTS,
+    Calibration,
+    ModelCounter,
+    Overheads,
+    TokenCounter,
+    Traits,
+    calibration,
+    expected,
+    family_of,
+    started,
+)
+from webapp.services.session.environment import Environment
+from webapp.services.session.limits import Limits, compatible_settings, limits_of
+from webapp.services.session.state import SessionState
+from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
+from webapp.store.sessions import COLUMNS, SessionRow, Taught
+
+Totals = dict[int, dict[str, tuple[int, int]]]
+
+# A session without a reported call after so many messages never gets one; it no longer asks what others have learned.
+UNREPORTED_AFTER = 64
+# Columns that a person may change while an append is being prepared.
+SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
+
+
+class Scale:
+    """Converts estimated tokens of one context to the tokens shown, and back.
+
+    Both are equal until real usage is known; from then on shown = offset + `factor` × estimated.
+    """
+
+    __slots__ = ("certainty", "estimate", "factor", "tokens")
+
+    def __init__(self, known: Calibration, estimate: int, main_estimate: int) -> None:
+        """`main_estimate` is the estimate of the context that real usage speaks of."""
+        shown, self.certainty = calibration.total(known, main_estimate)
+        self.factor = known.factor if known.known else 1.0
+        if main_estimate != estimate:
+            shown = max(0, round(shown - self.factor * (main_estimate - estimate)))
+            self.certainty = "calibrated" if known.known else "estimated"
+        self.estimate, self.tokens = estimate, shown
+
+    def shown(self, estimate: int) -> int:
+        """Return the tokens shown for a context of `estimate` estimated tokens."""
+        return max(0, round(self.tokens + self.factor * (estimate - self.estimate)))
+
+    def estimated(self, shown: int) -> int:
+        """Return the estimated tokens that are shown as `shown`; 0 where even an empty context shows more."""
+        return max(0, int(self.estimate + (shown - self.tokens) / self.factor))
+
+    def part(self, estimate: int) -> int:
+        """Return the tokens shown for a part of the context of `estimate` estimated tokens."""
+        return round(self.factor * estimate)
+
+
+class SessionContext:
+    """One context of a session: the agent's, or the pruned view. `view` is its number in the store."""
+
+    __slots__ = ("_session", "view")
+
+    def __init__(self, session: Session, view: int) -> None:
+        self._session, self.view = session, view
+
+    @property
+    def totals(self) -> dict[str, tuple[int, int]]:
+        """Region -> (estimated tokens, messages)."""
+        return self._session.totals[self.view]
+
+    @totals.setter
+    def totals(self, totals: dict[str, tuple[int, int]]) -> None:
+        self._session.totals[self.view] = totals
+
+    @property
+    def estimate(self) -> int:
+        """Estimated tokens of the whole context."""
+        return sum(tokens for tokens, _ in self.totals.values())
+
+    @property
+    def messages(self) -> int:
+        """Messages and summaries in the context."""
+        return sum(count for _, count in self.totals.values())
+
+    @property
+    def beside(self) -> int:
+        """Estimated tokens of what is neither a message nor a summary: tool definitions, memories."""
+        return sum(self.totals.get(name, (0, 0))[0] for name in REGIONS_BESIDE)
+
+    @property
+    def scale(self) -> Scale:
+        """The conversion from estimated to shown tokens, as the context is now."""
+        main = self._session.main
+        estimate = self.estimate
+        return Scale(
+            self._session.state.calibration, estimate, estimate if main.view == self.view else main.estimate
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens shown for the whole context: real ones where usage is known."""
+        return self.scale.tokens
+
+    def region(self, name: str) -> int:
+        """Return the estimated tokens of one region."""
+        return self.totals.get(name, (0, 0))[0]
+
+    def count(self, region: str, tokens: int, messages: int) -> None:
+        """Add to a region's totals."""
+        before = self.totals.get(region, (0, 0))
+        self.totals[region] = (before[0] + tokens, before[1] + messages)
+
+
+class Session:
+    """One loaded session. `row`, `state` and `totals` are changed in place and written by `save()`."""
+
+    def __init__(self, environment: Environment, row: SessionRow, totals: Totals) -> None:
+        self.environment, self.row, self.totals = environment, row, totals
+        self.state = SessionState.from_dict(row.state)
+        self.pruned = SessionContext(self, PRUNED)
+        self.agent = SessionContext(self, AGENT) if row.followed else None
+        self._remember()
+
+    @classmethod
+    def load(cls, environment: Environment, session_id: str) -> Session:
+        """Return a session as the store has it.
+
+        Raises:
+            NotFound: there is no such session, or it was deleted.
+        """
+        return cls.of(environment, environment.store.sessions.get(session_id))
+
+    @classmethod
+    def of(cls, environment: Environment, row: SessionRow) -> Session:
+        """Return the session of a row that was just read."""
+        return cls(environment, row, environment.store.contexts.totals(row.key))
+
+    # -- identity
+
+    @property
+    def id(self) -> str:
+        """The session's id, as it stands in addresses."""
+        return self.row.id
+
+    @property
+    def key(self) -> int:
+        """The session's number in the store."""
+        return self.row.key
+
+    @property
+    def version(self) -> int:
+        """Grows with every change of the log or of a context."""
+        return self.row.version
+
+    @property
+    def main(self) -> SessionContext:
+        """The context that the gauge shows and that real usage speaks of."""
+        return self.agent or self.pruned
+
+    @property
+    def contexts(self) -> tuple[SessionContext, ...]:
+        """Every context of the session, the main one first."""
+        return (self.agent, self.pruned) if self.agent is not None else (self.pruned,)
+
+    # -- settings and limits
+
+    @property
+    def settings(self) -> Settings:
+        """The common settings with the session's own overrides."""
+        common = self.environment.settings()
+        return compatible_settings(self.row.settings, common)[0] if self.row.settings else common
+
+    @property
+    def ignored_settings(self) -> list[str]:
+        """The session's own settings that conflict with the common ones by now, each with the reason."""
+        if not self.row.settings:
+            return []
+        faults = compatible_settings(self.row.settings, self.environment.settings())[1]
+        return [f"its own {name} is ignored: {why}" for name, why in faults]
+
+    @property
+    def task_settings(self) -> Settings:
+        """The settings with the weights and keywords of the session's task type."""
+        return settings_for(self.settings, self.state.facts)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the session is pruned automatically."""
+        return self.settings.automatic if self.row.automatic is None else bool(self.row.automatic)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the session with its settings."""
+        return self.limits_with(self.settings)
+
+    def limits_with(self, settings: Settings) -> Limits:
+        """Return the limits of the session with other settings."""
+        return limits_of(self.environment.model(self.row.model), self.row.window, settings)
+
+    @property
+    def usable_shown(self) -> int:
+        """The most tokens, as shown, that the pruned view may take; 0 where nothing of the window is usable."""
+        try:
+            return self.require_usable()
+        except InvalidSettings:
+            return 0
+
+    @property
+    def usable_estimate(self) -> int:
+        """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
+        usable = self.usable_shown
+        return self.pruned.scale.estimated(usable) if usable else 0
+
+    def require_usable(self) -> int:
+        """Return the most tokens that the pruned view may take, as shown.
+
+        Raises:
+            InvalidSettings: the reserves leave nothing of the window; the error has the numbers.
+        """
+        limits = self.limits
+        window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
+        return usable_tokens(window, self.settings)
+
+    # -- counting
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        """The token counter of the session's model, or of the model its agent used last."""
+        model = self._model_to_count
+        return ModelCounter(
+            self.environment.tokenizers.counter(model.encoding),
+            family_of(self._counted_name),
+            model.token_factor,
+        )
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The keyword lists of the session's task type, compiled."""
+        return lexicon_of(self.task_settings.keywords)
+
+    @property
+    def model_row(self) -> ModelLimits:
+        """The row of the model table for the session's own model, without what settings change."""
+        return find_model(self.row.model, self.environment.overrides())
+
+    @cached_property
+    def _counted_name(self) -> str | None:
+        if self.row.model is None and self.row.source in AGENTS:
+            return self.environment.store.sessions.latest_model(self.row.source)
+        return self.row.model
+
+    @property
+    def _model_to_count(self) -> ModelLimits:
+        return find_model(self._counted_name, self.environment.overrides())
+
+    def learned_elsewhere(self) -> Calibration | None:
+        """Return what other sessions of the agent have learned; None once this one has a reported call of its own."""
+        row = self.row
+        if row.source not in AGENTS or self.state.calibration.known or row.next_no > UNREPORTED_AFTER:
+            return None
+        factor = self._model_to_count.token_factor
+        like = Traits(
+            row.source, row.parent_id is not None, row.agent_type, row.cwd, self._counted_name, factor
+        )
+        taught = self.environment.store.sessions.taught(row.source)
+        found = expected(like, [self._overheads(one) for one in taught])
+        return started(found.unseen, found.second or 0, found.restored or 0)
+
+    def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:
+        factor = find_model(taught.model, self.environment.overrides()).token_factor
+        traits = Traits(self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor)
+        second = taught.second if taught.calls > 1 else None
+        restored = taught.restored if taught.compactions else None
+        return traits, Overheads(taught.unseen, second, restored, taught.calls)
+
+    # -- saving
+
+    def touch(self) -> None:
+        """Count the version up: the log or a context has changed, so plans made before are stale."""
+        self.row.version += 1
+
+    def save(self) -> None:
+        """Write what has changed since the session was loaded or last saved, inside the caller's transaction."""
+        self.row.state = self.state.to_dict()
+        changed = {name: getattr(self.row, name) for name in COLUMNS}
+        store = self.environment.store
+        store.sessions.update(self.key, **_differing(changed, self._saved))
+        for view, regions in self.totals.items():
+            if regions != self._saved_totals[view]:
+                store.contexts.put_totals(self.key, view, regions)
+        self._remember()
+
+    def keep_changes_of_others(self, current: SessionRow) -> None:
+        """Take over those shared columns of `current` that somebody else has changed since this session was loaded."""
+        for name in SHARED_COLUMNS:
+            if (theirs := getattr(current, name)) != self._saved[name]:
+                setattr(self.row, name, theirs)
+                self._saved[name] = theirs
+
+    def _remember(self) -> None:
+        self._saved = {name: getattr(self.row, name) for name in COLUMNS}
+        self._saved_totals = {view: dict(regions) for view, regions in self.totals.items()}
+
+
+def _differing(columns: Mapping[str, object], saved: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in columns.items() if value != saved[name]}
