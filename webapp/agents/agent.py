@@ -60,7 +60,7 @@ class Agent:
 
     `source` names it in the store and the API, `label` on pages. `wire_format` is the format in which it talks to its
     model. `folder` is where its files usually are and `variable` the environment variable that moves it, as people
-    are told. `roots` are the folders to follow, existing or not; `discover` finds the transcripts below one of them,
+    read it. `roots` are the folders to follow, existing or not; `discover` finds the transcripts below one of them,
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
     `reader` reads one of them from a stored position.
 

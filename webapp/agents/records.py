@@ -1,11 +1,11 @@
-"""What a transcript says, one value a fact, whichever agent wrote it.
+"""Records: the facts of a transcript, one value each, the same for every agent.
 
-Decoders turn lines into these records; `services/ingest` turns records into the log. A record carries what
-was written and nothing that was concluded from other sessions. The order of records is the order of arrival.
+Decoders turn lines into these records; `services/ingest` turns records into the log. A record carries what was
+written, and no conclusion from other sessions. The order of records is the order of arrival.
 
-`stream` says whose record it is: "" the session the file belongs to, "agent-<id>" a sub-agent written into the
-same file. Ids (`source_id`) are unique within a session; an id seen again is either a copy (to be ignored) or,
-where `supersedes` names it, a newer version of the same entry.
+`stream` is the conversation of a record: "" the session of the file, "agent-<id>" a sub-agent in the same file. Ids
+(`source_id`) are unique within a session; an id seen again is either a copy (to be ignored) or, where `supersedes`
+names it, a newer version of the same entry.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Compaction:
     """The agent replaced its context. `tokens_before` as the agent says.
 
     `replacement` is the whole new context in order; an entry in it whose `source_id` was delivered before is that
-    entry, still in the context, and no new one. None: everything before leaves the context but for `kept` (source
-    ids, they stand behind the summary), and the entries that follow (the summary first) are the new one.
+    entry, still in the context, and no new one. None: everything before leaves the context except `kept` (source
+    ids, placed behind the summary), and the entries that follow (the summary first) are the new one.
     """
 
     at: datetime | None
@@ -133,7 +133,7 @@ class Meta:
 class Problem:
     """A line (from 1; None: the file as a whole) that could not be used, and why. Counted and shown, never fatal.
 
-    `used` says that it was used all the same, mended as the reason tells: shown and not counted.
+    `used`: it was mended as the reason says, and used; shown and not counted.
     """
 
     line: int | None
@@ -143,7 +143,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A row of a type that is not understood or not used: counted by type."""
+    """A row of an unknown or unused type: counted by type."""
 
     line: int | None
     type: str

@@ -1,12 +1,12 @@
-"""Which rows of a transcript the agent still sends: the path to the newest leaf.
+"""Live rows of a transcript: those that the agent still sends, the path to the newest leaf.
 
 Rows form a tree by parent. The live conversation is the chain from the newest row back to a root, and with it
 every round of which one row is on it, with what that hangs on. A round is one API call with the results of its tool
 calls: agents write one row a content block and hang each result on the row of its own call, so that parallel
 calls look like a fork although they are none.
 
-`live_path` says it for a whole list of rows. `LiveTree` says the same row by row: after each row its path is
-`live_path` of the rows so far (a property test holds them to it). Skipped rows are links and nothing else.
+`live_path` computes it for a whole list of rows. `LiveTree` does the same row by row: after each row its path is
+`live_path` of the rows so far (a property test checks that). Skipped rows are links and nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A row that was delivered. `parent` is a delivered row or None (a root); `round` None means: by itself."""
+    """A delivered row. `parent` is a delivered row or None (a root); a row without `round` is one by itself."""
 
     id: str
     parent: str | None
@@ -26,7 +26,7 @@ class Node:
 
 
 def live_path(nodes: Sequence[Node]) -> list[str]:
-    """The ids that are live after the last of `nodes`, in order of arrival. Parents come before their children."""
+    """Return the ids that are live after the last of `nodes`, in order of arrival. Parents come before children."""
     by_id, rounds = {node.id: node for node in nodes}, defaultdict[str, list[str]](list)
     for node in nodes:
         if node.round is not None:
@@ -45,7 +45,7 @@ def live_path(nodes: Sequence[Node]) -> list[str]:
 
 
 class LiveTree:
-    """Follows a tree as it grows. Ids are added once; `add` and `link` are O(1) but where the path turns."""
+    """Follows a tree as it grows. Ids are added once; `add` and `link` are O(1) unless the path turns."""
 
     def __init__(self) -> None:
         self._parent: dict[str, str | None] = {}  # of every row, skipped ones included, as written
@@ -65,16 +65,16 @@ class LiveTree:
         return self._path[-1] if self._path else None
 
     def path(self) -> tuple[str, ...]:
-        """The live rows, in order of arrival."""
+        """Return the live rows, in order of arrival."""
         return tuple(self._path)
 
     def link(self, row_id: str, parent: str | None) -> None:
-        """A skipped row: children of it are children of its parent. A root in the middle goes on from the tip."""
+        """Add a skipped row: its children are children of its parent. A root in the middle goes on from the tip."""
         if row_id not in self._parent:
             self._parent[row_id] = self.tip if parent is None else parent
 
     def cut(self, row_id: str | None, head: str | None = None, tail: str | None = None) -> tuple[str, ...]:
-        """A compaction: `row_id` (no row of the conversation) is a new root, and the path begins anew.
+        """Compact: `row_id` (no row of the conversation) becomes a new root, and the path starts from it.
 
         `head` and `tail` are the first and last of live rows that stay; they stand behind the row that follows.
         Returns these rows.
@@ -90,7 +90,7 @@ class LiveTree:
         return tuple(kept)
 
     def resolve(self, parent: str | None) -> tuple[str | None, bool]:
-        """(nearest delivered row at or above `parent`, whether that is known). (None, True) is a root."""
+        """Return the nearest delivered row at or above `parent`, and whether it is known. (None, True) is a root."""
         steps = 0
         while parent is not None and parent not in self._seen:
             if parent not in self._parent or steps > len(self._parent):
@@ -100,7 +100,7 @@ class LiveTree:
         return (self._redirect.get(parent, parent) if parent else None), True
 
     def add(self, row_id: str, parent: str | None, round_id: str | None = None) -> tuple[str, ...] | None:
-        """Adds a delivered row whose written parent is `parent`.
+        """Add a delivered row whose written parent is `parent`.
 
         Returns the rows that are live before this one where the conversation turned (a rewind or another
         branch), None where it simply goes on. A parent never seen means: it goes on.
@@ -124,11 +124,11 @@ class LiveTree:
         return None
 
     def parent_of(self, row_id: str) -> str | None:
-        """The delivered row before a delivered one."""
+        """Return the delivered row before a delivered one."""
         return self._seen[row_id].parent
 
     def _goes_on(self, node: Node) -> bool:
-        """True if all live rows behind the parent are of the parent's round or the row's own, and that is live."""
+        """Return whether all live rows behind the parent are of its round or of the row's own, which is live."""
         if any(row_id not in self._place for row_id in self._rounds.get(node.round or "", ())):
             return False
         if not self._path:
@@ -144,7 +144,7 @@ class LiveTree:
         self._path.append(row_id)
 
     def _move_kept(self, summary: str) -> None:
-        """Hangs the kept rows on the summary, and what hangs on the summary on the last of them."""
+        """Hang the kept rows on the summary, and what hangs on the summary on the last of them."""
         before = summary
         kept, self._kept = self._kept, []
         for row_id in kept:

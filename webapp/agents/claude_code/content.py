@@ -1,9 +1,9 @@
 """Content of Claude Code's rows as parts of messages.
 
-What is sent to the model decides what is a message. Sent: user rows (those marked isMeta too: the mark hides them
+Only what is sent to the model is a message. Sent: user rows (those marked isMeta too: the mark hides them
 from the user only), assistant rows, `system` rows of subtype local_command, and attachments of the types in
 `SENT_ATTACHMENTS`, which go out as reminders of role user. Not sent: all other `system` rows (away_summary,
-turn_duration …), results of hooks but for SessionStart and UserPromptSubmit, and every other type of row.
+turn_duration …), results of hooks other than SessionStart and UserPromptSubmit, and every other type of row.
 `toolUseResult` repeats the content for the screen and is ignored.
 """
 
@@ -47,7 +47,7 @@ _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 
 
 class Content:
-    """The parts of one row: `parts`, and the block types nobody knows in `unknown`."""
+    """The parts of one row: `parts`, and the unknown block types in `unknown`."""
 
     def __init__(self, row_id: str, content: Any) -> None:
         self.parts: list[Part] = []
@@ -117,7 +117,7 @@ def _result_texts(content: Any, media: list[Media]) -> Iterator[str]:
 
 
 def media_of(block: dict[str, Any]) -> Media | None:
-    """The media of an image or document block; None if it is neither."""
+    """Return the media of an image or document block; None if it is neither."""
     kind = block.get("type")
     if kind not in ("image", "document"):
         return None
@@ -129,7 +129,7 @@ def media_of(block: dict[str, Any]) -> Media | None:
 
 
 def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
-    """What of an attachment is sent to the model; empty if nothing is, or nothing of it is in the file."""
+    """Return what is sent of an attachment; empty if nothing is, or nothing of it is in the file."""
     kind = attachment.get("type")
     if kind not in SENT_ATTACHMENTS:
         return []
@@ -144,7 +144,7 @@ def attachment_parts(attachment: dict[str, Any]) -> list[Part]:
 
 
 def is_users_own(attachment: dict[str, Any]) -> bool:
-    """True for what the user typed while the agent was at work."""
+    """Return whether the user typed it while the agent was at work."""
     origin = object_of(attachment.get("origin")).get("kind")
     return (
         attachment.get("type") == "queued_command"
@@ -167,7 +167,7 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def own_words(message: Any) -> str | None:
-    """The user's own words in a user row's content; None if there are none (bare commands, outputs, reminders)."""
+    """Return the user's own words in a row's content; None for bare commands, outputs and reminders."""
     texts = [message] if isinstance(message, str) else [
         text_of(b.get("text")) for b in list_of(message) if isinstance(b, dict) and b.get("type") == "text"
     ]  # fmt: skip

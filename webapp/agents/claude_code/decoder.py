@@ -2,11 +2,10 @@
 
 One API call is several rows, one a content block: they share `group`, made of message.id and requestId, and repeat
 the call's usage. Rows that are not messages are links of the tree of uuid and parentUuid and nothing else; a row
-with a uuid that was there before is a copy and says nothing new. What counts as a message: see `claude_content`;
-which rows are live: see `branches`.
+with a known uuid is a copy and says nothing new. `content` decides what is a message, `branches` which rows are live.
 
-Dropped, and counted: rows of API errors and rows without any usage (the client's own words), but for those with
-a tool call or by a model that is not Claude, whose servers often report none.
+Dropped, and counted: rows of API errors, and rows without any usage (the client's own words) unless they have a tool
+call or are by a model that is not Claude, whose servers often report none.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Decoder:
             self._stream("").title_rank = _TITLE_RANKS["summary"]
 
     def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """The records of one line (without line end). Lines count from 1 and come in order."""
+        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
         if line.startswith(_SKIP_STARTS):
             return
         at = line.find(_TYPE)
@@ -109,7 +108,7 @@ class Decoder:
         yield from self._row(line_no, line, row)
 
     def _skip_progress(self, line: bytes) -> bool:
-        """Links a progress row without parsing it. Sub-agents' rows are parsed, to know whose they are."""
+        """Link a progress row without parsing it. Rows of sub-agents are parsed, to know whose they are."""
         if b'"isSidechain":true' in line and self._own_agent is not True:
             return False
         parent, at = _PARENT.search(line), line.rfind(b'"uuid":"')
@@ -198,7 +197,7 @@ class Decoder:
             yield Meta(model=model, stream=name)
 
     def _words(self, name: str, words: str) -> Iterator[Record]:
-        """A title from the first words of the user; of a sub-agent in the file, from the call that started it."""
+        """Yield a title from the user's first words; of a sub-agent in the file, from the call that started it."""
         if self._stream(name).title_rank:
             return
         description, agent_type = self._tasks.pop(words, ("", "")) if name else ("", "")
@@ -243,7 +242,7 @@ class Decoder:
             yield from self._words(name, words)
 
     def _tie_results(self, row: dict[str, Any], name: str, parts: list[Part]) -> list[Part]:
-        """Gives results without a call id the one the row names, or that of the oldest open call of its parent."""
+        """Give results without a call id the one that the row names, or that of its parent's oldest open call."""
         if all(p.call_id for p in parts if isinstance(p, ToolResult)):
             return parts
         stream = self._stream(name)
@@ -316,7 +315,7 @@ class Decoder:
     def _round(
         stream: _Stream, row: dict[str, Any], uuid: str, message: Message, group: str | None
     ) -> str | None:
-        """The API call the row belongs to: its own, that of the call it answers, or, for a reminder, its parent's."""
+        """Return the API call of a row: its own, that of the call it answers, or, for a reminder, its parent's."""
         parent = text_of(row.get("parentUuid"))
         round_id: str | None = None
         if message.role == "assistant":
@@ -344,7 +343,7 @@ class Decoder:
             yield Unknown(line_no, f"attachment {kind or 'without type'}")
 
     def _bare_tool_row(self, line_no: int, line: bytes, row: dict[str, Any], name: str) -> Iterator[Record]:
-        """Calls and results as rows of their own, as drafts of the format had them; tied by name and order."""
+        """Yield calls and results that are rows of their own, as early versions wrote them; tied by name and order."""
         stream, tool = self._stream(name), text_of(row.get("name"))
         uuid = text_of(row.get("uuid")) or f"line {line_no}"
         waiting = stream.open_calls.setdefault(f"tool {tool}", [])

@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its transcripts, and what each file is by its place and name.
+"""Claude Code's files: their folders, and whose transcript each is by its place and name.
 
 `<config>/projects/<project>/<session uuid>.jsonl` is a session. Its sub-agents lie below `<session uuid>/`, mostly
 in `subagents/agent-<id>.jsonl`; older versions put them beside the session, with its id in their rows. What the
@@ -23,7 +23,7 @@ _OWN_QUESTIONS = re.compile(
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """The folders with projects, existing or not: CLAUDE_CONFIG_DIR (several with commas), else the usual two."""
+    """Return the folders with projects, existing or not: CLAUDE_CONFIG_DIR (comma-separated), else the usual two."""
     if configured := env.get("CLAUDE_CONFIG_DIR", "").strip():
         homes = [Path(part.strip()).expanduser() for part in configured.split(",") if part.strip()]
     else:
@@ -75,7 +75,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
 
 
 def _parent_in(path: Path) -> str | None:
-    """The session id in the first row that has one."""
+    """Return the session id in the first row that has one."""
     for line in read_head(path).split(b"\n")[:20]:
         row = parse(line) if line else ""
         if isinstance(row, dict) and (session := optional(row.get("sessionId"))):

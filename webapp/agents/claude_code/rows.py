@@ -1,4 +1,4 @@
-"""Claude Code's rows: which are dropped, and which API call a row belongs to with what usage."""
+"""Claude Code's rows: recognised, dropped, and assigned to API calls with their usage."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def likeness(row: dict[str, Any]) -> int:
 
 
 def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str]) -> str | None:
-    """Why an assistant's row is no message; None if it is one. `calls` are those that had a message before."""
+    """Return why an assistant's row is no message; None if it is one. `calls` are those that had a message before."""
     if row.get("isApiErrorMessage") is True:
         return "API error message"
     usage = message.get("usage")
@@ -42,12 +42,12 @@ def dropped(row: dict[str, Any], message: dict[str, Any], calls: Container[str])
 
 
 def is_notification(row: dict[str, Any]) -> bool:
-    """Whether a user row is the client's own notice that a task ended."""
+    """Return whether a user row is the client's own notice that a task ended."""
     return object_of(row.get("origin")).get("kind") == "task-notification"
 
 
 def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
-    """What names one API call: message.id and requestId; a row without either is a call by itself."""
+    """Return the name of an API call: message.id and requestId. A row without either is a call of its own."""
     ids = [optional(message.get("id")), optional(row.get("requestId"))]
     if ids[0] is None:
         return text_of(row.get("uuid"))
@@ -55,7 +55,7 @@ def call_key(row: dict[str, Any], message: dict[str, Any]) -> str:
 
 
 def usage_of(usage: dict[str, Any]) -> Usage | None:
-    """The call's usage; None if nothing was used."""
+    """Return the call's usage; None if nothing was used."""
     read = count_of(usage.get("cache_read_input_tokens"))
     written = count_of(usage.get("cache_creation_input_tokens"))
     total = count_of(usage.get("input_tokens")) + read + written

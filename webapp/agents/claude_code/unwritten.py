@@ -1,4 +1,4 @@
-"""What Claude Code sends and does not write down, as far as its own rules foretell it, and what it writes and keeps.
+"""Tokens that Claude Code sends without writing them down, predicted by its own rules, and those it writes and keeps.
 
 Versions that write `attachment` rows say what they add to a call. Older ones, and sub-agents of newer ones, add the
 same and say nothing; the reminder of the task list can be followed all the same. It comes with the call behind the
@@ -62,12 +62,12 @@ class Unwritten:
     older: bool = False
 
     def version(self, version: str) -> None:
-        """Says which version of the agent writes."""
+        """Note the version of the agent that writes."""
         numbers = tuple(int(n) for n in version.split(".")[:2] if n.isdigit())
         self.older = len(numbers) == len(LONGER_FROM) and numbers < LONGER_FROM
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
-        """One row more, in order of arrival. `counter` counts as the session's model does, by `factor`."""
+        """Take one more row, in order of arrival. `counter` counts as the session's model does, by `factor`."""
         if entry.message.role != "assistant":
             added = entry.message.name == REMINDER and b'"type":"attachment"' in (entry.raw or b"")
             self.told = self.told or added
@@ -104,26 +104,26 @@ class Unwritten:
         return not self.told and self.since_list >= since_list and self.since_reminder >= between
 
     def waiting(self, factor: float) -> int:
-        """Tokens that come with the next call and are in no row, less those that are in one and do not come."""
+        """Return the tokens that come with the next call and are in no row, less those in a row that do not come."""
         words = round(factor * (OLDER_WORDS if self.older else WORDS))
         return (words + self.listed if self.due else 0) - self.unsent
 
     def compacted(self) -> None:
-        """The agent replaced its context, and counts anew."""
+        """Start counting again: the agent replaced its context."""
         self.since_list = self.since_reminder = self.unsent = self.unreported = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
+        """Return it as JSON-ready data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Unwritten:
-        """What `to_dict` wrote; unknown keys are ignored."""
+        """Return what `to_dict` wrote; unknown keys are ignored."""
         return cls(**{k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__})
 
 
 def _list_of(arguments: str) -> str:
-    """The list as the reminder shows it; one that is done is forgotten."""
+    """Return the list as the reminder shows it; one that is done is forgotten."""
     todos = list(map(object_of, list_of(object_of(parse(arguments.encode())).get("todos"))))
     if all(todo.get("status") == "completed" for todo in todos):
         return ""

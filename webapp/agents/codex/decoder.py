@@ -74,7 +74,7 @@ class Decoder:
         self._turns_named = False  # whether turns have ids with a time in them
 
     def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """The records of one line (without line end). Lines count from 1 and come in order."""
+        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
         row = parse(line)
         if isinstance(row, str):
             yield Problem(line_no, row)
@@ -115,7 +115,7 @@ class Decoder:
         yield Meta(short_title(title or ""), None, cwd, version, parent, kind)
 
     def _is_copy(self, kind: str, payload: dict[str, Any], at: datetime | None) -> bool:
-        """Whether the row is still the parent's. Ends the replay at the first row that is not."""
+        """Return whether the row is still the parent's. Ends the replay at the first row that is not."""
         if kind == "session_meta":
             return True
         passed_on = object_of(payload.get("internal_chat_message_metadata_passthrough"))
@@ -216,7 +216,7 @@ class Decoder:
         return Entry(message, source_id, before, self._group, at, model, kind=kind, raw=line)
 
     def _bare(self, line_no: int, line: bytes, row: dict[str, Any]) -> Iterator[Record]:
-        """A row without envelope: an item, or the facts that stood at the top of the file."""
+        """Yield a row without envelope: an item, or the facts that stood at the top of the file."""
         at = when(row.get("timestamp") or row.get("created_at"))
         if "type" in row or "role" in row:
             yield from self._turn(row)
@@ -265,7 +265,7 @@ class Decoder:
     def _replacement(
         self, line_no: int, source_id: str, history: list[Any], unknown: list[Record]
     ) -> list[_New]:
-        """The items of a new history."""
+        """Return the items of a new history."""
         found: list[_New] = []
         for number, item in enumerate(map(object_of, history)):
             message = self._items.message(item, f"{source_id}.{number}")
@@ -282,7 +282,7 @@ class Decoder:
         return found
 
     def _kept_by_older(self, summary: str) -> list[_New]:
-        """The context after a compaction that only names its summary: instructions, user messages, summary."""
+        """Return the context after a compaction that only names its summary: instructions, user messages, summary."""
         left, kept = _KEPT_CHARS, list[_New]()
         for _, message in reversed(self._live):
             instructions = message.role == "system" or message.name == REMINDER
@@ -297,14 +297,14 @@ class Decoder:
 
 
 def _is_summary(message: Message) -> bool:
-    """Whether a message of a new history is Codex's summary, by the words it puts in front."""
+    """Return whether a message of a new history is Codex's summary, by the words it puts in front."""
     return message.role == "user" and message.text.startswith(
         "Another language model started to solve this problem"
     )
 
 
 def _time_in(turn: str) -> int | None:
-    """Milliseconds since 1970 in a UUID of version 7; None if it is none."""
+    """Return the milliseconds since 1970 in a UUID of version 7; None if it is not one."""
     parts = turn.split("-")
     if len(parts) != 5 or not parts[2].startswith("7"):
         return None

@@ -1,4 +1,4 @@
-"""Where Codex keeps its rollouts, and what each file is by its name and its first row."""
+"""Codex's files: their folders, and whose rollout each is by its name and its first row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEAD = 4096
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """The folders with rollouts, existing or not: below CODEX_HOME, else below `.codex` in the home folder."""
+    """Return the folders with rollouts, existing or not: below CODEX_HOME, else `.codex` in the home folder."""
     configured = env.get("CODEX_HOME", "").strip()
     home = Path(configured).expanduser() if configured else home_of(env) / ".codex"
     return [home / "sessions", home / "archived_sessions"]
@@ -53,7 +53,7 @@ def origin(path: PurePath, head: bytes, on_disk: bool = False) -> Origin:
 
 
 def origin_of(meta: dict[str, Any]) -> tuple[str | None, str | None, str | None]:
-    """(parent's id, title, agent type) from a session_meta; the same as discovery says."""
+    """Return the parent's id, the title and the agent type from a session_meta, as discovery says them."""
     subagent = object_of(meta.get("source")).get("subagent")
     spawn = object_of(object_of(subagent).get("thread_spawn"))
     parent = optional(meta.get("parent_thread_id")) or optional(spawn.get("parent_thread_id"))

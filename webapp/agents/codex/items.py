@@ -2,8 +2,8 @@
 
 Every item is a message. Developer messages are role system. What Codex itself puts into a user message
 (environment, AGENTS.md, notices, summaries) is a reminder. Calls that the provider carries out (web search, pictures)
-have no result of their own and are text of the assistant. Drafts of the format name things otherwise; what can be
-read of them is read.
+have no result of their own and are text of the assistant. Early versions of the format use other names;
+what can be read of them is read.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Items:
         self._open: dict[str, list[str]] = {}
 
     def message(self, item: dict[str, Any], name: str) -> Message | str | None:
-        """The item's message; None if it is not sent to the model; text (its type) if nobody knows it.
+        """Return the item's message; None if it is not sent to the model; text (its type) if nobody knows it.
 
         `name` stands in for an id where the item has none and needs one.
         """
@@ -121,7 +121,7 @@ class Items:
 
 
 def user_words(message: Message) -> str | None:
-    """The user's own words in a message, for a title; None if it is not the user's."""
+    """Return the user's own words in a message, for a title; None if it is not the user's."""
     if message.role != "user" or message.name == REMINDER:
         return None
     for part in message.parts:
@@ -183,7 +183,7 @@ def _provider_call(kind: str, item: dict[str, Any]) -> Iterator[Part]:
 
 
 def _output(said: Any) -> tuple[str, list[Media]]:
-    """(text, media) of what a call gave back, in any of the shapes it was ever written in."""
+    """Return text and media of what a call gave back, in any of the shapes it was ever written in."""
     if isinstance(said, str):
         return _of_shell(said) if said.startswith('{"') else said, []
     blocks = said
@@ -205,7 +205,7 @@ def _output(said: Any) -> tuple[str, list[Media]]:
 
 
 def _of_shell(said: str) -> str:
-    """A command's output as it is sent: the file has it as JSON with the exit code, the model gets plain lines."""
+    """Return a command's output as it is sent: the file has JSON with the exit code, the model gets text lines."""
     row = object_of(parse(said.encode()))
     about = row.get("metadata")
     if not isinstance(row.get("output"), str) or not isinstance(about, dict) or len(row) > 2:

@@ -1,8 +1,8 @@
-"""Gemini CLI's sessions, in both layouts: lines that are appended, and a JSON document that is written anew.
+"""Gemini CLI's sessions, in both layouts: lines that are appended, and a JSON document that is rewritten.
 
 Lines: first the session's facts, then records; `{"$set": …}` changes facts (or brings a new list of messages),
 `{"$rewindTo": id}` takes that message and all behind it out of the context. Documents are read whole by `read`,
-which gives what changed since its `state` was made.
+which yields what changed since its `state` was made.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ MAX_DOCUMENT = 64 << 20
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """The folder with projects, existing or not: below GEMINI_CLI_HOME, else below the home folder."""
+    """Return the folder with projects, existing or not: below GEMINI_CLI_HOME, else below the home folder."""
     configured = env.get("GEMINI_CLI_HOME", "").strip()
     home = Path(configured).expanduser() if configured else home_of(env)
     return [home / ".gemini" / "tmp"]
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """The sessions below `root`, newest first. Reads the first bytes of each, where its id stands."""
+    """Yield the sessions below `root`, newest first. Reads the first bytes of each, where its id stands."""
     for found in list_files(root, (".jsonl", ".json")):
         path = found.path
         folders = [p.name for p in path.parents]
@@ -77,7 +77,7 @@ class Decoder:
         self._facts = _Facts({"title": file.title if file else None})
 
     def feed(self, line_no: int, line: bytes) -> Iterator[Record]:
-        """The records of one line (without line end). Lines count from 1 and come in order."""
+        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
         row = parse(line)
         if isinstance(row, str):
             yield Problem(line_no, row)
@@ -118,7 +118,7 @@ class _Facts:
         return optional(self._state.get("model"))
 
     def told(self, facts: dict[str, Any]) -> Iterator[Record]:
-        """The session's facts, those that are new."""
+        """Yield the session's facts that are new."""
         folders = [f for f in list_of(facts.get("directories")) if isinstance(f, str)]
         title = short_title(text_of(facts.get("summary")))
         model = optional(object_of(facts.get("meta")).get("model"))
@@ -129,7 +129,7 @@ class _Facts:
             yield from self._new("title", title)
 
     def seen(self, record: Record) -> Iterator[Record]:
-        """What an entry says about the session: its model, and a title from the user's first words."""
+        """Yield what an entry says about the session: its model, and a title from the user's first words."""
         if not isinstance(record, Entry):
             return
         yield from self._new("model", record.model)
@@ -147,7 +147,7 @@ class _Facts:
 def _record(
     history: History, facts: _Facts, record: dict[str, Any], line_no: int | None, raw: bytes | None
 ) -> Iterator[Record]:
-    """What is new in one record, and what it says about the session."""
+    """Yield what is new in one record, and what it says about the session."""
     kind, record_id = kind_of(record), text_of(record.get("id"))
     if kind not in ("user", "model"):
         if kind != "notice":
@@ -162,7 +162,7 @@ def _record(
 
 
 def _replaced(history: History, facts: _Facts, messages: list[Any], line_no: int | None) -> Iterator[Record]:
-    """What a whole list of messages changes: new and newer ones, and which are in the context in what order."""
+    """Yield what a whole list of messages changes: new and newer ones, and which are in the context in what order."""
     wanted: list[str] = []
     for number, one in enumerate(messages):
         record = object_of(one)
@@ -185,7 +185,7 @@ def _listed(
 
 
 def read(file: TranscriptFile, state: dict[str, Any]) -> Iterator[Record]:
-    """What changed in a session of the older layout since `state`, which is changed along; {} reads it all.
+    """Yield what changed in a session of the older layout since `state`, which is changed along; {} reads it all.
 
     `state` is JSON-ready and belongs to this file. A document that is half written is a Problem and changes nothing.
     """

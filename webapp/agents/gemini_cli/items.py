@@ -47,7 +47,7 @@ def begins_document(start: bytes) -> bool:
 
 
 def kind_of(record: dict[str, Any]) -> str:
-    """What a record is: user, model, notice, or its type as it stands if nobody knows it."""
+    """Return the kind of a record: user, model, notice, or its type as it is if nobody knows it."""
     kind = text_of(record.get("type")) or text_of(record.get("role"))
     if kind in _NOTICES:
         return "notice"
@@ -55,7 +55,7 @@ def kind_of(record: dict[str, Any]) -> str:
 
 
 def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, Message]]:
-    """(name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
+    """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
     content = record.get("content") if record.get("content") is not None else record.get("parts")
     parts = list(_parts(content))
     kind = kind_of(record)
@@ -79,7 +79,7 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
 
 
 def usage_of(tokens: dict[str, Any]) -> Usage | None:
-    """The usage of a model's message; None if there is none."""
+    """Return the usage of a model's message; None if there is none."""
     said = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
     thought = count_of(tokens.get("thoughts"))
     output = count_of(tokens.get("output")) + thought
@@ -87,7 +87,7 @@ def usage_of(tokens: dict[str, Any]) -> Usage | None:
 
 
 def user_words(message: Message) -> str | None:
-    """The user's own words in a message, for a title."""
+    """Return the user's own words in a message, for a title."""
     return message.text if message.role == "user" and message.name != REMINDER else None
 
 

@@ -1,9 +1,9 @@
 """OpenCode's sessions: tables in a database, or, in older versions, a tree of small JSON files.
 
-Nothing is appended as lines: `read` compares a session with what its `state` says was given out before. The database
-is opened by whoever may (`Tables` says what is needed of it), read-only. A compaction is an assistant's message
-marked as summary: what came before it leaves the context, but for a tail that the request for it names. A message
-that cannot be read stands as it was read before: only one that is gone has left the context.
+Nothing is appended as lines: `read` compares a session with what its `state` says was read before. The database is
+opened read-only. A compaction is an assistant's message marked as summary: what came before it leaves the context,
+except a tail that the request for it names. A message that cannot be read stays as it was read before: only one that
+is gone has left the context.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their pa
 
 @dataclass(slots=True)
 class _Seen:
-    """What a session says now: `marks` of what could be read, by message, and what could not, by name.
+    """A session as it is now: `marks` of what could be read, by message, and what could not, by name.
 
     `info` is None where the session itself cannot be read. `newest` is when a file that cannot be read was written.
     """
@@ -48,14 +48,14 @@ class _Seen:
 
 
 def roots(env: Mapping[str, str]) -> list[Path]:
-    """OpenCode's data folder, existing or not: below XDG_DATA_HOME, else below `.local/share` in the home folder."""
+    """Return the data folder, existing or not: below XDG_DATA_HOME, else `.local/share` in the home folder."""
     configured = env.get("XDG_DATA_HOME", "").strip()
     data = Path(configured).expanduser() if configured else home_of(env) / ".local" / "share"
     return [data / "opencode"]
 
 
 def discover(root: Path) -> Iterator[TranscriptFile]:
-    """The sessions in the databases and the tree below `root`, newest first of each; a session of both comes once."""
+    """Yield the sessions in databases and tree below `root`, newest first of each; one in both comes once."""
     known: set[str] = set()
     for database in sorted(root.glob("opencode*.db")):
         for file in in_database(database):
@@ -85,7 +85,7 @@ def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
 
 
 def sessions_of(path: Path) -> Iterator[TranscriptFile]:
-    """The sessions that a changed file of OpenCode belongs to: all of a database, newest first; one of a tree."""
+    """Yield the sessions that a changed file belongs to: all of a database, newest first; one of a tree."""
     if path.name.endswith((".db", ".db-wal")):
         if path.name.startswith("opencode"):
             yield from in_database(path.with_name(path.name.removesuffix("-wal")))
@@ -114,12 +114,12 @@ def reader(file: TranscriptFile, position: Position) -> Reader:
 
 
 def glob_safe(name: str) -> str:
-    """A name without the signs that mean something in a pattern."""
+    """Return a name without the signs that mean something in a pattern."""
     return "".join("?" if c in "*?[]/\\" else c for c in name)
 
 
 def in_database(database: Path) -> Iterator[TranscriptFile]:
-    """The sessions of a database, newest first; none of one that cannot be read."""
+    """Yield the sessions of a database, newest first; none of one that cannot be read."""
     try:
         with open_foreign(database) as tables:
             rows = [_session_row(row) for row in tables.rows("session")]
@@ -145,11 +145,11 @@ def _updated(info: Row) -> float:
 
 
 def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf) -> Iterator[Record]:
-    """What changed in a session since `state`, which is changed along; {} reads it all.
+    """Yield what changed in a session since `state`, which is changed along; {} reads it all.
 
     `state` is JSON-ready and belongs to this session. What cannot be read is a Problem, told once, and changes
     nothing. A session of which a file that cannot be read was written at `being_written` or later (seconds since
-    1970) is left alone: nothing is told and `state` stays.
+    1970) is left alone: nothing is yielded and `state` stays.
     """
     look = _look(file.path)
     if look is not None and state.get("look") == look and file.path.suffix != ".json":
@@ -179,7 +179,7 @@ def read(file: TranscriptFile, state: dict[str, Any], being_written: float = inf
 
 
 def _look(path: Path) -> list[list[int]] | None:
-    """What a database and its write-ahead log look like from outside."""
+    """Return what a database and its write-ahead log look like from outside."""
     seen = []
     for part in (path, path.with_name(path.name + "-wal")):
         try:
@@ -191,7 +191,7 @@ def _look(path: Path) -> list[list[int]] | None:
 
 
 def _changes(info: Row, messages: Changed, state: dict[str, Any]) -> Iterator[Record]:
-    """The records of a session's messages, in order."""
+    """Yield the records of a session's messages, in order."""
     history, facts = History(state), state.setdefault("facts", {})
     names: dict[str, list[str]] = state.setdefault("names", {})
     yield from _told(facts, "title", short_title(text_of(info.get("title"))))
@@ -266,7 +266,7 @@ def _told(facts: Row, key: str, value: str | None) -> Iterator[Record]:
 
 
 def _from_tree(file: TranscriptFile, seen: _Seen) -> None:
-    """Reads a session's file in the tree, its messages, and the parts of those that changed."""
+    """Read a session's file in the tree, its messages, and the parts of those that changed."""
     storage = file.path.parent.parent.parent
     seen.info = _json(file.path, seen)
     if seen.info is None:
@@ -299,7 +299,7 @@ def _created(message: Row) -> int:
 
 
 def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
-    """Parts that lie beside the folders of their messages, as in the oldest layout; None: of which, nobody can say."""
+    """Return parts beside the folders of their messages, as in the oldest layout; under None unreadable ones."""
     found: dict[str | None, list[Any]] = {}
     try:
         names = {entry.name for entry in folder.iterdir() if entry.suffix == ".json"}
@@ -314,7 +314,7 @@ def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
 
 
 def _json(path: Path, seen: _Seen) -> Row | None:
-    """The object in a file, or None, and why."""
+    """Return the object in a file; note the reason where there is none."""
     written, size = 0.0, 0
     try:
         about = path.stat()
@@ -333,7 +333,7 @@ def _json(path: Path, seen: _Seen) -> Row | None:
 
 
 def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
-    """Reads a session in the database, its messages, and the parts of those that changed."""
+    """Read a session in the database, its messages, and the parts of those that changed."""
     seen.info = next((_session_row(row) for row in tables.rows("session", {"id": session})), None)
     if seen.info is None:
         seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
@@ -365,7 +365,7 @@ def _order(row: Row) -> tuple[int, str]:
 
 
 def _data(row: Row, seen: _Seen) -> Row | None:
-    """The JSON in a row's `data`, with its id; or None, and why."""
+    """Return the JSON in a row's `data`, with its id; note the reason where there is none."""
     data, name = row.get("data"), text_of(row.get("id"))
     found = parse(data.encode("utf-8", "replace") if isinstance(data, str) else data or b"")
     if isinstance(found, str):
@@ -375,7 +375,7 @@ def _data(row: Row, seen: _Seen) -> Row | None:
 
 
 def _session_row(row: Row) -> Row:
-    """A row of the table `session` in the shape of the tree's session files."""
+    """Return a row of the table `session` in the shape of the tree's session files."""
     return {
         "id": row.get("id"),
         "parentID": row.get("parent_id"),

@@ -20,7 +20,7 @@ _UNSENT = frozenset({"step-start", "step-finish", "snapshot", "patch", "agent", 
 
 
 def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[tuple[str, Message]]:
-    """(name, message) of a row with its parts, in order; nothing for one in which nothing is sent."""
+    """Yield (name, message) of a record: what was said, and the results of its calls; nothing for an empty one."""
     message_id = text_of(message.get("id"))
     if text_of(message.get("role")) == "user":
         said = tuple(p for part in parts for p in _said(part))
@@ -40,7 +40,7 @@ def messages_of(message: dict[str, Any], parts: list[dict[str, Any]]) -> Iterato
 
 
 def _steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """The parts of one call of the model after the other."""
+    """Yield the parts of one call of the model after the other."""
     step: list[dict[str, Any]] = []
     answered = False
     for part in parts:
@@ -56,7 +56,7 @@ def _steps(parts: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
-    """The types of parts that nobody knows."""
+    """Yield the types of parts that nobody knows."""
     for part in parts:
         kind = text_of(part.get("type"))
         if kind not in _UNSENT and kind not in ("text", "reasoning", "tool", "file", "subtask"):
@@ -64,7 +64,7 @@ def unknown_in(parts: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
-    """The usage of an assistant's row; its input as OpenCode counts it leaves out what was cached."""
+    """Return the usage of an assistant's row; its input as OpenCode counts it leaves out what was cached."""
     tokens = object_of(message.get("tokens"))
     cache = object_of(tokens.get("cache"))
     read, written = count_of(cache.get("read")), count_of(cache.get("write"))
@@ -74,12 +74,12 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
 
 
 def model_of(message: dict[str, Any]) -> str | None:
-    """The model that speaks in a row."""
+    """Return the model that speaks in a row."""
     return text_of(message.get("modelID")) or text_of(object_of(message.get("model")).get("modelID")) or None
 
 
 def words_of(message: Message) -> str | None:
-    """The user's own words, for a title."""
+    """Return the user's own words, for a title."""
     return message.text if message.role == "user" and message.name != REMINDER else None
 
 

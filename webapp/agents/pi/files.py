@@ -1,4 +1,4 @@
-"""Where pi keeps its sessions, and what its rows look like from outside.
+"""pi's files: their folder, whose session each is, and the signs of its rows.
 
 `<agent folder>/sessions/<folder by working directory>/<time>_<session id>.jsonl`; the first row names the session.
 """

@@ -1,4 +1,4 @@
-"""pi's messages: what of an entry is sent to the model, and as what.
+"""pi's messages, as they are sent to the model.
 
 Commands that the user ran, messages of extensions and summaries are sent as the user's and are reminders here. An
 answer that ended in an error or was aborted is not sent again.

@@ -1,7 +1,7 @@
-"""Which files changed below some folders, as it happens.
+"""Changes of files below some folders, as they happen.
 
-The system tells (through watchfiles); where it cannot, and every `rescan` seconds to be sure, a walk over the
-folders does. Folders may appear later, with files in them. Nothing is opened.
+The system reports them (through watchfiles); where it cannot, and every `rescan` seconds to be sure, a walk over the
+folders finds them. Folders may appear later, with files in them. Nothing is opened.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Snapshot:
         self._seen: dict[str, tuple[int, int, int]] = {}
 
     def changed(self) -> set[Path]:
-        """The files that are new or other than at the last look; at the first look, all."""
+        """Return the files that are new or different since the last look; at the first look, all."""
         now = {
             entry.path: (about.st_size, about.st_mtime_ns, about.st_ino)
             for root in self._roots
@@ -49,11 +49,10 @@ def changes(
     poll: float | None = None,
     rescan: float = 30.0,
 ) -> Iterator[set[Path]]:
-    """Sets of files that changed, until `stop` is set. The first set is every file there is.
+    """Yield sets of files that changed, until `stop` is set. The first set is every file there is.
 
-    `poll`: look by walking every so many seconds instead of being told (network drives, exhausted watches).
-    Files that vanished are not named. A set may name files that did not change; none that did is left out for
-    longer than `rescan` seconds.
+    `poll`: walk every so many seconds instead of waiting for reports (network drives, exhausted watches). Files that
+    vanished are not named. A set may name files that did not change; a change is missed for at most `rescan` seconds.
     """
     snapshot = Snapshot(roots)
     if found := snapshot.changed():
@@ -64,7 +63,9 @@ def changes(
                 yield from _told(roots, stop, snapshot, rescan)
                 continue
             except (OSError, RuntimeError) as error:  # watchfiles' own error is a RuntimeError
-                log.warning("cannot be told of changes, looking again and again instead: %s", error)
+                log.warning(
+                    "changes are not reported by the system, looking every few seconds instead: %s", error
+                )
                 poll = FALLBACK_SECONDS
         stop.wait(poll)
         if not stop.is_set() and (found := snapshot.changed()):
@@ -74,7 +75,7 @@ def changes(
 def _told(
     roots: Sequence[Path], stop: threading.Event, snapshot: Snapshot, rescan: float
 ) -> Iterator[set[Path]]:
-    """Changes as the system tells them, until a root appears or vanishes."""
+    """Yield changes as the system reports them, until a root appears or vanishes."""
     there = [root for root in roots if root.is_dir()]
     if not there:
         stop.wait(min(1.0, rescan))
@@ -98,7 +99,7 @@ def _told(
 
 
 def _files(batch: Iterable[tuple[Change, str]]) -> set[Path]:
-    """The files of a batch, and those in new folders: they may have been there before the folder was watched."""
+    """Return the files of a batch, and those in new folders: they may be older than the watch on the folder."""
     found: set[Path] = set()
     for change, path in batch:
         if change == Change.deleted:

@@ -21,7 +21,7 @@ class ForeignTables:
         self._connection = connection
 
     def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of a table whose columns equal `where`, in the order of their ids; none without such a table.
+        """Yield the rows of a table whose columns equal `where`, in the order of their ids; none without such a table.
 
         Raises:
             OSError: the database is damaged, locked for too long, or lacks a column.
@@ -43,7 +43,7 @@ class ForeignTables:
 
 @contextmanager
 def open_foreign(path: Path) -> Iterator[ForeignTables]:
-    """Opens a database for reading.
+    """Open a database for reading.
 
     Raises:
         OSError: it is missing or cannot be opened.

@@ -32,12 +32,12 @@ class Found:
 
 
 def home_of(env: Mapping[str, str]) -> Path:
-    """The user's home folder, as the environment says."""
+    """Return the user's home folder, as the environment says."""
     return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
 def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
-    """All files below `root` whose names end with `ending`, newest first; empty if there is no such folder."""
+    """Return all files below `root` whose names end with `ending`, newest first; none without such a folder."""
     found = [
         Found(Path(entry.path), stat.st_mtime, stat.st_size)
         for entry, stat in walk(str(root))
@@ -50,7 +50,7 @@ def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
 def walk(
     folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None
 ) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """(directory entry, stat) of every regular file below `folder`, in no order."""
+    """Yield (directory entry, stat) of every regular file below `folder`, in no order."""
     seen = set() if _seen is None else _seen
     try:
         about = Path(folder).stat()
@@ -72,7 +72,7 @@ def walk(
 
 
 def read_head(path: Path, size: int = HEAD_BYTES) -> bytes:
-    """The first bytes of a file; empty if it cannot be read."""
+    """Return the first bytes of a file; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(size)
@@ -87,7 +87,7 @@ def session_in(head: bytes) -> str | None:
 
 
 def read_json_file(path: Path) -> Any:
-    """The JSON in a small file; None if it is missing, too large or broken."""
+    """Return the JSON in a small file; None if it is missing, too large or broken."""
     try:
         if path.stat().st_size > _MAX_JSON_BYTES:
             return None

@@ -1,8 +1,8 @@
-"""A JSON document taken as far as it goes: the elements of its list one by one, so that a bad one costs only itself.
+"""A JSON document read as far as it goes: the elements of its list one by one, so that a bad one costs only itself.
 
 `read_document` gives what a parser would where the text is sound. Where it is not, the elements of the list are cut
-out by their brackets and parsed each by itself; one that is broken, too deep or no JSON is left out and told with its
-number (from 0, as in the list). A document that breaks off gives what was complete before that.
+out by their brackets and parsed each by itself; one that is broken, too deep or no JSON is left out and reported with
+its number (from 0, as in the list). A document that breaks off gives what was complete before that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Document:
 
 
 def read_document(data: bytes) -> Document | None:
-    """The document in these bytes; None where it is neither a list nor an object."""
+    """Return the document in these bytes; None where it is neither a list nor an object."""
     start = _BLANKS.match(data).end()  # type: ignore[union-attr]
     if data[start : start + 1] not in (b"[", b"{"):
         return None
@@ -76,7 +76,7 @@ def _leave_out_deep(document: Document) -> None:
 
 
 def deeper_than(value: Any, levels: int) -> bool:
-    """Whether a parsed value is nested deeper than so many levels; walks without recursion."""
+    """Return whether a parsed value is nested deeper than so many levels; walks without recursion."""
     level = [value]
     for _ in range(levels + 1):
         level = [
@@ -120,7 +120,7 @@ def _by_pieces(data: bytes, start: int) -> Document:
 
 
 def _take_list(data: bytes, at: int, document: Document, items: list[Any]) -> int | None:
-    """Takes the elements from behind the opening bracket; the end of the list, None where the text breaks off."""
+    """Take the elements from behind the opening bracket; return the list's end, None where the text breaks off."""
     number = 0
     while True:
         end = value_end(data, at)
@@ -147,7 +147,7 @@ def _take_list(data: bytes, at: int, document: Document, items: list[Any]) -> in
 
 
 def value_end(data: bytes, start: int) -> int | None:
-    """Where the value that begins at `start` ends: at a comma or a closing bracket; None where the text breaks off."""
+    """Return where the value that begins at `start` ends: a comma or closing bracket; None if the text breaks off."""
     depth = 0
     for token in _TOKEN.finditer(data, start):
         at = token.start()

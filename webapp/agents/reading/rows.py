@@ -1,4 +1,4 @@
-"""What every decoder of JSON rows needs: parsing a line, times, short titles, media.
+"""Values of JSON rows, for every decoder: parsing a line, times, short titles, media.
 
 Parsing never raises: a line is a dict or a reason why not. Half a surrogate pair, written by agents that cut text
 in the middle, becomes U+FFFD instead of costing the row.
@@ -30,13 +30,13 @@ _NO_NUMBER = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,}\]]")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a text is not the JSON that was expected."""
+    """The reason a text is not the JSON that was expected."""
 
     reason: str
 
 
 def parse(line: bytes) -> dict[str, Any] | str:
-    """The JSON object on the line, or the reason why there is none (lower case, no line number)."""
+    """Return the JSON object on the line, or the reason it is not one (lower case, no line number)."""
     row, _ = parse_value(line)
     if isinstance(row, Fault):
         return row.reason
@@ -52,7 +52,7 @@ def is_json_document(head: bytes) -> bool:
 
 
 def parse_value(text: bytes) -> tuple[Any, str | None]:
-    """(the JSON value or a `Fault`, what was mended in it). Half surrogate pairs and stray NUL bytes are mended."""
+    """Return the JSON value or a `Fault`, and what was mended: half surrogate pairs and stray NUL bytes."""
     try:
         return orjson.loads(text), None
     except orjson.JSONDecodeError as error:
@@ -80,7 +80,7 @@ def _second_try(text: bytes, error: orjson.JSONDecodeError) -> tuple[Any, str | 
 
 
 def mend_halves(text: bytes) -> bytes:
-    """A JSON text with U+FFFD for each half of a surrogate pair that stands alone."""
+    """Return a JSON text with U+FFFD for each half of a surrogate pair that stands alone."""
     return _SURROGATES.sub(lambda m: b"\\ufffd" if m[1] else m[0], text) if b"\\u" in text else text
 
 
@@ -107,7 +107,7 @@ def _kind(value: Any) -> str:
 
 
 def when(value: Any) -> datetime | None:
-    """The time of an ISO 8601 string or of a number of milliseconds (or seconds) since 1970; None if it is none."""
+    """Return the time of an ISO 8601 string or of milliseconds (or seconds) since 1970; None for anything else."""
     try:
         if isinstance(value, str):
             at = datetime.fromisoformat(value)
@@ -120,32 +120,32 @@ def when(value: Any) -> datetime | None:
 
 
 def text_of(value: Any) -> str:
-    """The value if it is a string, else ""."""
+    """Return the value if it is a string, else ""."""
     return value if isinstance(value, str) else ""
 
 
 def object_of(value: Any) -> dict[str, Any]:
-    """The value if it is a JSON object, else {}."""
+    """Return the value if it is a JSON object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: Any) -> list[Any]:
-    """The value if it is a JSON list, else []."""
+    """Return the value if it is a JSON list, else []."""
     return value if isinstance(value, list) else []
 
 
 def count_of(value: Any) -> int:
-    """The value if it is a whole number above 0, else 0: broken or negative token counts count nothing."""
+    """Return the value if it is a whole number above 0, else 0: broken or negative token counts count nothing."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 53 else 0
 
 
 def optional(value: Any) -> str | None:
-    """The value if it is a string with something in it, else None."""
+    """Return the value if it is a string with something in it, else None."""
     return value if isinstance(value, str) and value else None
 
 
 def dumps(value: Any) -> str:
-    """The value as compact JSON text, at any depth."""
+    """Return the value as compact JSON text, at any depth."""
     try:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError:  # nested deeper than orjson writes
@@ -153,7 +153,7 @@ def dumps(value: Any) -> str:
 
 
 def short_title(text: str) -> str | None:
-    """One line of at most `TITLE_CHARS` characters; None where there are no words."""
+    """Return one line of at most `TITLE_CHARS` characters; None where there are no words."""
     line = " ".join(text[: TITLE_CHARS * 20].split())
     if len(line) > TITLE_CHARS:
         line = line[: TITLE_CHARS - 1].rstrip() + "…"
@@ -161,12 +161,12 @@ def short_title(text: str) -> str | None:
 
 
 def digest(data: bytes, size: int = 16) -> str:
-    """A hash of the bytes in hex, `size` bytes of it."""
+    """Return a hash of the bytes in hex, `size` bytes of it."""
     return hashlib.blake2b(data, digest_size=size).hexdigest()
 
 
 def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
-    """Media whose bytes are base64 text. Text that is no base64 is hashed as it stands, its size estimated."""
+    """Return media from base64 text. Other text is hashed as it is, its size estimated."""
     kind = kind or (mime.partition("/")[0] if mime[:5] in ("image", "audio", "video") else "document")
     try:
         raw = base64.b64decode(data, validate=False)
@@ -179,7 +179,7 @@ def media_from_base64(data: str, mime: str, kind: str = "") -> Media:
 
 
 def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
-    """Media named by a URL; a data URL carries its bytes."""
+    """Return media that a URL names; a data URL carries its bytes."""
     if url.startswith("data:"):
         head, _, data = url.partition(",")
         return media_from_base64(data, mime or head[5:].partition(";")[0], kind)
@@ -187,7 +187,7 @@ def media_from_url(url: str, kind: str = "image", mime: str = "") -> Media:
 
 
 def image_size(raw: bytes) -> tuple[int, int]:
-    """(width, height) in pixels from the header of a PNG, GIF, WebP or JPEG; (0, 0) if it is none of these."""
+    """Return width and height in pixels from the header of a PNG, GIF, WebP or JPEG; (0, 0) for others."""
     try:
         if raw[:8] == b"\x89PNG\r\n\x1a\n":
             return struct.unpack(">II", raw[16:24])

@@ -1,8 +1,8 @@
 """Reading the lines of a file that another program appends to, and going on later where one stopped.
 
-A line is what ends with a newline; the rest of the file is not yet a line. A `Mark` is all that has to be kept:
-how far was read, and what the bytes there looked like, so that a file that was cut off or replaced is noticed and
-read anew. A file whose size, time and identity did not change is not opened. Whatever the file holds, no more than
+A line ends with a newline; the rest of the file is not yet a line. A `Mark` is all that has to be stored: the offset
+reached, and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read
+from its start. A file whose size, time and identity did not change is not opened. Whatever the file holds, no more than
 `MAX_LINE` bytes and one block are held in memory.
 """
 
@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """The file was cut off or replaced: lines count from 1 again, and a decoder has to begin anew."""
+    """The file was cut off or replaced: lines count from 1 again, and a new decoder is needed."""
 
     reason: str
 
@@ -64,12 +64,12 @@ class Mark:
     fingerprint: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """The mark as JSON-ready data."""
+        """Return it as JSON-ready data."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Mark:
-        """The mark that `to_dict` wrote."""
+        """Return what `to_dict` wrote; unknown keys are ignored."""
         return cls(int(data["offset"]), int(data["line"]), str(data["fingerprint"]))
 
 
@@ -103,7 +103,7 @@ class Splitter:
         return self._held + self._dropped
 
     def feed(self, block: bytes) -> Iterator[Line | Problem]:
-        """The lines that `block` completes."""
+        """Yield the records of one line (without line end). Lines count from 1 and come in order."""
         if self.unreadable:
             return
         if self.consumed == 0 and self.pending == 0 and (reason := no_text(block)):
@@ -124,7 +124,7 @@ class Splitter:
         self._recent = (self._recent + block)[-_TAIL:]
 
     def finish(self) -> Iterator[Line | Problem]:
-        """The rest as a last line, for a file that nobody writes to any more."""
+        """Yield the rest as a last line, for a file that nobody writes to any more."""
         if self.pending and not self.unreadable:
             self._end = self._recent
             yield from self._finish_line(b"", 0)
@@ -156,7 +156,7 @@ class Splitter:
 
 
 def no_text(block: bytes) -> str | None:
-    """Why the file that begins with `block` cannot be lines of UTF-8; None if it can."""
+    """Return why the file that begins with `block` cannot be lines of UTF-8; None if it can."""
     for bom, name in _BOMS:
         if block.startswith(bom):
             return f"the file is {name}; expected UTF-8"
@@ -188,16 +188,16 @@ class FileTail:
 
     @property
     def mark(self) -> Mark:
-        """The end of the last item that was given out: where a later reader goes on."""
+        """End of the last item that was read: where a later reader goes on."""
         return self._splitter.mark if self._splitter is not None else self._mark
 
     @property
     def unreadable(self) -> bool:
-        """Whether the file is no text: the reason why is all that it says, whenever it is asked."""
+        """True where the file is no text; its reason is all there is to say, however often it is read."""
         return self._splitter is not None and self._splitter.unreadable
 
     def read(self) -> Iterator[Item]:
-        """The lines that came since the last look; a last one without newline is not there yet.
+        """Yield the lines that came since the last look; a last one without newline is not there yet.
 
         Take all of it, or take what you like and read again later: nothing is lost or given twice. A missing file
         has no lines; one that cannot be read is a Problem, once for each change.
@@ -242,7 +242,7 @@ class FileTail:
 
 
 def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
-    """Why what was read so far is not what the file holds now; None if it is."""
+    """Return why the file must be reread from the start, or None to continue."""
     if size < mark.offset:
         return f"the file was cut off: {mark.offset:,} bytes were read, {size:,} are left"
     if mark.offset and mark.fingerprint != _fingerprint(head, end):
@@ -251,7 +251,7 @@ def _changed(mark: Mark, head: bytes, end: bytes, size: int) -> str | None:
 
 
 def _ends(file: BinaryIO, offset: int) -> tuple[bytes, bytes, int]:
-    """(first bytes, last bytes before `offset`, size of the file)."""
+    """Return the first bytes, the last bytes before `offset`, and the size of the file."""
     head = file.read(min(_HEAD, offset))
     file.seek(max(0, offset - _TAIL))
     end = file.read(min(_TAIL, offset))
@@ -266,7 +266,7 @@ class Decodes(Protocol):
 
 
 def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str = "the row") -> list[Record]:
-    """Return the records of one row. A decoder that fails on it costs that row only, and is told as a Problem."""
+    """Return the records of one row. A decoder that fails on it costs that row only, which becomes a Problem."""
     try:
         return list(row())
     except Exception as error:
@@ -275,7 +275,7 @@ def guarded(line_no: int | None, row: Callable[[], Iterable[Record]], name: str 
 
 
 def fed(decoder: Decodes, line: Line) -> list[Record]:
-    """Return the records of a line. One that is no UTF-8 is read with U+FFFD in its place, and told."""
+    """Return the records of a line. One that is no UTF-8 is read with U+FFFD in its place, with a note."""
     records = guarded(line.number, partial(decoder.feed, line.number, line.data))
     if not (len(records) == 1 and isinstance(records[0], Problem)) or line.data.isascii():
         return records
@@ -298,7 +298,7 @@ def decode(content: Content, decoder: Decodes) -> Iterator[Record]:
 
 
 def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line | Problem]:
-    """The lines of bytes that come in blocks, a last one without newline included: for imports."""
+    """Yield the lines of bytes that come in blocks, a last one without newline included: for imports."""
     splitter = Splitter(max_line=max_line)
     for block in blocks:
         yield from splitter.feed(block)
@@ -306,10 +306,10 @@ def lines_of(blocks: Iterable[bytes], max_line: int = MAX_LINE) -> Iterator[Line
 
 
 def catch_up(path: Path, mark: Mark, decoder: Decodes) -> bool:
-    """Brings a new decoder to where it was at `mark`, by feeding it the lines before; what they say is dropped.
+    """Bring a new decoder to `mark` by feeding it the lines before; their records are dropped.
 
     To be called when a file that was read in an earlier run grows, before its new lines are decoded. False if the
-    file is not the one that was read: start it anew.
+    file is not the one that was read: start from its beginning.
     """
     if mark.offset == 0:
         return True

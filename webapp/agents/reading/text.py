@@ -1,8 +1,8 @@
 """The bytes of an imported file, as UTF-8 whatever they came as, in blocks or whole.
 
-UTF-16 and UTF-32 are told by their byte order mark (UTF-16 also by the NULs between the letters of JSON) and decoded
-as they are read. Bytes that are no UTF-8 stay in the blocks: whoever cuts lines or messages out of them mends those
-(`mended`), so that the place can be told. A file is read where it lies and never held as a whole but by `whole`.
+UTF-16 and UTF-32 are recognised by their byte order mark (UTF-16 also by the NULs between the letters of JSON) and
+decoded as they are read. Bytes that are no UTF-8 stay in the blocks, and are mended (`mended`) in the line or message
+that they are part of, so that their place is known. Only `whole` holds a file as a whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WIDE = ((b"[\0", "utf-16-le"), (b"{\0", "utf-16-le"), (b"\0[", "utf-16-be"), (b
 class Content:
     """The content of a file: bytes, or an open binary file that can be sought in.
 
-    `progress` is told how many of its bytes have been used, and how many there are.
+    `progress` gets the number of bytes used so far, and of all.
     """
 
     def __init__(self, data: bytes | BinaryIO, progress: Callable[[int, int], None] | None = None) -> None:
@@ -43,7 +43,7 @@ class Content:
         return self._file.read(size)
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """The content as UTF-8, in blocks."""
+        """Yield the content as UTF-8, in blocks."""
         decoder = codecs.getincrementaldecoder(self.encoding)("replace") if self.encoding != "utf-8" else None
         for at in range(0, self.size, size):
             block = self._read(at, size)
@@ -54,24 +54,24 @@ class Content:
                 self._progress(min(at + size, self.size), self.size)
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
-        """The beginning as sound UTF-8, about `size` bytes of it, without a byte order mark."""
+        """Return the beginning as sound UTF-8, about `size` bytes of it, without a byte order mark."""
         block = next(self.blocks(size), b"").removeprefix(codecs.BOM_UTF8)
         return block.decode("utf-8", "replace").encode()
 
     def whole(self) -> bytes:
-        """All of it as UTF-8, without a byte order mark."""
+        """Return all of it as UTF-8, without a byte order mark."""
         if self.encoding == "utf-8":
             return self._read(0, self.size).removeprefix(codecs.BOM_UTF8)
         return b"".join(self.blocks())
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing in it but blanks."""
+        """True if there is nothing in it but blanks."""
         return not any(block.removeprefix(codecs.BOM_UTF8).strip() for block in self.blocks())
 
 
 def mended(data: bytes) -> tuple[bytes, str] | None:
-    """Bytes that are no UTF-8 with U+FFFD in place of what is wrong, and where that is; None if nothing is."""
+    """Return bytes with U+FFFD for what is not UTF-8, and where that is; None if nothing is."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -87,5 +87,5 @@ def mended(data: bytes) -> tuple[bytes, str] | None:
 
 
 def line_of(data: bytes, at: int) -> int:
-    """The number of the line, from 1, that byte `at` stands on."""
+    """Return the number of the line, from 1, that byte `at` stands on."""
     return data.count(b"\n", 0, at) + 1

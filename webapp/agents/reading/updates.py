@@ -1,4 +1,4 @@
-"""What was given out of a session whose records change in place, and so what of it is new.
+"""What was read of a session whose records change in place, to find what is new in it.
 
 Some agents write a record again when it grows. The same id, changed, is a newer version: an entry `<name>@<n>` that
 supersedes the one before. A record that vanished has left the context.
@@ -17,7 +17,7 @@ from webapp.agents.records import Entry, EntryKind, Record, Rewind, Usage, Usage
 
 
 class History:
-    """The messages of one session as they were given out. `state` is all of it, JSON-ready, and may be stored."""
+    """The messages of one session as they were read. `state` is all of it, JSON-ready, and may be stored."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state
@@ -40,16 +40,16 @@ class History:
         raw: bytes | None,
         kind: EntryKind = "message",
     ) -> Iterator[Record]:
-        """Entries for the messages of a record that are new or newer; its usage apart if no entry carries it."""
+        """Yield entries for the messages of a record that are new or newer; its usage apart if no entry carries it."""
         told, said = False, list(said)
         last = next((name for name, message in reversed(said) if message.role == "assistant"), None)
         for name, message in said:
-            draft = Entry(message, None, at=at, kind=kind)
+            made = Entry(message, None, at=at, kind=kind)
             if message.role == "assistant":
-                draft = replace(draft, group=name, model=model)
+                made = replace(made, group=name, model=model)
             if name == last and usage is not None:
-                draft = replace(draft, usage=usage, call_key=record_id)
-            for entry in self._entry(name, draft, raw):
+                made = replace(made, usage=usage, call_key=record_id)
+            for entry in self._entry(name, made, raw):
                 told = told or entry.usage is not None
                 yield entry
         if usage is None or self._usage.get(record_id) == [usage.input_tokens, usage.output_tokens]:
@@ -60,8 +60,8 @@ class History:
             end = self.source_of(before[-1]) if before else None
             yield UsageReport(usage, at, record_id, model, "", end)
 
-    def _entry(self, name: str, draft: Entry, raw: bytes | None) -> Iterator[Entry]:
-        mark = digest(dumps(message_to_dict(draft.message)).encode(), 8)
+    def _entry(self, name: str, made: Entry, raw: bytes | None) -> Iterator[Entry]:
+        mark = digest(dumps(message_to_dict(made.message)).encode(), 8)
         old = self._versions.get(name)
         if old is not None and old[2] == mark:
             return
@@ -73,10 +73,10 @@ class History:
         self._versions[name] = [source_id, number, mark]
         supersedes = None if old is None else old[0]
         parent = before if old is None else None
-        yield replace(draft, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
+        yield replace(made, source_id=source_id, parent=parent, raw=raw, supersedes=supersedes)
 
     def bring_back(self, names: Iterable[str]) -> Iterator[Record]:
-        """Puts messages that had left behind the live ones."""
+        """Put messages that had left behind the live ones."""
         wanted = list(names)
         if self.live[len(self.live) - len(wanted) :] == wanted:
             return
@@ -84,11 +84,11 @@ class History:
             yield from self.cut([*self.live, *missing])
 
     def source_of(self, name: str) -> str:
-        """The source id of the newest version of a message."""
+        """Return the source id of the newest version of a message."""
         return str(self._versions[name][0])
 
     def cut(self, keep: list[str], at: datetime | None = None) -> Iterator[Record]:
-        """Makes `keep` (names given out before) the context, and says so if it is another one than before."""
+        """Make `keep` (names known from before) the context, and say so if it is another one than before."""
         if keep == self.live:
             return
         self.live[:] = keep
@@ -97,12 +97,12 @@ class History:
         yield Rewind(ids[-1] if ids else None, f"turn {self._state['turns']}", at, "", ids)
 
     def before(self, record_id: str) -> list[str] | None:
-        """The live names before a record; None if it is not live."""
+        """Return the live names before a record; None if it is not live."""
         for place, name in enumerate(self.live):
             if name == record_id or name.startswith(f"{record_id}:"):
                 return self.live[:place]
         return None
 
     def knows(self, name: str) -> bool:
-        """Whether a message of that name was given out."""
+        """Return whether a message of that name was read."""
         return name in self._versions

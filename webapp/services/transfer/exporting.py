@@ -28,11 +28,16 @@ NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 class Exporting:
     """The use case of exporting one session."""
 
-    def __init__(self, desk: Environment, context: Context, own: OwnFormat) -> None:
-        self._desk, self._store, self._context, self._own = desk, desk.store, context, own
+    def __init__(self, environment: Environment, context: Context, own: OwnFormat) -> None:
+        self._environment, self._store, self._context, self._own = (
+            environment,
+            environment.store,
+            context,
+            own,
+        )
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
-        """(file name, media type, content) of a session.
+        """Return the file name, media type and content of a session.
 
         Raises:
             NotFound: there is no such session.
@@ -50,7 +55,7 @@ class Exporting:
                     f"a transcript for {label} can only be made of a session of {label}; this one came from "
                     f"{row.source}. Export it as a message list ({', '.join(FORMATS)})"
                 )
-            name, lines = TRANSCRIPTS[format].write(view_of(self._store, row, self._desk.clock()))
+            name, lines = TRANSCRIPTS[format].write(view_of(self._store, row, self._environment.clock()))
             return name, "application/x-ndjson", lines
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")

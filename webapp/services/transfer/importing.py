@@ -2,7 +2,7 @@
 
 A transcript belongs to the session it names, a message list to the session it continues, our own export to the
 session it was made from. The same file twice adds nothing, a longer version adds the rest. What cannot be read is
-told with its place; the rest of the file is used.
+reported with its place; the rest of the file is used.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ EXPECTED = (
 class Importing:
     """The use case of importing one file."""
 
-    def __init__(self, desk: Environment, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
-        self._desk, self._store = desk, desk.store
+    def __init__(self, environment: Environment, ingest: Ingest, sessions: Sessions, own: OwnFormat) -> None:
+        self._environment, self._store = environment, environment.store
         self._ingest, self._sessions, self._own = ingest, sessions, own
 
     def import_file(
@@ -53,11 +53,11 @@ class Importing:
         progress: Callable[[int, int], None] | None = None,
         place: Path | None = None,
     ) -> dict[str, Any]:
-        """Imports a file, its bytes or an open one that can be sought in; one entry a session that it holds.
+        """Import a file, its bytes or an open one that can be sought in; return one entry a session in it.
 
         `place` is where it lies on this machine, for who may name files there: what lies beside it is read too. Of
         `name` only the last part counts, and nothing is opened by it.
-        `progress` is told now and then how many of its bytes have been used, and how many there are.
+        `progress` gets now and then the number of bytes used so far, and of all.
 
         Raises:
             Malformed: nothing of it can be read.
@@ -119,7 +119,7 @@ class Importing:
         return self._answer(session_id, added)
 
     def _asked(self, session_id: str, records: Iterator[Record]) -> Iterator[Record]:
-        """Records of a session that somebody asks for.
+        """Return the records of a session that somebody asks for.
 
         Raises:
             Malformed: it was deleted, and there is no message in them for which it could come back.
@@ -183,18 +183,18 @@ class Importing:
 
 
 def _refused(file: TranscriptFile, error: CoppiceError) -> dict[str, Any]:
-    figures = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
-    return {"session_id": file.session_id, "title": file.title, "source": file.source, **figures}
+    counts = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
+    return {"session_id": file.session_id, "title": file.title, "source": file.source, **counts}
 
 
 def name_in(name: str) -> str:
-    """The last part of a file's name, whatever machine it comes from, without what cannot be shown."""
+    """Return the last part of a file's name, whatever machine it comes from, without what cannot be shown."""
     last = PurePath(name.replace("\\", "/")).name
     shown = "".join(filter(str.isprintable, last))
     return shown if shown.strip(".") else "upload"
 
 
 def _looks(content: Content) -> str:
-    """What the file seems to be, where its first bytes tell."""
+    """Return what the file seems to be, where its first bytes tell."""
     reason = no_text(next(content.blocks(), b""))
     return f", {reason.partition(';')[0]}" if reason else ""

@@ -35,13 +35,13 @@ class ListFile:
     problems: list[str] = field(default_factory=list)
 
     def tell(self, problem: str) -> None:
-        """Adds a problem; beyond `PROBLEMS_KEPT` they are only counted."""
+        """Add a problem; beyond `PROBLEMS_KEPT` they are only counted."""
         if len(self.problems) < PROBLEMS_KEPT:
             self.problems.append(problem)
 
 
 def read_file(name: str, content: Content, wire_format: str | None) -> ListFile:
-    """The messages of a file.
+    """Return the messages of a file.
 
     Raises:
         Malformed: it is no message list that we know, or no message of it can be read.
@@ -92,7 +92,7 @@ def _nothing(
 
 
 def is_lines(content: Content) -> bool:
-    """Whether a file is a message a line: the first line is an object, or, where it is broken, half of the others."""
+    """Return whether a file is a message a line: the first line is an object or, if broken, half of the others."""
     head = content.head().lstrip()
     if head[:1] == b"[":
         return False
@@ -108,7 +108,7 @@ def is_lines(content: Content) -> bool:
 
 
 def _by_lines(content: Content) -> Document:
-    """A message a line; one line alone may be a whole body."""
+    """Read a message a line; one line alone may be a whole body."""
     document = Document([])
     for item in lines_of(content.blocks()):
         if isinstance(item, Problem):

@@ -1,7 +1,7 @@
-"""Our own export: a session as lines of JSON, complete, and back to the same log, context and operations (SPEC S1).
+"""Our own export: a session as lines of JSON, complete, and back to the same log, context and operations (S1).
 
 The first line names the format and its version, the last one the number of lines before it, so that a cut-off file
-is noticed. What comes in is held against the proofs of the store before it is kept.
+is noticed. What comes in must pass the proofs of the store before it is kept.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ VERSION = 1
 class OwnFormat:
     """Writes and reads our own format."""
 
-    def __init__(self, desk: Environment, views: Histories) -> None:
-        self._desk, self._store, self._views = desk, desk.store, views
+    def __init__(self, environment: Environment, views: Histories) -> None:
+        self._environment, self._store, self._views = environment, environment.store, views
 
     def lines(self, row: SessionRow) -> Iterator[bytes]:
-        """A session as lines, as it is when the first is read."""
+        """Yield a session as lines, as it is when the first is read."""
         count = 0
         with self._store.read():
             row = self._store.sessions.get(row.id)
@@ -46,7 +46,7 @@ class OwnFormat:
         yield orjson.dumps({"type": "end", "records": count}) + b"\n"
 
     def load(self, name: str, data: bytes) -> list[dict[str, Any]]:
-        """Reads a file that `lines` wrote.
+        """Read a file that `lines` wrote.
 
         Raises:
             Malformed: it is broken or was changed; nothing of it is kept.
@@ -56,7 +56,7 @@ class OwnFormat:
         session, rows = records[0], records[1:-1]
         entries = [r for r in rows if r["type"] == "entries"]
         try:
-            with self._desk.lock(_named(session)), self._store.write():
+            with self._environment.lock(_named(session)), self._store.write():
                 known = self._known(_named(session))
                 if known is not None and self._holds(known, entries):
                     return [_answer(known, 0, len(entries), [])]
@@ -66,13 +66,13 @@ class OwnFormat:
         except (LookupError, TypeError, ValueError, OverflowError, StoreError, AttributeError) as error:
             raise Malformed(f"{name}: not an export of ours: {error}") from error
         self._views.drop(row.key)
-        self._desk.bus.publish(
+        self._environment.bus.publish(
             SessionUpdated(row.id) if known is not None and known.id == row.id else SessionCreated(row.id)
         )
         return [_answer(row, added, len(entries) - added if known else 0, [])]
 
     def _known(self, session_id: str) -> SessionRow | None:
-        """The session of that id; the marker of one that was deleted goes, somebody asks for it."""
+        """Return the session of that id. The marker of a deleted one goes, because somebody asks for the session."""
         found = self._store.sessions.find(session_id)
         if found is None or found.deleted_at is None:
             return found
@@ -104,7 +104,7 @@ class OwnFormat:
             raise Malformed(f"{name}: the export was cut off; expected its end after line {len(lines)}")
 
     def _holds(self, known: SessionRow, entries: list[dict[str, Any]]) -> bool:
-        """Whether the log holds all these entries already, and perhaps more."""
+        """Return whether the log holds all these entries already, and perhaps more."""
         if len(entries) > known.next_seq:
             return False
         if not entries:
@@ -113,7 +113,7 @@ class OwnFormat:
         return stored is not None and _id_of(entries[-1]) == stored.id
 
     def _continues(self, known: SessionRow, entries: list[dict[str, Any]]) -> bool:
-        """Whether the log is the beginning of these entries."""
+        """Return whether the log is the beginning of these entries."""
         if known.next_seq == 0:
             return True
         return known.next_seq <= len(entries) and _id_of(entries[known.next_seq - 1]) == known.last_entry_id
@@ -125,7 +125,7 @@ class OwnFormat:
         known: SessionRow | None,
         entries: list[Any],
     ) -> tuple[SessionRow, int]:
-        """Writes the session, inside a transaction, and holds it against the store's proofs."""
+        """Write the session, inside a transaction, and check it by the store's proofs."""
         columns = {name: session.get(name) for name in SESSION_COLUMNS if session.get(name) is not None}
         columns["last_entry_id"] = _bytes(session.get("last_entry_id"))
         check(session, rows)
@@ -141,7 +141,7 @@ class OwnFormat:
         self._store.dump.load(row.key, rows)
         for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
             raise ValueError(fault)
-        session_answer(Session.of(self._desk, row))
+        session_answer(Session.of(self._environment, row))
         self._index_words(row)
         return row, added
 
