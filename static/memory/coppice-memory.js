@@ -24,7 +24,8 @@ const KINDS = {
   memories: {
     one: "memory",
     title: "Memories",
-    help: "Facts: where things are, what they are called, what holds. Those that share words with the newest message go into the system prompt.",
+    help: `Facts: where things are, what they are called, what holds. Those that share words with the newest message go
+      into the system prompt.`,
     none: html`No memories yet. Write the first above, or let a program send it:
       <code>POST ${location.origin}/api/memories</code>`,
   },

@@ -15,7 +15,7 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
-import { sourceName, title } from "../shared/words.js";
+import { title } from "../shared/words.js";
 import { regionLegend, sessionRow } from "./session-row.js";
 import { arrange, tally } from "./sessions.js";
 
@@ -171,7 +171,7 @@ export class CoppiceOverview extends ReadingElement {
         autocomplete="off" spellcheck="false">
       <div class="chips" role="group" aria-label="Show">
         ${chip("all", "All")}${chip("active", "Active", busy)}${chip("above", "Above target", above)}
-        ${sources.map((source) => chip(source, title(sourceName(source))))}
+        ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
     </div>`;
   }

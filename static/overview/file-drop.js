@@ -12,7 +12,6 @@ import { reasonOf } from "../shared/problem.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
-import { sourceName } from "../shared/words.js";
 
 /** @typedef {import("../shared/types.js").ImportResult["imported"][number]} Imported */
 /** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }}
@@ -184,7 +183,7 @@ function imported({ session_id, title, source, added, known, skipped, problems }
   const more = problems.length - SHOWN_PROBLEMS;
   return html`<p>
       <a class="link" href=${pageOf(session_id)}>${title}</a>
-      <span class="muted">${[sourceName(source), ...counts].filter(Boolean).join(" · ")}</span>
+      <span class="muted">${[source, ...counts].filter(Boolean).join(" · ")}</span>
     </p>
     ${
       problems.length > 0 &&

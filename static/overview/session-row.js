@@ -6,7 +6,7 @@ import { icon } from "../shared/icons.js";
 import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
 import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
-import { REGION_ORDER, regionName, sourceName } from "../shared/words.js";
+import { REGION_ORDER, regionName } from "../shared/words.js";
 
 /** @typedef {import("../shared/types.js").Session} Session */
 
@@ -63,7 +63,7 @@ const fold = (id, quiet, folded) =>
 /** What is known of a session, in the line below its title. @param {Session} session */
 function about(session) {
   const agent = session.agent_type ? ` ${session.agent_type}` : "";
-  const kind = session.parent_id ? `sub-agent${agent}` : sourceName(session.source);
+  const kind = session.parent_id ? `sub-agent${agent}` : session.source_label;
   const model = session.messages === 0 ? "no messages yet" : session.model || "unknown model";
   const lost = session.malformed;
   return html`${model} · ${kind}${session.automatic && " · prunes by itself"}${

@@ -97,6 +97,6 @@ export function tally(sessions) {
     working: sessions.filter((s) => s.activity === "working").length,
     busy: sessions.filter(isBusy).length,
     above: sessions.filter(isAboveTarget).length,
-    sources: [...new Set(sessions.map((s) => s.source))].sort(),
+    sources: [...new Map(sessions.map((s) => [s.source, s.source_label]))].sort(),
   };
 }

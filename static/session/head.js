@@ -8,14 +8,7 @@ import { problem } from "../shared/problem.js";
 import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
 import { estimated, options, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeChoices, typeName, typeReason } from "../shared/task-types.js";
-import {
-  certaintyReason,
-  REGION_ORDER,
-  regionName,
-  STRATEGY_NAMES,
-  sourceName,
-  strategyName,
-} from "../shared/words.js";
+import { certaintyReason, REGION_ORDER, regionName, STRATEGY_NAMES, strategyName } from "../shared/words.js";
 import { costSentence } from "./cost.js";
 import { exportMenu } from "./export-menu.js";
 import { aimOf, promise } from "./plan.js";
@@ -47,7 +40,7 @@ function facts(session, parent) {
   const known = [
     session.parent_id && html`sub-agent${of}`,
     session.model || "unknown model",
-    sourceName(session.source),
+    session.source_label,
     session.kind === "followed" &&
       session.file &&
       html`following <span class="mono" title=${session.file}>${fileName(session.file)}</span>`,

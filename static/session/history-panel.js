@@ -28,7 +28,7 @@ const ACTORS = {
 const MARKS = { compaction: "◆", prune: "▼" };
 const SHOWN_ITEMS = 60;
 const NONE =
-  "Nothing was pruned, pinned, dropped or restored yet. Every operation on the context is listed here and can be undone.";
+  "Nothing was pruned, pinned, dropped or restored yet. Each operation on the context is listed here.";
 
 export class HistoryPanel extends ReadingElement {
   /** @type {Operation[] | null} */

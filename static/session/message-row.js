@@ -233,7 +233,9 @@ function partBlock(part, whole) {
       </div>`;
     case "tool_result":
       return html`<div class="part" data-part="result">
-        <h3>${part.is_error ? html`<span class="fault">${icon("error")} Result: an error</span>` : "Result"} ${name}</h3>
+        <h3>
+          ${part.is_error ? html`<span class="fault">${icon("error")} Result: an error</span>` : "Result"} ${name}
+        </h3>
         <pre>${clipped(part.text, whole)}</pre>
         ${part.media?.map((one) => partBlock(one, whole))}
       </div>`;

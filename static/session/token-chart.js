@@ -148,7 +148,8 @@ export class TokenChart extends CoppiceElement {
   #spoken({ points, limit, target }) {
     const last = points.at(-1);
     if (!last) return "No tokens yet";
-    return `Tokens over time, ${number(points.length)} points, now ${number(last.agent ?? last.pruned ?? 0)} of ${number(limit)}, target ${number(target)}`;
+    const now = `${number(last.agent ?? last.pruned ?? 0)} of ${number(limit)}`;
+    return `Tokens over time, ${number(points.length)} points, now ${now}, target ${number(target)}`;
   }
 
   /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed */

@@ -206,7 +206,8 @@ export class CoppiceSettings extends ReadingElement {
     const [doc, draft] = [this.#doc, this.#draft];
     if (!doc || !draft)
       return this.problem("Could not read the settings") || html`<p class="muted">Reading…</p>`;
-    const form = { settings: draft, faults: this.#faults, limits: doc.limits, type: this.#type };
+    const { limits, signals } = doc;
+    const form = { settings: draft, faults: this.#faults, limits, signals, type: this.#type };
     return html`<div class="page-head">
         <h1>Settings</h1>
         <span class="muted">for all sessions; a session's own settings come first</span>
@@ -265,7 +266,8 @@ function presets(doc, settings) {
     <div class="chips" role="group" aria-label="Preset">
       ${names.map(
         (name) =>
-          html`<button class="chip" data-act="preset" data-name=${name} aria-pressed=${name === chosen}>${name}</button>`,
+          html`<button class="chip" data-act="preset" data-name=${name} aria-pressed=${name === chosen}
+            >${name}</button>`,
       )}
       ${!chosen && html`<button class="chip" aria-pressed="true" disabled>Custom</button>`}
     </div>

@@ -10,7 +10,7 @@ export const LIMIT_FIELDS = [
     "cap_tokens",
     "Cap",
     "tokens",
-    "Your own ceiling on the target; empty for none. Useful where the window is so large that a session never reaches 80 %, but every call is expensive.",
+    "Your own ceiling on the target; empty for none. Useful where a large window never fills, but calls are expensive.",
   ],
 ];
 

@@ -14,23 +14,9 @@ import { faultAt, valueAt } from "./values.js";
 /** @typedef {import("../shared/types.js").Fault} Fault */
 /** @typedef {import("../shared/html.js").Html} Html */
 /** `type` is the task type whose weights and keywords are shown, that of all sessions by default.
- * @typedef {{ settings: Settings, faults: Fault[], limits: import("../shared/types.js").SettingsDoc["limits"], type?: string }} Form */
-
-/** @type {Record<string, string>} */
-const SIGNALS = {
-  recency: "how late in the conversation",
-  role: "who speaks, by the table below",
-  keywords: "words that tell of errors, outcomes, changes",
-  length: "long messages, by the steps below",
-  relevance: "words it shares with the last question",
-};
-/** *Foresight* rates names and lines, not messages. @type {Record<string, string>} */
-const OF_NAMES = {
-  recency: "how late it was last named",
-  role: "who named it: agent, user or tool",
-  keywords: "how many messages name it",
-  length: "how much its size counts against it",
-};
+ * @typedef {import("../shared/types.js").SettingsDoc} Doc
+ * @typedef {{ settings: Settings, faults: Fault[], limits: Doc["limits"], signals: Doc["signals"], type?: string }} Form
+ */
 
 const KNOWN = new Set([
   ...["weights", "roles", "keywords", "length_steps", "task_type", "automatic"],
@@ -94,12 +80,14 @@ export function weightsSection(form) {
   const bar = weightBar(names.map((name) => (sum > 0 ? ((Number(weights[name]) || 0) / sum) * 100 : 0)));
   if (place.follows) return section(heading, null, html`${following(form, "weights")}${bar}`);
   const { strategy } = form.settings;
-  const says = strategy === "foresight" ? { ...SIGNALS, ...OF_NAMES } : SIGNALS;
   const readers = weightsReadBy(strategy);
   const rows = names.map((name, i) => {
-    const label = html`<i class="swatch" .style="--c:${colourOf(i)};--e:var(--outline)"></i>${title(name)}
-      <small class="muted">${says[name] ?? ""}</small>`;
-    return slider(form, `${place.path}.${name}`, title(name), label, "points", "weights", 100);
+    const signal = form.signals.find((one) => one.name === name);
+    const label = signal?.label ?? title(name);
+    const meaning = strategy === "foresight" ? signal?.in_foresight : signal?.meaning;
+    const shown = html`<i class="swatch" .style="--c:${colourOf(i)};--e:var(--outline)"></i>${label}
+      <small class="muted">${meaning}</small>`;
+    return slider(form, `${place.path}.${name}`, label, shown, "points", "weights", 100);
   });
   return section(
     heading,

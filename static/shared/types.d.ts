@@ -306,6 +306,7 @@ export interface SettingsDoc {
   preset: string;
   limits: Record<string, { min?: number; max?: number; step?: number; choices?: string[] }>;
   signals: { name: string; label: string; meaning: string; in_foresight: string }[];
+  signals: { name: string; label: string; meaning: string; in_foresight: string }[];
   choices: Record<string, { name: string; label: string; meaning: string }[]>;
 }
 

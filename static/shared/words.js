@@ -19,20 +19,6 @@ export const regionName = (name) => REGIONS[name] ?? name;
 export const REGION_ORDER = Object.keys(REGIONS);
 
 /** @type {Record<string, string>} */
-const SOURCES = {
-  "claude-code": "Claude Code",
-  codex: "Codex",
-  "gemini-cli": "Gemini CLI",
-  opencode: "OpenCode",
-  api: "API",
-  import: "import",
-  demo: "demo",
-};
-
-/** @param {string} source */
-export const sourceName = (source) => SOURCES[source] ?? source;
-
-/** @type {Record<string, string>} */
 const CERTAINTIES = {
   exact: "Exact: from the provider's own usage report.",
   calibrated: "Calibrated: our estimate times the factor learned from this session's real usage.",

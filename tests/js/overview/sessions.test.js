@@ -10,6 +10,7 @@ const fresh = session({
   title: "Fresh",
   last_activity: "2026-11-20T00:00:00Z",
   source: "codex",
+  source_label: "Codex",
 });
 const over = session({ id: "over", title: "Over", last_activity: "2026-11-02T00:00:00Z", state: "warning" });
 const child = session({
@@ -114,7 +115,10 @@ describe("what is said of sessions", () => {
       working: 0,
       busy: 0,
       above: 1,
-      sources: ["claude-code", "codex"],
+      sources: [
+        ["claude-code", "Claude Code"],
+        ["codex", "Codex"],
+      ],
     });
   });
 });

@@ -35,7 +35,15 @@ const settings = {
   tool_outputs_exempt: ["Read", "<b>"],
   novel_percent: 7,
 };
-const FORM = { settings, faults: [], limits: { weights: { min: 0, max: 100, step: 1 } } };
+const signals = [
+  {
+    name: "novelty",
+    label: "New words",
+    meaning: "words said for the first time",
+    in_foresight: "names said first",
+  },
+];
+const FORM = { settings, faults: [], limits: { weights: { min: 0, max: 100, step: 1 } }, signals };
 
 describe("the weights", () => {
   it("stand in the server's order, a new signal among them, with their sum", () => {
@@ -46,6 +54,7 @@ describe("the weights", () => {
       ["relevance", "length", "recency", "role", "keywords", "novelty"],
     );
     assert.match(text, /sum <b>110<\/b>/);
+    assert.match(text, /New words <small class="muted">words said for the first time/);
   });
   it("carry a fault beside the field that has it", () => {
     const text = markup(

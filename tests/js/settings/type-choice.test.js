@@ -18,7 +18,7 @@ const settings = /** @type {import("../../../static/shared/types.js").Settings} 
     },
   })
 );
-const FORM = { settings, faults: [], limits: {} };
+const FORM = { settings, faults: [], limits: {}, signals: [] };
 
 describe("the section on task types", () => {
   it("lets choose how a session's type is found, and whose weights are shown", () => {

@@ -1,25 +1,13 @@
 // static/shared/words.js: names for what the API codes.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import {
-  operationName,
-  plainReason,
-  regionName,
-  sourceName,
-  strategyName,
-  title,
-} from "../../../static/shared/words.js";
+import { operationName, plainReason, regionName, strategyName, title } from "../../../static/shared/words.js";
 
 describe("names", () => {
   it("stand for codes", () => {
     assert.deepEqual(
-      [
-        regionName("unseen"),
-        sourceName("claude-code"),
-        operationName("drop_first"),
-        strategyName("newest_first"),
-      ],
-      ["not in the transcript", "Claude Code", "Marked to drop first", "Newest first"],
+      [regionName("unseen"), operationName("drop_first"), strategyName("newest_first")],
+      ["not in the transcript", "Marked to drop first", "Newest first"],
     );
   });
   it("of codes that nobody has named yet are the codes, readable", () => {
