@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from scoring.budget import targets
-from scoring.bulk import no_collection
 from scoring.formats import decode
 from scoring.history import History, counter_of, settings_for
 from scoring.lists.pruning import prune
@@ -69,7 +68,6 @@ class ContextStats:
     needsPruning: bool  # noqa: N815
 
 
-@no_collection()
 def score_context_importance(
     history: Sequence[Any],
     model: str = "default",
@@ -88,7 +86,6 @@ def score_context_importance(
     return score(columns, settings_for(settings, columns.facts)).scores
 
 
-@no_collection()
 def prune_context(
     history: list[Any],
     max_tokens: int | None = None,
@@ -110,7 +107,6 @@ def prune_context(
     return _prune(history, read, settings, max_tokens)
 
 
-@no_collection()
 def auto_manage_context(
     history: list[Any],
     model: str = "default",
@@ -132,7 +128,6 @@ def auto_manage_context(
     return _prune(history, read, settings, limits.aim)
 
 
-@no_collection()
 def get_context_stats(
     history: Sequence[Any],
     model: str = "default",

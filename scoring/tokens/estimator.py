@@ -1,8 +1,8 @@
 """Estimates the tokens of a text without a tokenizer, from the pieces a tokenizer would cut it into.
 
 Latin text is cut at words, case changes, digits in threes, signs and breaks; the cost of each kind was fitted to o200k
-on prose, code, logs and JSON (a mean error of 5 % a text, 15 % in the worst tenth). Everything else costs by its Unicode
-block: so many tokens a run, and so many a character. docs/adr/0016 has the errors by language.
+on prose, code, logs, JSON (a mean error of 5 % a text, 15 % in the worst tenth). All else costs by its Unicode block:
+so many tokens a run, and so many a character. docs/adr/0016 has the errors by language.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _UNDERSCORE, _NEW_LINE, _INDENT, _SIGNS = 0.312, 0.858, 1.1, 0.853
 _WESTERN, _EASTERN = (0.3, 0.15), (0.05, 0.32)
 _FEW_ACCENTS = 0.01  # of the characters; a line with fewer has a name with accents
 
-# Scripts and signs: first and last code point, tokens for a run and for each of its characters, fitted to translations of
-# programs' messages. A run of a script that parts words by blanks is a word, and takes one token at least.
+# Scripts and signs: first and last code point, tokens for a run and for each of its characters, fitted to translated
+# messages of programs. In scripts with blanks between words a run is a word, and takes one token at least.
 _BLOCKS: tuple[tuple[int, int, float, float], ...] = (
     (0x0300, 0x036F, 0.0, 1.3),  # combining marks: mostly two tokens, and they split the word
     (0x0370, 0x03FF, 0.2, 0.34),  # Greek

@@ -8,6 +8,7 @@ within a second or two, open websockets or not.
 from __future__ import annotations
 
 import errno
+import gc
 import ipaddress
 import os
 import signal
@@ -113,8 +114,18 @@ def has_gunicorn() -> bool:
     return True
 
 
+def spare_collector() -> None:
+    """Let the garbage collector of this process run rarely, and never over what is loaded by now."""
+    # With Python's thresholds (700, 10, 10) it took 22 % of a Foresight plan over 100,000 messages, 21 % of one over
+    # 10,000, and 43 % of reading the features of 100,000: new objects that live on, walked over again and again. The
+    # objects of a request are not in cycles, so they are freed without it.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
 def run(make: Make, listener: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; `make` is called in the process that serves."""
+    spare_collector()
     if has_gunicorn():
         from webapp.serving.gunicorn import serve
 

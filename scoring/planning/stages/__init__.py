@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from scoring.bulk import no_collection
 from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
@@ -63,10 +62,9 @@ def run(
     stages = [stage for stage in STAGES.values() if stage.wanted(settings)]
     if not stages or excess <= 0:
         return None
-    with no_collection():
-        work = _Work(history, state)
-        work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
-        return work.staged()
+    work = _Work(history, state)
+    work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
+    return work.staged()
 
 
 def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
-from scoring.bulk import no_collection
 from scoring.errors import InvalidList
 from scoring.formats import FORMATS, encode, validate
 from scoring.history import Features, needs_rating, rated_again, reads_keywords
@@ -49,10 +48,6 @@ class Context:
             Invalid: there is no such wire format.
             InvalidList: the list cannot be made valid for the format.
         """
-        with no_collection():
-            return self._get(session_id, format)
-
-    def _get(self, session_id: str, format: str | None) -> ContextAnswer:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             row = session.row

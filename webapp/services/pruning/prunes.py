@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from scoring.bulk import no_collection
 from scoring.messages import Message
 from scoring.planning import settle
 from scoring.tokens import estimate_message_tokens
@@ -231,12 +230,6 @@ class Prunes:
         prepared: Prepared | None = None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""
-        with no_collection():
-            return self._carry_out(session, made, actor, reason, prepared)
-
-    def _carry_out(
-        self, session: Session, made: SessionPlan, actor: str, reason: str, prepared: Prepared | None
-    ) -> tuple[OperationRow, list[Event]]:
         plan, nos, log = made.plan, made.view.nos, self._store.log
         texts = _replacements(session, made)
         change = ContextChange(session)

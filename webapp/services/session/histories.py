@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from scoring.bulk import no_collection
 from scoring.history import Features, History, needs_content, with_content
 from webapp.services.session.replacements import features_with
 from webapp.services.session.session import Session
@@ -70,8 +69,7 @@ class Histories:
         with self._gathering:  # a thread that waits here mostly waits for the same history
             if (known := self.known(session)) is not None:
                 return known
-            with no_collection():
-                found = self._gather(session)
+            found = self._gather(session)
             self._put(found)
         return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 
-from scoring.bulk import no_collection
 from scoring.history import (
     Facts,
     Features,
@@ -87,8 +86,7 @@ class Suggesting:
             ]
         cases: list[Case] = []
         for row in chosen:
-            with no_collection():
-                cases += self._cases_of(row, _root(row.id, parents), settings)
+            cases += self._cases_of(row, _root(row.id, parents), settings)
         return cases
 
     def _cases_of(self, row: SessionRow, root: str, settings: Settings) -> list[Case]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import partial
 
-from scoring.bulk import no_collection
 from scoring.history import History
 from scoring.planning.score import Scores
 from scoring.planning.strategies.contract import Choice, Shortening, Task, cut
@@ -29,11 +28,6 @@ RELEVANCE_WORTH = 0.0006 / 15
 
 def choose(task: Task) -> Choice:
     """Keep the units that add most to what stays, per token."""
-    with no_collection():
-        return _choose(task)
-
-
-def _choose(task: Task) -> Choice:
     history, weights = task.history, task.settings.weights
     ledger, offers = _prepared(history, task.settings)
     rates = _cover(ledger, offers, history, task.protected)
@@ -52,14 +46,13 @@ def _choose(task: Task) -> Choice:
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
     """The scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
-    with no_collection():
-        ledger, offers = _prepared(history, settings)
-        rates = _cover(ledger, offers, history, protected)
-        for head in history.units.heads():
-            if head not in rates:
-                rates[head] = offers.whole(head).rate
-        heads, costs = history.units.head[:], history.unit_tokens[:]
-        return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
+    ledger, offers = _prepared(history, settings)
+    rates = _cover(ledger, offers, history, protected)
+    for head in history.units.heads():
+        if head not in rates:
+            rates[head] = offers.whole(head).rate
+    heads, costs = history.units.head[:], history.unit_tokens[:]
+    return Points(ledger, offers, heads, rates, settings.weights, costs).scores()
 
 
 def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
