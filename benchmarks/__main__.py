@@ -31,7 +31,7 @@ NAMES = (
 
 
 def measure(name: str, runs: int) -> list[tuple[Row, list[Row]]]:
-    """Each figure of one benchmark: the run that counts, and all of them."""
+    """Return each figure of one benchmark: the run that counts, and all of them."""
     module = importlib.import_module(f"benchmarks.{name}")
     columns = list(zip(*(module.run() for _ in range(runs)), strict=True))
     return [(held(column[0], column[-1]), list(column)) for column in columns]

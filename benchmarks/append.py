@@ -1,4 +1,4 @@
-"""What one append costs, in a short session and in a long one: it must not grow with the log.
+"""The cost of one append, in a short session and in a long one: it must not grow with the log.
 
 Each append is one message through the service: counted, analysed, chained, stored and committed.
 """

@@ -27,7 +27,7 @@ GOAL_MS, GOAL_EMERGENCY_MS = 30, 1_000
 
 
 def run() -> list[Row]:
-    """The pure parts, where what is read from the store is handed in; then the whole of it."""
+    """Return the pure parts, where what is read from the store is handed in; then the whole of it."""
     rows = []
     fits, tight = (
         AssemblyConfig(usable=10_000_000, format="openai"),
@@ -58,7 +58,9 @@ def run() -> list[Row]:
 
 
 def _from_the_store() -> list[Row]:
-    """The whole of `GET …/context`, with what is read, written and checked, and messages that were read before."""
+    """Return the whole of `GET …/context`, with what is read, written and checked, and messages that were read
+    before.
+    """
     rows = []
     with TemporaryDirectory() as folder:
         app = wire(Config(db=Path(folder) / "a.db", follow=False, tokenizer=False, env={"HOME": folder}))
@@ -106,7 +108,7 @@ def _turn(n: int) -> list[Message]:
 
 
 def _snapshot(items: int, log: int) -> Snapshot:
-    """The newest items of a log, in their wire format and with what was found when they came in."""
+    """Return the newest items of a log, in their wire format and with what was found when they came in."""
     lexicon = lexicon_of(FORESIGHT.keywords)
     first = (log - items) // 4
     typed = [m for n in range(first, first + items // 4) for m in _turn(n)]

@@ -96,7 +96,7 @@ def absurd_texts() -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def real_texts() -> tuple[str, ...]:
-    """What agents and people wrote: parts of the shared transcripts, and this project's sources."""
+    """Return what agents and people wrote: parts of the shared transcripts, and this project's sources."""
     texts = [
         p.read_text() for folder in ("scoring", "webapp") for p in sorted((SOURCES / folder).rglob("*.py"))
     ]

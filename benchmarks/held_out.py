@@ -127,7 +127,7 @@ def _factor_setter(start: str) -> Callable[[float], None]:
 
 @contextmanager
 def moved(choice: Choice) -> Iterator[None]:
-    """The constants of a choice at their moved values, for as long as it lasts."""
+    """Yield the constants of a choice at their moved values, for as long as it lasts."""
     setters = {constant.name: constant.put for constant in constants()}
     for name, times in choice:
         setters[name](times)
@@ -147,7 +147,7 @@ class Trial:
         self._constants = constants()
 
     def under(self, choice: Choice) -> list[Said]:
-        """What is said of every call with these constants moved."""
+        """Return what is said of every call with these constants moved."""
         if choice not in self._made:
             with moved(choice):
                 self._made[choice] = prediction.replay(self._read, self._tokenizers)
@@ -155,7 +155,7 @@ class Trial:
 
     @cached_property
     def shipped(self) -> list[Said]:
-        """What is said with the constants as they are."""
+        """Return what is said with the constants as they are."""
         return self.under(())
 
     def best(self, wanted: Callable[[Said], bool]) -> Choice:
@@ -183,7 +183,7 @@ class Trial:
                     yield tuple(sorted((n, t) for n, t in moves.items() if t != 1.0))
 
     def held_out(self, kind: str) -> tuple[list[Said], list[Choice]]:
-        """What is said of each group's calls with the constants chosen on the others, and these choices."""
+        """Return what is said of each group's calls with the constants chosen on the others, and these choices."""
         group_of = FLAG_VALUES[kind]
         said, choices = list[Said](), list[Choice]()
         for group in dict.fromkeys(map(group_of, self.shipped)):
@@ -194,7 +194,7 @@ class Trial:
 
 
 def _mean(calls: Iterator[Said]) -> float:
-    """The mean error of the growths, each at most 100 %: what a choice is made by."""
+    """Return the mean error of the growths, each at most 100 %: what a choice is made by."""
     errors = [min(1.0, growth_error(c, c.said)) for c in grown(calls)]
     return sum(errors) / len(errors) if errors else 0.0
 

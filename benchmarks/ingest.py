@@ -1,4 +1,4 @@
-"""How fast transcripts come in: from the file's bytes to committed messages, and the tokenizer's share of it.
+"""The speed of reading transcripts: from the file's bytes to committed messages, and the tokenizer's share of it.
 
 Reads the real transcripts beside the project where they are there, else an invented one of the same size.
 """

@@ -1,4 +1,4 @@
-"""What the server holds in memory with 200 sessions, all of them looked at once.
+"""The memory of a server with 200 sessions, each of them looked at once.
 
 Measured as the resident size of a server process of its own, before and after.
 """

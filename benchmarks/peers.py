@@ -17,7 +17,7 @@ Pruner = Callable[[list[Chat], int, Counter], Kept]
 
 
 def installed() -> dict[str, Pruner]:
-    """The peers that can be run here, by name."""
+    """Return the peers that can be run here, by name."""
     peers = {
         "langchain_core": {"langchain-trim": langchain_trim},
         "langchain": {"langchain-clear": langchain_clear},

@@ -1,4 +1,4 @@
-"""How long a plan takes: features in memory at three sizes, and from bare messages beside langchain-core.
+"""The time of a plan: from features in memory at three sizes, and from bare messages beside langchain-core.
 
 Lengths are drawn once from a fixed seed, a tenth users, a fifth model text, the rest calls with their results;
 a plan always has to take out two fifths of the tokens. Memory is what one plan holds and needs on the way.
@@ -85,7 +85,7 @@ def run() -> list[Row]:
 
 
 def made_up(count: int) -> History:
-    """A history of features as an agent's session has them."""
+    """Return a history of features as an agent's session has them."""
     rng = random.Random(1)
     made = [Features("system", 900, 3_000)]
     while len(made) < count:
@@ -105,7 +105,7 @@ def made_up(count: int) -> History:
 
 
 def with_contents(history: History) -> History:
-    """The same history with contents as messages of real sessions have them, and a question at its end.
+    """Return the same history with contents as messages of real sessions have them, and a question at its end.
 
     Some twenty mentions a message, a third of them named before; nine rows an output, two or three mentions each.
     """
@@ -174,13 +174,13 @@ def _cold(name: str, messages: list[dict[str, Any]], *, foresight: bool) -> list
 
 
 def _worked(count: int) -> list[dict[str, Any]]:
-    """An agent's session as wire objects: calls, their results, and some talk."""
+    """Return an agent's session as wire objects: calls, their results, and some talk."""
     features = made_up(count).features
     return [_wire(one, text) for one, text in zip(features, _texts(count), strict=True)]
 
 
 def _talked(count: int) -> list[dict[str, Any]]:
-    """A chat of texts of the same lengths."""
+    """Return a chat of texts of the same lengths."""
     return [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(_texts(count))]
 
 

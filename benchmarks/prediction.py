@@ -1,4 +1,4 @@
-"""How far off is what we say just before each real call? `python -m benchmarks.prediction` shows each session too.
+"""The error of our estimate just before each real call. `python -m benchmarks.prediction` shows each session too.
 
 Real transcripts are replayed record by record through `scoring.tokens.calibration`, with the real tokenizer.
 Just before a call that reports its input, the total is said; then it is compared, and only then learned from. The
@@ -217,7 +217,7 @@ class Replay:
         return sum(h.tokens for h in held), sum(h.chars for h in held)
 
     def _calibration(self) -> Calibration:
-        """What is known; before the first call, what others taught."""
+        """Return what is known; before the first call, what others taught."""
         if self._known is not None:
             return self._known
         learned = expected(self.traits, self._earlier.sessions)
@@ -243,7 +243,7 @@ class Replay:
 
     @property
     def overheads(self) -> Overheads | None:
-        """What this session teaches others; None if it had no call."""
+        """Return what this session teaches others; None if it had no call."""
         known = self._known
         if known is None or not known.known:
             return None
@@ -252,7 +252,7 @@ class Replay:
 
 
 class Earlier:
-    """What the sessions replayed so far have taught, newest first."""
+    """The overheads of the sessions replayed so far, newest first."""
 
     def __init__(self) -> None:
         self.sessions: list[tuple[Traits, Overheads]] = []
@@ -263,7 +263,7 @@ class Earlier:
             self.sessions.insert(0, (replay.traits, replay.overheads))
 
     def model(self, source: str) -> str | None:
-        """The model of the newest session of an agent: the next one's, until it says so itself."""
+        """Return the model of the newest session of an agent: the next one's, until it says so itself."""
         return next((t.model for t, _ in self.sessions if t.source == source and t.model), None)
 
 
@@ -313,7 +313,7 @@ Read = Sequence[tuple[TranscriptFile, str, list[Record]]]
 
 
 def replay(read: Read, tokenizers: Tokenizers) -> list[Said]:
-    """What was said before every call of these conversations, each knowing those before it."""
+    """Return what was said before every call of these conversations, each knowing those before it."""
     earlier, said = Earlier(), list[Said]()
     for file, stream, records in read:
         child = file.parent_id is not None or bool(stream)
@@ -334,7 +334,7 @@ def _project(file: TranscriptFile) -> str:
 
 @lru_cache(maxsize=2)
 def replayed(root: Path) -> tuple[Said, ...]:
-    """What was said before every call of every session under a folder."""
+    """Return what was said before every call of every session under a folder."""
     with tempfile.TemporaryDirectory() as cache:
         tokenizers = Tokenizers(Path(cache))
         tokenizers.counter()
@@ -349,12 +349,12 @@ def _total(call: Said, said: int) -> float:
 
 
 def grown(calls: Iterable[Said]) -> list[Said]:
-    """The calls by which a context grew enough to speak of a growth."""
+    """Return the calls by which a context grew enough to speak of a growth."""
     return [c for c in calls if c.kind == "next" and c.real - c.last_real >= GROWTH_FROM]
 
 
 def growth_error(call: Said, said: int) -> float:
-    """The error of what was said, as a share of what the context really grew by."""
+    """Return the error of what was said, as a share of what the context really grew by."""
     real = call.real - call.last_real
     return abs(said - call.last_real - real) / real
 
@@ -388,12 +388,12 @@ def figures(calls: Sequence[Said], simple: bool = False) -> list[tuple[str, floa
 
 
 def root_of(argument: str | None = None) -> Path:
-    """The folder with the transcripts."""
+    """Return the folder with the transcripts."""
     return Path(argument or os.environ.get("COPPICE_TRANSCRIPTS") or SHARED)
 
 
 def run() -> list[Row]:
-    """The errors in percent; nothing where there are no transcripts."""
+    """Return the errors in percent; nothing where there are no transcripts."""
     root = root_of()
     if not root.is_dir():
         return []

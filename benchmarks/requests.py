@@ -46,7 +46,7 @@ def _with_session(size: int, measure: Callable[[Path, int], list[Row]]) -> list[
 
 
 def _plan_rows(path: Path, size: int) -> list[Row]:
-    """A plan that cuts to 60 % of the session's tokens, cold and then warm."""
+    """Return a plan that cuts to 60 % of the session's tokens, cold and then warm."""
     with running_server(path) as server, httpx.Client(base_url=server.url, timeout=120) as http:
         tokens = http.get("/api/sessions/bench").json()["pruned"]["tokens"]
         body = {"max_tokens": int(tokens * 0.6)}
@@ -75,8 +75,8 @@ def _view_rows(path: Path, size: int) -> list[Row]:
 
 
 def _seen(path: Path) -> tuple[float, float]:
-    """Milliseconds from asking a server that nobody asked before for the page until its first message rows stand there,
-    and until they have their fates. The browser runs already, as a person's does.
+    """Milliseconds from asking a server that nobody asked before for the page until its first message rows stand
+    there, and until they have their fates. The browser runs already, as a person's does.
     """
     with running_server(path) as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())

@@ -24,17 +24,17 @@ Kept = list[int | tuple[int, Chat]]
 
 
 def prune(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
-    """What *Foresight* keeps."""
+    """Return what *Foresight* keeps."""
     return pruned(messages, budget_tokens, count_tokens, FORESIGHT)
 
 
 def blueprint(messages: list[Chat], budget_tokens: int, count_tokens: Counter) -> Kept:
-    """What *Blueprint* keeps."""
+    """Return what *Blueprint* keeps."""
     return pruned(messages, budget_tokens, count_tokens, BLUEPRINT)
 
 
 def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings) -> Kept:
-    """What a plan with these settings keeps."""
+    """Return what a plan with these settings keeps."""
     typed = [_typed(orjson.dumps(m)) for m in messages]
     history = History.of_features(
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)

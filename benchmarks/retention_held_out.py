@@ -75,7 +75,7 @@ class Trial:
         self._known: dict[Choice, Figures] = {}
 
     def under(self, choice: Choice) -> Figures:
-        """What is kept of each kind of session."""
+        """Return what is kept of each kind of session."""
         if choice not in self._known:
             with moved(choice) as prune:
                 found = self._tool.evaluate(self._cases, prune, self._count)
@@ -89,7 +89,7 @@ class Trial:
         return self._known[choice]
 
     def best(self, kinds: Sequence[str]) -> Choice:
-        """Each constant where these kinds are kept best, if that gains enough."""
+        """Return each constant where these kinds are kept best, if that gains enough."""
         chosen = []
         for constant in CONSTANTS:
             gains = {
@@ -106,7 +106,7 @@ class Trial:
 
 @contextmanager
 def moved(choice: Choice) -> Iterator[Callable[[list[Chat], int, Counter], Kept]]:
-    """A pruner with the constants of a choice at their moved values, for as long as it lasts."""
+    """Yield a pruner with the constants of a choice at their moved values, for as long as it lasts."""
     by_name = {str(constant): constant for constant in CONSTANTS}
     settings, before = FORESIGHT, []
     for name, times in choice:

@@ -1,4 +1,4 @@
-"""How much of what is needed later survives in kinds of sessions that *Foresight* was not chosen on. All made up.
+"""The share of what is needed later that survives in kinds of sessions *Foresight* was not chosen on. All made up.
 
 `python -m benchmarks.retention_other_kinds TOOL` takes the retention benchmark's script, for its measure and habits of
 the field. Chats hold facts that a last question asks for, in the words they were told in or in others, in four
@@ -58,15 +58,15 @@ class Session:
         return "_".join(self.random.choices(WORDS, k=count))
 
     def code(self, length: int = 8) -> str:
-        """A code of digits and letters."""
+        """Return a code of digits and letters."""
         return "".join(self.random.choices("0123456789abcdef", k=length))
 
     def number(self, digits: int) -> int:
-        """A number of so many digits."""
+        """Return a number of so many digits."""
         return self.random.randrange(10 ** (digits - 1), 10**digits)
 
     def shuffled(self, things: Sequence[Any]) -> list[Any]:
-        """The same in another order."""
+        """Return the same in another order."""
         return self.random.sample(things, len(things))
 
 
@@ -134,7 +134,7 @@ def research(random: Random) -> Session:
 
 
 def cloud(random: Random, indent: int | None) -> Session:
-    """An API that answers in JSON; the ids of what was picked are used at the end."""
+    """Return an API that answers in JSON; the ids of what was picked are used at the end."""
     s = Session(random, ("user", "Find instances that idle, then stop them one by one."))
     idle = []
     for _ in range(random.randint(7, 10)):
@@ -176,7 +176,7 @@ def logs(random: Random, needed: str) -> Session:
 
 
 def corrected(random: Random) -> Session:
-    """A task whose values the user corrects on the way; the newest are written at the end."""
+    """Return a task whose values the user corrects on the way; the newest are written at the end."""
     s = Session(random)
     values = {
         f"{s.word()}_{kind}".upper(): f"{s.word()}-{s.code(5)}"
@@ -206,7 +206,7 @@ AGENTS: Mapping[str, Callable[[Random], Session]] = {
 
 
 def labelled(tool: ModuleType, messages: list[Chat], cut: int) -> list[dict[str, list[str]]]:
-    """What each of the agent's next messages names that it could only know from before the cut."""
+    """Return what each of the agent's next messages names that it could only know from before the cut."""
     names = [tool.identifiers(tool.message_text(m)) for m in messages]
     must = tool.must_keep(messages[:cut])
     counts = Counter(name for found in names[:cut] for name in found)
@@ -225,7 +225,7 @@ def labelled(tool: ModuleType, messages: list[Chat], cut: int) -> list[dict[str,
 
 
 def cases(tool: ModuleType, count: Callable[[Chat], int], sessions: int = SESSIONS) -> Iterator[Any]:
-    """All cases of all kinds, as the tool evaluates them."""
+    """Yield all cases of all kinds, as the tool evaluates them."""
     chats = [(f"chat, {language}, same words", language, SAME_WORDS) for language in FACTS]
     chats += [(f"chat, {language}, other words", language, OTHER_WORDS) for language in FACTS]
     for kind, language, asked in [*chats, ("chat, facts corrected", "English", CORRECTED)]:

@@ -59,7 +59,7 @@ Lampe|Jacke|Suppe|Kamera|Geige|Leiter""", "Japanese": """
 
 
 def chat(language: str, random: Random, asked: int) -> tuple[list[dict[str, Any]], list[tuple[str, int]]]:
-    """A chat of 100 to 400 messages, and questions with the place of each answer.
+    """Return a chat of 100 to 400 messages, and questions with the place of each answer.
 
     `asked` is the column of the question; where it is `CORRECTED`, facts are told, and corrected later.
     """

@@ -1,4 +1,4 @@
-"""What a benchmark prints: rows of a table, each a figure with its unit and, where one was set, its goal."""
+"""The rows that a benchmark prints: each a figure with its unit and, where one was set, its goal."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is met; None where there is none."""
+        """Return whether the goal is met; None where there is none."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.higher_is_better else self.value <= self.goal
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value with at least `percent` of all values at or below it."""
+    """Return the smallest value with at least `percent` of all values at or below it."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def best_of(runs: int, work: Callable[[], object]) -> float:
-    """The shortest of `runs` runs in milliseconds, garbage collected before each: the least disturbed one."""
+    """Return the shortest of `runs` runs in milliseconds, garbage collected before each: the least disturbed one."""
     times = []
     for _ in range(runs):
         gc.collect()
@@ -45,7 +45,7 @@ def best_of(runs: int, work: Callable[[], object]) -> float:
 
 
 def held(first: Row, second: Row) -> Row:
-    """The one of two runs of a figure that is held against its goal: the better, as the machine is noisy.
+    """Return the one of two runs of a figure that is held against its goal: the better, as the machine is noisy.
 
     Where the goal is none at all, of things that are wrong, it is the worse: no noise makes a thing wrong.
     """

@@ -1,4 +1,4 @@
-"""What the benchmarks measure with: a store of its own in a temporary folder, and invented messages.
+"""The material of the benchmarks: a store in a temporary folder, and invented messages.
 
 The lengths are those of real sessions with tools (see `plan.LENGTHS`), drawn from a fixed seed.
 """
@@ -51,7 +51,7 @@ def messages(count: int, seed: int = 1) -> list[dict[str, Any]]:
 
 
 def text(rng: random.Random) -> str:
-    """A text as long as one in a real session, with a few names in it."""
+    """Return a text as long as one in a real session, with a few names in it."""
     step = rng.randrange(len(LENGTHS) - 1)
     length = rng.randint(LENGTHS[step], LENGTHS[step + 1])
     words = [rng.choice(WORDS) for _ in range(length // 6 + 1)]
@@ -60,7 +60,7 @@ def text(rng: random.Random) -> str:
 
 
 def filled(made: App, count: int, session: str = "bench") -> str:
-    """A session with `count` messages, put in by batches of a thousand."""
+    """Return a session with `count` messages, put in by batches of a thousand."""
     made.sessions.create(id=session, model=MODEL)
     for start in range(0, count, 1_000):
         made.ingest.append_messages(session, messages(min(1_000, count - start), seed=start))

@@ -1,4 +1,4 @@
-"""What can go wrong in `scoring`: one base, children that carry their subject as data.
+"""The errors of `scoring`: one base class, and children that carry their subject as data.
 
 Messages are lower-case and say what was expected and what came.
 """

@@ -28,7 +28,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What the model thought.
+    """Reasoning of the model.
 
     `opaque_chars` is the length in characters of a signature or an encrypted copy that has to travel along;
     `text` may be empty when the writer stripped it.
@@ -61,7 +61,7 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gave back. `name` is the tool's name where the format repeats it."""
+    """The result of a tool call. `name` is the tool's name where the format repeats it."""
 
     call_id: str
     text: str
@@ -82,7 +82,7 @@ class FileReference:
 
     @property
     def block(self) -> str:
-        """How it stands in the context."""
+        """Return how it stands in the context."""
         facts = [
             ("id", self.content_id),
             ("type", self.mime),
@@ -113,32 +113,32 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What is said in plain text: text parts and tool results, one after the other, without reasoning."""
+        """Return what is said in plain text: text parts and tool results, one after the other, without reasoning."""
         return "\n".join(p.text for p in self.parts if isinstance(p, Text | ToolResult))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls this message makes, in order."""
+        """Return the tool calls this message makes, in order."""
         return tuple(p for p in self.parts if isinstance(p, ToolCall))
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """The tool results this message carries, in order."""
+        """Return the tool results this message carries, in order."""
         return tuple(p for p in self.parts if isinstance(p, ToolResult))
 
     @property
     def reasoning(self) -> tuple[Reasoning, ...]:
-        """The reasoning parts, in order."""
+        """Return the reasoning parts, in order."""
         return tuple(p for p in self.parts if isinstance(p, Reasoning))
 
     @property
     def media(self) -> tuple[Media, ...]:
-        """All media of the message, those inside tool results included."""
+        """Return all media of the message, those inside tool results included."""
         own = [p for p in self.parts if isinstance(p, Media)]
         return tuple(own + [m for r in self.results for m in r.media])
 
     def with_result_text(self, call_id: str, text: str) -> Message:
-        """The same message with the text of one tool result replaced; all else, `wire` included, stays.
+        """Return the same message with the text of one tool result replaced; all else, `wire` included, stays.
 
         Encoders compare parts with `wire` and write the new text into a copy of it.
         """
@@ -150,7 +150,7 @@ class Message:
 
 
 def message(role: Role, text: str = "", *parts: Part) -> Message:
-    """A message of plain text, with further parts behind it; the short way to write one in code and tests."""
+    """Return a message of plain text, with further parts behind it; the short way to write one in code and tests."""
     return Message(role, ((Text(text),) if text else ()) + parts)
 
 
@@ -166,7 +166,7 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 
 
 def part_to_dict(part: Part) -> dict[str, Any]:
-    """A part as JSON-ready data: its `type` and its fields, those at their default left out."""
+    """Return a part as JSON-ready data: its `type` and its fields, those at their default left out."""
     out: dict[str, Any] = {"type": _NAMES[type(part)]}
     for name, spec in type(part).__dataclass_fields__.items():
         value = getattr(part, name)
@@ -177,7 +177,7 @@ def part_to_dict(part: Part) -> dict[str, Any]:
 
 
 def part_from_dict(data: Mapping[str, Any]) -> Part:
-    """The part that `part_to_dict` wrote.
+    """Return the part that `part_to_dict` wrote.
 
     Raises:
         KeyError: the type is none of ours.
@@ -190,7 +190,7 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
 
 
 def message_to_dict(message: Message) -> dict[str, Any]:
-    """A message as JSON-ready data; `wire` is left behind."""
+    """Return a message as JSON-ready data; `wire` is left behind."""
     out: dict[str, Any] = {"role": message.role, "parts": [part_to_dict(p) for p in message.parts]}
     if message.name:
         out["name"] = message.name
@@ -198,5 +198,5 @@ def message_to_dict(message: Message) -> dict[str, Any]:
 
 
 def message_from_dict(data: Mapping[str, Any]) -> Message:
-    """The message that `message_to_dict` wrote."""
+    """Return the message that `message_to_dict` wrote."""
     return Message(data["role"], tuple(part_from_dict(p) for p in data["parts"]), data.get("name", ""))

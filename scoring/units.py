@@ -19,7 +19,7 @@ from scoring.messages import Media, Message, Text, ToolCall
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What ties one message to others: all that finding units needs to know of it.
+    """The ties of one message to others: all that is needed to find units.
 
     `calls` and `results` are call ids; `reasoning_only` marks an item that holds reasoning and nothing else.
     """
@@ -35,37 +35,37 @@ class Linked(Protocol):
 
     @property
     def role(self) -> str:
-        """Who speaks."""
+        """Return who speaks."""
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """The ids of the calls made here."""
+        """Return the ids of the calls made here."""
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The ids of the calls answered here."""
+        """Return the ids of the calls answered here."""
 
     @property
     def reasoning_only(self) -> bool:
-        """Whether this is an item of reasoning and nothing else."""
+        """Return whether this is an item of reasoning and nothing else."""
 
 
 def links_of(message: Message) -> Links:
-    """The links of one message."""
+    """Return the links of one message."""
     calls = tuple(c.id for c in message.calls)
     results = tuple(r.call_id for r in message.results)
     return Links(message.role, calls, results, is_reasoning_only(message))
 
 
 def is_reasoning_only(message: Message) -> bool:
-    """Whether an assistant message holds reasoning and nothing that is said or done."""
+    """Return whether an assistant message holds reasoning and nothing that is said or done."""
     if message.role != "assistant" or not message.reasoning:
         return False
     return not any(isinstance(p, Text | ToolCall | Media) for p in message.parts)
 
 
 def has_own_words(message: Message) -> bool:
-    """Whether a user says something here, rather than only handing back tool results."""
+    """Return whether a user says something here, rather than only handing back tool results."""
     if message.role != "user":
         return False
     return not message.results or any(isinstance(p, Text | Media) for p in message.parts)
@@ -110,7 +110,7 @@ class Units:
         return merged
 
     def _continues(self, item: Linked) -> bool:
-        """Whether an assistant item belongs to the same API call as the assistant item right before it."""
+        """Return whether an assistant item belongs to the same API call as the assistant item right before it."""
         before = self._last
         if before is None or before.role != "assistant":
             return False
@@ -136,19 +136,21 @@ class Units:
         return [gone]
 
     def of(self, position: int) -> Sequence[int]:
-        """The positions of the unit that a position belongs to, in order."""
+        """Return the positions of the unit that a position belongs to, in order."""
         head = self.head[position]
         return self.members.get(head, (head,))
 
     def heads(self) -> list[int]:
-        """The heads of all units, in order."""
+        """Return the heads of all units, in order."""
         if not self.members:
             return list(range(len(self.head)))
         return [i for i, head in enumerate(self.head) if i == head]
 
 
 def waiting(items: Iterable[Linked]) -> set[int]:
-    """The positions of messages with a call that has no result yet: what goes now would tear the one that comes."""
+    """Return the positions of messages with a call that has no result yet: what goes now would tear the one that
+    comes.
+    """
     callers: dict[str, int] = {}
     for position, item in enumerate(items):
         callers.update(dict.fromkeys(item.calls, position))
@@ -158,7 +160,7 @@ def waiting(items: Iterable[Linked]) -> set[int]:
 
 
 def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:
-    """The units of a list, each a tuple of positions, in the order of their first messages."""
+    """Return the units of a list, each a tuple of positions, in the order of their first messages."""
     units = Units()
     for message in messages:
         units.append(links_of(message))
@@ -166,12 +168,12 @@ def units_of(messages: Sequence[Message]) -> list[tuple[int, ...]]:
 
 
 def turn_starts(messages: Sequence[Message]) -> list[int]:
-    """The positions at which a turn begins: the user messages. None without a user."""
+    """Return the positions at which a turn begins: the user messages. None without a user."""
     return [i for i, message in enumerate(messages) if has_own_words(message)]
 
 
 def safe_boundary(messages: Sequence[Message], target: int) -> int:
-    """The position at which a list may be cut in two near `target`: what lies before it can go.
+    """Return the position at which a list may be cut in two near `target`: what lies before it can go.
 
     It is the last turn start above 0 at or before the target, else the next one after it, else 0. Without any
     user message it is the last unit boundary at or before the target.
@@ -186,7 +188,7 @@ def safe_boundary(messages: Sequence[Message], target: int) -> int:
 
 
 def _unit_boundary(messages: Sequence[Message], target: int) -> int:
-    """The last position at or before `target` that no unit reaches across."""
+    """Return the last position at or before `target` that no unit reaches across."""
     units = units_of(messages)
     covered = {i for unit in units for i in range(unit[0] + 1, unit[-1] + 1)}
     return next(i for i in range(target, -1, -1) if i not in covered)

@@ -80,7 +80,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     default, blueprint = Settings().to_dict(), PRESETS["Blueprint"].to_dict()
     lines = [MARK, "# Settings\n", *_introduction()]
     for title, meanings in SECTIONS.items():
@@ -141,7 +141,7 @@ def _shown(value: Any) -> str:
 
 
 def _owned(own: Mapping[str, Any]) -> str:
-    """What a task type has of its own."""
+    """Return what a task type has of its own."""
     said = [f"{key} {_shown(value)}" for key, value in own.items() if value is not None]
     return ", ".join(said) or "nothing"
 

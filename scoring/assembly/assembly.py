@@ -38,7 +38,7 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class BuiltContext:
-    """What the model is sent, and what it costs.
+    """The list that the model is sent, and its cost.
 
     `messages` come without the system prompt, in the wire format the list came in, as `Message`s where it came in none.
     `token_estimate` covers them, the enriched prompt and the tool definitions; `raw_message_tokens` the messages that
@@ -148,7 +148,7 @@ class _Assembly:
         return estimate_message_tokens(Message("system", (Text(prompt),)), self.counter) if prompt else 0
 
     def _budget(self, model: str, system: int, tools: int) -> TokenBudget:
-        """The budget that a model's window and the settings come to."""
+        """Return the budget that a model's window and the settings come to."""
         config, context = self.config, self.config.context
         total = config.usable
         if total is None:
@@ -167,7 +167,7 @@ class _Assembly:
     # -- slots
 
     def _slots(self) -> list[Slot]:
-        """The items as they will be sent, tool outputs cleared where they are marked, and the new message."""
+        """Return the items as they will be sent, tool outputs cleared where they are marked, and the new message."""
         names: dict[str, str] = {}
         slots = [self._slot(item, names) for item in self.snapshot.items]
         if self.snapshot.new_message is not None:
@@ -193,7 +193,7 @@ class _Assembly:
         return Slot(name, message, estimate_message_tokens(message, self.counter), pinned=pinned)
 
     def _repaired(self, slots: list[Slot]) -> list[Slot]:
-        """The slots with every call paired; what a repair made anew takes the place of what it was made from."""
+        """Return the slots with every call paired; what a repair made anew takes the place of what it was made from."""
         before = [slot.message for slot in slots]
         after, notes = repair(before)
         if not notes:
@@ -209,7 +209,9 @@ class _Assembly:
         return out
 
     def _begun(self, slots: list[Slot]) -> list[Slot]:
-        """The slots with a user message where there is none, or none at the beginning and the format wants one."""
+        """Return the slots with a user message where there is none, or none at the beginning and the format wants
+        one.
+        """
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
@@ -224,7 +226,7 @@ class _Assembly:
     # -- choosing
 
     def built(self) -> BuiltContext:
-        """The result."""
+        """Return the result."""
         slots = self._repaired(self._slots())
         room = self.room.messages
         most = self._most_for_a_summary(room)
@@ -239,7 +241,9 @@ class _Assembly:
         return self._result(chosen, slots, over)
 
     def _fitted(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
-        """What stays of the slots, repaired, within `room`; and what is over where the protected alone exceed it."""
+        """Return what stays of the slots, repaired, within `room`; and what is over where the protected alone exceed
+        it.
+        """
         over, chosen = self._chosen(slots, room)
         allowed, less = room, 0
         for left in range(MOST_TRIES, -1, -1):
@@ -255,7 +259,7 @@ class _Assembly:
         return over, chosen
 
     def _newest_cut(self, slots: list[Slot]) -> list[Slot]:
-        """The slots with the newest message cut to fit, where it alone exceeds what there is."""
+        """Return the slots with the newest message cut to fit, where it alone exceeds what there is."""
         room = self.room.messages
         newest = next((n for n in range(len(slots) - 1, -1, -1) if not slots[n].summary), None)
         if newest is None or slots[newest].tokens <= room or room < LEAST_ROOM:
@@ -272,7 +276,7 @@ class _Assembly:
         return [*slots[:newest], cut, *slots[newest + 1 :]]
 
     def _chosen(self, slots: list[Slot], room: int) -> tuple[OverBudget | None, list[Slot]]:
-        """What stays of the slots within `room`: what is always kept, summaries that fit, then the strategy's."""
+        """Return what stays of the slots within `room`: all always kept, summaries that fit, then the strategy's."""
         messages = [slot for slot in slots if not slot.summary]
         history = history_of(messages, self.settings)
         history.summarised = before_the_last_summary(slots)
@@ -303,7 +307,9 @@ class _Assembly:
         return plan.over_budget, out
 
     def _written(self, plan: PrunePlan, messages: list[Slot]) -> tuple[Slot | None, Slot | None]:
-        """The summary that the plan asks for, and the slot before which it stands; written here and kept nowhere."""
+        """Return the summary that the plan asks for, and the slot before which it stands; written here and kept
+        nowhere.
+        """
         if plan.summary is None:
             return None, None
         covered = [messages[i] for i in plan.summary.covers]
@@ -316,7 +322,7 @@ class _Assembly:
         return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 
     def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
-        """Each summary that takes no more than its share and fits; one too large does not starve the others."""
+        """Return each summary that takes no more than its share and fits; one too large does not starve the others."""
         most = self._most_for_a_summary(room)
         taken: list[Slot] = []
         for slot in summaries:
@@ -326,7 +332,7 @@ class _Assembly:
         return taken
 
     def _most_for_a_summary(self, room: int) -> int:
-        """A share of what is available (SPEC S2); under a budget of its own whatever fits (SPEC M6)."""
+        """Return a share of what is available (SPEC S2); under a budget of its own whatever fits (SPEC M6)."""
         return room if self.config.budget is not None else share_of(room, self.config.context.summary_percent)
 
     # -- the result

@@ -51,7 +51,7 @@ class NoUserMessageFits(ScoringError):
 
 @dataclass(frozen=True, slots=True)
 class Emergency:
-    """What was done. Positions are those of the list that came in.
+    """The outcome of an emergency. Positions are those of the list that came in.
 
     `messages` is what stays, in order; `kept` its positions; `dropped` the rest. `changed` maps the position of each
     message that stays with less of itself to what it says now, `images` and `shortened` are the positions where media
@@ -73,7 +73,7 @@ class Emergency:
 
     @property
     def nothing_done(self) -> bool:
-        """Whether the list stays as it is."""
+        """Return whether the list stays as it is."""
         return not self.dropped and not self.changed
 
 
@@ -126,7 +126,7 @@ def _costs(items: Sequence[Message | Summary], counter: TokenCounter) -> tuple[i
 
 
 def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
-    """What repairs on the way out will add: placeholders for results that never came, an opening."""
+    """Return what repairs on the way out will add: placeholders for results that never came, an opening."""
     repaired, notes = repair(messages)
     if not notes:
         return 0
@@ -137,7 +137,7 @@ def _repairs_cost(messages: Sequence[Message], counter: TokenCounter) -> int:
 
 
 def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
-    """The message cut to `tokens` as far as it can be; the user's own words stay before what tools gave back."""
+    """Return the message cut to `tokens` as far as it can be; the user's own words stay before what tools gave back."""
     cut = cut_message(message, tokens, counter)
     if has_own_words(cut) or not has_own_words(message):
         return cut
@@ -147,7 +147,7 @@ def _cut(message: Message, tokens: int, counter: TokenCounter) -> Message:
 
 
 def emergency_note(dropped: int) -> str:
-    """What the summary says about it."""
+    """Return what the summary says about it."""
     return f"Emergency compression dropped {dropped:,} oldest message{'' if dropped == 1 else 's'}"
 
 
@@ -201,7 +201,7 @@ class _Work:
         return sum(map(self._least, unit)) <= room
 
     def _least(self, position: int) -> int:
-        """What a message takes when it is cut as far as it can be."""
+        """Return what a message takes when it is cut as far as it can be."""
         cut = _cut(without_media(self.now[position]), 0, self.counter)
         return min(self.cost[position], estimate_message_tokens(cut, self.counter))
 
@@ -218,7 +218,7 @@ class _Work:
             self._drop(h for h in self._heads() if h != last and not self._lasts(h))
 
     def _lasts(self, head: int) -> bool:
-        """Whether a unit is none of the turns': a summary, or pinned."""
+        """Return whether a unit is none of the turns': a summary, or pinned."""
         return bool(self.is_summary[head]) or not self.pinned.isdisjoint(self.units.of(head))
 
     # -- in order, as far as it takes
@@ -275,12 +275,12 @@ class _Work:
     # -- steps
 
     def lost_the_user(self) -> bool:
-        """Whether the user has spoken, and nothing of it is left."""
+        """Return whether the user has spoken, and nothing of it is left."""
         everything = range(len(self.now))
         return self._last_words(self._present()) is None and self._last_words(everything) is not None
 
     def _last_words(self, positions: Sequence[int]) -> int | None:
-        """Where the user last said something."""
+        """Return where the user last said something."""
         now, is_summary = self.now, self.is_summary
         return next((n for n in reversed(positions) if has_own_words(now[n]) and not is_summary[n]), None)
 
@@ -343,7 +343,7 @@ class _Work:
     # -- what came of it
 
     def result(self, available: int) -> Emergency:
-        """What was done, written down."""
+        """Return what was done, written down."""
         kept = tuple(self._present())
         dropped = tuple(n for n, there in enumerate(self.there) if not there)
         messages_dropped = sum(not self.is_summary[n] for n in dropped)

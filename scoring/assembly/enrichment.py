@@ -1,4 +1,4 @@
-"""What the system prompt gets besides itself: relevant memory and past learnings, within their budgets.
+"""Relevant memory and past learnings, added to the system prompt within their budgets.
 
 Both come in the order of their relevance and are taken from the front. Memory is cut to its budget; a learning is
 taken whole or not at all, the first few that fit. The prompt that comes out is counted by whoever uses it.
@@ -46,7 +46,7 @@ def enrich(
     counter: TokenCounter = ESTIMATOR,
     most_learnings: int = LEARNINGS_SHOWN,
 ) -> Enriched:
-    """The prompt with the sections that fit their budgets; the very prompt where nothing is added."""
+    """Return the prompt with the sections that fit their budgets; the very prompt where nothing is added."""
     notes: list[str] = []
     memory, used = _cut(memories, memory_tokens, counter, notes)
     learned = _whole(learnings, learnings_tokens, counter, most_learnings)
@@ -69,7 +69,7 @@ def enrich(
 
 
 def words_for_search(message: Message | None) -> tuple[str, ...]:
-    """The words of a message to look for in the memory store, in order and once; () where it says nothing."""
+    """Return the words of a message to look for in the memory store, in order and once; () where it says nothing."""
     found: dict[str, None] = {}
     for match in _WORD.finditer(message.text[:20_000] if message is not None else ""):
         word = match[0].lower()
@@ -89,7 +89,7 @@ def _line(text: str) -> str:
 
 
 def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[str]) -> tuple[list[str], int]:
-    """The texts as lines up to the budget, the one at the edge cut at a word; and how many there are."""
+    """Return the texts as lines up to the budget, the one at the edge cut at a word; and how many there are."""
     lines: list[str] = []
     for n, text in enumerate(texts):
         if not text.strip():
@@ -109,7 +109,7 @@ def _cut(texts: Sequence[str], tokens: int, counter: TokenCounter, notes: list[s
 
 
 def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter) -> str:
-    """The longest beginning of a line that fits behind the others, by halving, cut at a word; "" if none does."""
+    """Return the longest beginning of a line that fits behind the others, cut at a word; "" if none does."""
     fits, too_many = 0, len(line)
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
@@ -124,7 +124,7 @@ def _shorter(lines: Sequence[str], line: str, tokens: int, counter: TokenCounter
 
 
 def _whole(texts: Sequence[str], tokens: int, counter: TokenCounter, most: int) -> list[str]:
-    """The first texts that fit whole, at most so many; one that is too large does not stop the others."""
+    """Return the first texts that fit whole, at most so many; one that is too large does not stop the others."""
     lines: list[str] = []
     for text in texts:
         if len(lines) == most:

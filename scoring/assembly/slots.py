@@ -33,7 +33,7 @@ class Slot:
 
 
 def history_of(slots: Sequence[Slot], settings: Settings) -> History:
-    """What a plan with these settings looks at of slots that are no summaries."""
+    """Return what a plan with these settings looks at of slots that are no summaries."""
     lexicon = lexicon_of(settings.keywords)
     content, traces = reads_content(settings), reads_traces(settings)
     features: list[Features] = []
@@ -50,6 +50,6 @@ def history_of(slots: Sequence[Slot], settings: Settings) -> History:
 
 
 def before_the_last_summary(slots: Sequence[Slot]) -> int:
-    """How many messages stand before the last summary."""
+    """Return how many messages stand before the last summary."""
     last = next((n for n in range(len(slots) - 1, -1, -1) if slots[n].summary), 0)
     return sum(not slot.summary for slot in slots[:last])

@@ -1,4 +1,4 @@
-"""What an assembly starts from, as values: the items of a context in order, and the rules it is built by.
+"""The input of an assembly, as values: the items of a context in order, and the rules it is built by.
 
 An item is a message of the log or a summary. Tokens and features that were found when a message came in are handed
 along, so that building again costs nothing for them; without them they are found here.
@@ -37,13 +37,13 @@ class Item:
 
     @property
     def tokens(self) -> int | None:
-        """What it costs, where that is known."""
+        """Return what it costs, where that is known."""
         if self.cost is not None or self.features is None:
             return self.cost
         return self.analysed().tokens
 
     def analysed(self) -> Features:
-        """The features; only where they were given."""
+        """Return the features; only where they were given."""
         found = self.features
         assert found is not None  # noqa: S101 - for the type checker; whoever asks has looked
         return found() if callable(found) else found
@@ -71,7 +71,8 @@ class Snapshot:
         session: Snapshot | Sequence[Any] | Mapping[str, Any],
         format: str | None = None,
     ) -> Snapshot:
-        """A snapshot as it is; or that of a list of messages, items, summaries or wire objects, or of a request body.
+        """Return a snapshot as it is; or that of a list of messages, items, summaries or wire objects, or of a
+        request body.
 
         `format` is that of wire objects, where it is known.
 
@@ -115,7 +116,7 @@ class AssemblyConfig:
 
     @classmethod
     def of(cls, config: AssemblyConfig | Settings | TokenBudget | None) -> AssemblyConfig:
-        """The rules that settings or a budget alone stand for; the defaults for None."""
+        """Return the rules that settings or a budget alone stand for; the defaults for None."""
         if isinstance(config, AssemblyConfig):
             return config
         if isinstance(config, TokenBudget):
@@ -126,21 +127,21 @@ class AssemblyConfig:
 
     @property
     def counts(self) -> TokenCounter:
-        """What counts tokens."""
+        """Return what counts tokens."""
         if self.counter is not None:
             return self.counter
         return FOUR_CHARACTERS if self.settings.counting == "four_characters" else ESTIMATOR
 
     @property
     def tail(self) -> int:
-        """How many of the newest messages are protected."""
+        """Return how many of the newest messages are protected."""
         if self.budget is not None:
             return self.budget.fresh_tail_count
         return max(self.settings.fresh_tail, self.context.min_recent_messages)
 
 
 def user_says_something(message: Message) -> bool:
-    """Whether a user message holds what every format writes: words, media, a file."""
+    """Return whether a user message holds what every format writes: words, media, a file."""
     if message.role != "user":
         return False
     return any(

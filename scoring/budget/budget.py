@@ -23,7 +23,7 @@ LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings sa
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """How far a context may fill a model's window.
+    """The limits up to which a context may fill a model's window.
 
     `limit` is what utilization divides by, `target` where we warn and act, `aim` what a prune cuts to. `ceiling`
     names what the target came from: "percent", "reserve" or "cap".
@@ -36,7 +36,7 @@ class Targets:
 
 
 def targets(model: ModelLimits, settings: Settings) -> Targets:
-    """The target is the least of the share of the limit, the window less the reserve, and the user's cap."""
+    """Return the target is the least of the share of the limit, the window less the reserve, and the user's cap."""
     ceilings = {
         "percent": share_of(model.limit, settings.target_percent),
         "reserve": max(0, model.window - settings.response_reserve),
@@ -57,7 +57,7 @@ def utilization(tokens: int, limit: int) -> float:
 
 
 def usable_tokens(model: ModelLimits, settings: Settings) -> int:
-    """The most an assembled context may take, system prompt and summaries included (SPEC C5).
+    """Return the most an assembled context may take, system prompt and summaries included (SPEC C5).
 
     Raises:
         InvalidSettings: nothing is usable.
@@ -81,7 +81,7 @@ def is_over_budget(
     window: int,
     counter: TokenCounter | None = None,
 ) -> bool:
-    """Whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
+    """Return whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
     if not isinstance(messages, int):
         messages = sum(estimate_message_tokens(m, counter) for m in messages)
     if not isinstance(tools, int):
@@ -90,7 +90,7 @@ def is_over_budget(
 
 
 def share_of(tokens: int, percent: float) -> int:
-    """A percentage of some tokens, rounded down."""
+    """Return a percentage of some tokens, rounded down."""
     return int(tokens * percent / 100 + 1e-9)
 
 
@@ -144,22 +144,22 @@ class TokenBudget:
 
     @property
     def available(self) -> int:
-        """What is left of the total after the reserves."""
+        """Return what is left of the total after the reserves."""
         return self.total - self.system_reserve - self.tool_definitions_reserve
 
     @property
     def memory(self) -> int:
-        """What relevant memory may take."""
+        """Return what relevant memory may take."""
         return share_of(self.available, 100 * self.memory_fraction)
 
     @property
     def learnings(self) -> int:
-        """What past learnings may take."""
+        """Return what past learnings may take."""
         return share_of(self.available, 100 * self.learnings_fraction)
 
     @property
     def history(self) -> int:
-        """What history may take when memory and learnings use all of theirs."""
+        """Return what history may take when memory and learnings use all of theirs."""
         return self.available - self.memory - self.learnings
 
 

@@ -1,4 +1,4 @@
-"""When a summary is due, and how full everything is: the triggers and the status view as data.
+"""The triggers of a summary, and the status view: both as data.
 
 Everything counts since the last summary, so that after one the triggers start anew. The same formula is the check
 before a model call and the trigger of a summary: messages + tool definitions + output reserve > window.
@@ -34,7 +34,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LastSummary:
-    """What the last summary did: so many messages became so many tokens, at a time (ISO 8601, UTC)."""
+    """The last summary: so many messages became so many tokens, at a time (ISO 8601, UTC)."""
 
     messages: int
     tokens: int
@@ -59,12 +59,12 @@ class Bar:
 
     @property
     def percent(self) -> float:
-        """How far the trigger has come."""
+        """Return how far the trigger has come."""
         return round(100 * self.value / self.limit, 1) if self.limit > 0 else 0.0
 
     @property
     def done(self) -> bool:
-        """Whether it is beyond a limit at which nothing happens."""
+        """Return whether it is beyond a limit at which nothing happens."""
         return not self.armed and self.value > self.limit
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Whether a summary is due. `cause` is messages, tokens, window, or "" where none is."""
+    """The trigger of a due summary: `cause` is messages, tokens, window, or "" where none is due."""
 
     cause: str
     reason: str
@@ -85,18 +85,18 @@ class Due:
 
 
 def token_threshold(settings: ContextSettings, window: int) -> int:
-    """The tokens since the last summary from which one is due: the number set, or the share of the window."""
+    """Return the tokens since the last summary from which one is due: the number set, or the share of the window."""
     share = int(window * settings.summary_window_percent / 100)
     return min(settings.max_tokens_before_summary, share) if share > 0 else settings.max_tokens_before_summary
 
 
 def over_window(fill: Fill, settings: ContextSettings) -> bool:
-    """The proactive check before a model call (SPEC P5)."""
+    """Return the proactive check before a model call (SPEC P5)."""
     return is_over_budget(fill.messages, fill.tools, settings.response_reserve, fill.window)
 
 
 def summary_due(fill: Fill, settings: ContextSettings) -> Due:
-    """Whether a summary should be made now, and why. Never right after one that covered everything."""
+    """Return whether a summary should be made now, and why. Never right after one that covered everything."""
     least = settings.min_recent_messages + LEAST_TO_COVER
     if fill.since_messages < least:
         return Due(
@@ -124,12 +124,12 @@ def bars(fill: Fill, settings: ContextSettings) -> tuple[Bar, Bar]:
 
 
 def available(fill: Fill, settings: ContextSettings) -> int:
-    """What messages may take: limit less response reserve, system prompt and tool definitions (SPEC S6)."""
+    """Return what messages may take: limit less response reserve, system prompt and tool definitions (SPEC S6)."""
     return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
 
 
 def status_line(messages: int, tools: int, limit: int) -> str:
-    """The one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`."""
+    """Return the one-line status: `tokens: 45,000 msgs + 12,450 tools | context: 57,450 / 200,000 (28.7 %)`."""
     total = messages + tools
     percent = 100 * total / limit if limit > 0 else 0.0
     return f"tokens: {messages:,} msgs + {tools:,} tools | context: {total:,} / {limit:,} ({percent:.1f} %)"

@@ -24,7 +24,8 @@ FORMATS: dict[str, Format] = {
 
 
 def recognise(value: Any) -> Format:
-    """The format of a message list or request body; the surest wins, OpenAI chat where nothing tells them apart.
+    """Return the format of a message list or request body; the surest wins, OpenAI chat where nothing tells them
+    apart.
 
     Raises:
         UnknownFormat: no format could be it.
@@ -39,7 +40,9 @@ def recognise(value: Any) -> Format:
 
 
 def _telling(items: list[Any]) -> list[Any]:
-    """The items that tell formats apart: of those with a role, a text and nothing else, one of each role will do."""
+    """Return the items that tell formats apart: of those with a role, a text and nothing else, one of each role will
+    do.
+    """
     plain: dict[str, Any] = {}
     others = []
     for item in items:
@@ -61,7 +64,7 @@ def _seen(value: Any) -> str:
 
 
 def decode(value: Any, format: str | None = None) -> Decoded:
-    """The messages of a list or request body, each with its original object in `wire`.
+    """Return the messages of a list or request body, each with its original object in `wire`.
 
     Raises:
         UnknownFormat: the format is not given and not recognised, or no such format exists.
@@ -117,7 +120,7 @@ def _read(chosen: Format, n: int, item: Any) -> Message:
 def encode(
     messages: Sequence[Message], format: str, envelope: MutableMapping[str, Any] | None = None
 ) -> list[Any]:
-    """The messages as a list in `format`; unchanged messages of that format are the same objects.
+    """Return the messages as a list in `format`; unchanged messages of that format are the same objects.
 
     With an `envelope` (the other fields of the body this list goes into) system messages of other formats move to
     where the format keeps them: the envelope is changed in place. Without one they stay in the list.
@@ -158,7 +161,7 @@ def validate(
     ready: bool = True,
     said: Sequence[Message] | None = None,
 ) -> list[str]:
-    """What is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
+    """Return what is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
 
     `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the
     list is a context at rest: its last message may be the assistant's, calls at its very end may still be open.
@@ -176,7 +179,7 @@ def validate(
 
 
 def reads_as_said(message: Message) -> bool:
-    """Whether the object a message came from, read now, says what the message says."""
+    """Return whether the object a message came from, read now, says what the message says."""
     if message.wire is None or message.wire.format not in FORMATS:
         return False
     try:
@@ -212,14 +215,14 @@ def _ids(messages: Any) -> list[str]:
 
 
 def _kept(message: Message, target: Format) -> Any:
-    """The original object, or a copy that says what the message says now."""
+    """Return the original object, or a copy that says what the message says now."""
     value = message.wire.value if message.wire is not None else None
     then = target.read(Place(0), value)
     return value if _same_parts(then, message) else target.patch(value, message)
 
 
 def _same_parts(a: Message, b: Message) -> bool:
-    """Whether both say the same, whatever number a made-up id got in its list."""
+    """Return whether both say the same, whatever number a made-up id got in its list."""
     return len(a.parts) == len(b.parts) and all(
         one == other or plain(one) == plain(other) for one, other in zip(a.parts, b.parts, strict=True)
     )
@@ -228,7 +231,7 @@ def _same_parts(a: Message, b: Message) -> bool:
 def _with_system_placed(
     messages: Sequence[Message], target: Format, envelope: MutableMapping[str, Any] | None
 ) -> Sequence[Message]:
-    """The messages without the system texts that went into the envelope, with those that came out of it."""
+    """Return the messages without the system texts that went into the envelope, with those that came out of it."""
     if envelope is None:
         return messages
     if target.system:

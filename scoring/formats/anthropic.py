@@ -39,7 +39,7 @@ _IMAGE_MIMES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def recognise(value: Any) -> float:
-    """How surely the list is ours, 0…1."""
+    """Return how surely the list is ours, 0…1."""
     items = value
     if isinstance(value, Mapping):
         items = value.get("messages")
@@ -93,7 +93,7 @@ def read(place: Place, item: Any) -> Message:
 
 
 def _parts(place: Place, block: Any) -> list[Part]:
-    """The parts of one block: one, or none for an empty text."""
+    """Return the parts of one block: one, or none for an empty text."""
     if isinstance(block, str):
         return [Text(block)] if block else []
     block = place.object(block, "a content block")
@@ -157,7 +157,7 @@ def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
-    """A new block; None for what has no place here."""
+    """Return a new block; None for what has no place here."""
     if isinstance(part, Text):
         return {"type": "text", "text": part.text} if part.text.strip() else None
     if isinstance(part, FileReference):
@@ -206,7 +206,7 @@ def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """A copy of a wire message that says what `message` says; all else in it stays."""
+    """Return a copy of a wire message that says what `message` says; all else in it stays."""
     content, role = value.get("content"), value.get("role")
     if not isinstance(content, list) and all(isinstance(p, Text) for p in message.parts):
         return {**value, "content": message.text}
@@ -223,7 +223,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _rewrite(block: Any, part: Part) -> Any:
-    """A copy of a block that says what `part` says. Thinking is never rewritten: its signature would not fit."""
+    """Return a copy of a block that says what `part` says. Thinking is never rewritten: its signature would not fit."""
     if isinstance(part, ToolResult):
         return _rewrite_result(block, part)
     if isinstance(part, ToolCall):
@@ -239,7 +239,7 @@ def _rewrite(block: Any, part: Part) -> Any:
 
 
 def _rewrite_result(block: Any, part: ToolResult) -> Any:
-    """A tool result with new text; images that are still meant to be there stay."""
+    """Return a tool result with new text; images that are still meant to be there stay."""
     content = block.get("content")
     if block.get("type") not in ("tool_result", "mcp_tool_result"):
         return _rewrite_server_result(block, part)
@@ -258,7 +258,9 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 
 def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
-    """A result the provider wrote itself keeps its shape: the output takes the text, a list of finds gets empty."""
+    """Return a result the provider wrote itself keeps its shape: the output takes the text, a list of finds gets
+    empty.
+    """
     content = block.get("content")
     if isinstance(content, list):
         return {**block, "content": []}
@@ -279,13 +281,13 @@ def join(first: Any, second: Any) -> Any | None:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """What the API would refuse."""
+    """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
     return problems + problems_of(items, messages, ready)
 
 
 def opening(text: str) -> Any:
-    """A user message to begin a list with."""
+    """Return a user message to begin a list with."""
     return {"role": "user", "content": text}
 
 

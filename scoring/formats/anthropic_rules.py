@@ -1,4 +1,4 @@
-"""What the Anthropic API refuses, rule by rule; each function is one rule and says what it found.
+"""The rules of the Anthropic API, one function each, which returns the problems that it finds.
 
 The rules are those of the messages reference and of the error texts the API answers with.
 """
@@ -28,7 +28,7 @@ _SPEAKERS = {
 
 
 def is_server_call(call_id: str) -> bool:
-    """Whether the provider runs this call itself, so that nobody has to answer it."""
+    """Return whether the provider runs this call itself, so that nobody has to answer it."""
     return call_id.startswith(("srvtoolu_", "mcptoolu_"))
 
 

@@ -1,4 +1,4 @@
-"""What a wire format is, and the message list as every format can take it.
+"""The contract of a wire format, and the message list in a form that every format can take.
 
 A format is a module that answers five questions: is this yours, what does this object say, how do you write these
 turns, how do you write a change back, what is wrong with this list. Nothing here knows any one format.
@@ -42,12 +42,12 @@ class Turn:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls of this turn."""
+        """Return the tool calls of this turn."""
         return tuple(p for p in self.parts if isinstance(p, ToolCall))
 
     @property
     def results(self) -> tuple[ToolResult, ...]:
-        """The tool results of this turn."""
+        """Return the tool results of this turn."""
         return tuple(p for p in self.parts if isinstance(p, ToolResult))
 
 
@@ -76,7 +76,7 @@ class Format:
 def turns_of(
     messages: Sequence[Message], kept_ids: frozenset[str] = frozenset(), reasoning: bool = False
 ) -> list[Turn]:
-    """The messages as turns: results behind their calls, reasoning left out, ids fit for any provider.
+    """Return the messages as turns: results behind their calls, reasoning left out, ids fit for any provider.
 
     `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
     """
@@ -85,7 +85,7 @@ def turns_of(
 
 
 def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
-    """The bytes of all media in these messages, found in the objects they came from."""
+    """Return the bytes of all media in these messages, found in the objects they came from."""
     found: dict[str, Source] = {}
     for message in messages:
         if message.wire is not None and message.media:
@@ -159,7 +159,7 @@ def _unique_ids(turns: Sequence[Turn], kept_ids: frozenset[str]) -> list[Turn]:
 
 
 def _plain_id(call_id: str) -> str:
-    """An id of letters, digits, _ and -, at most 40 of them; what had to go is replaced by a digest."""
+    """Return an id of letters, digits, _ and -, at most 40 of them; what had to go is replaced by a digest."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", call_id) or "call"
     if len(plain) <= MAX_ID_LENGTH:
         return plain
@@ -180,7 +180,7 @@ def _unused(wanted: str, used: set[str]) -> str:
 
 
 def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
-    """Each result moved to directly behind the turn that called it, in the order of the calls."""
+    """Return each result moved to directly behind the turn that called it, in the order of the calls."""
     callers = {call.id: n for n, turn in enumerate(turns) for call in turn.calls}
     moved: dict[str, ToolResult] = {}
     rest: list[list[Part]] = []
@@ -207,12 +207,12 @@ def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def file_text(part: FileReference) -> str:
-    """A file reference as words (SPEC C4)."""
+    """Return a file reference as words (SPEC C4)."""
     return part.block
 
 
 def system_text(envelope: Mapping[str, Any]) -> str:
-    """The system prompt a request body carries beside its list, in whichever format; "" if none."""
+    """Return the system prompt a request body carries beside its list, in whichever format; "" if none."""
     return "\n".join(words_in(envelope[key]) for key in SYSTEM_KEYS if envelope.get(key))
 
 
@@ -242,7 +242,7 @@ def _spelling(key: str, own_key: str) -> bool:
 
 
 def _with_texts(existing: Any, texts: list[str], key: str) -> Any:
-    """The system field of a body with more text in it, in the shape it has."""
+    """Return the system field of a body with more text in it, in the shape it has."""
     if key.startswith("system") and key != "system":
         old = [{"text": existing}] if isinstance(existing, str) else list((existing or {}).get("parts", ()))
         return {"parts": [*old, *({"text": t} for t in texts)]}

@@ -24,7 +24,7 @@ _THOUGHT_FIELDS = {
 
 
 def content_parts(place: Place, content: Any) -> list[Part]:
-    """The parts of a message's content; empty texts are no parts."""
+    """Return the parts of a message's content; empty texts are no parts."""
     if content is None or isinstance(content, str):
         return [Text(content)] if content else []
     if not isinstance(content, list | tuple):
@@ -38,7 +38,7 @@ def content_parts(place: Place, content: Any) -> list[Part]:
 
 
 def block_parts(block: Any, place: Place | None = None) -> list[Part]:
-    """The parts of one block: one, or none where it says nothing."""
+    """Return the parts of one block: one, or none where it says nothing."""
     place = place or Place(0)
     if isinstance(block, str):
         return [Text(block)] if block else []
@@ -62,7 +62,7 @@ def block_parts(block: Any, place: Place | None = None) -> list[Part]:
 
 
 def rewrite_text(block: Any, part: Part) -> Any:
-    """A copy of a block with the words of `part` in its text field."""
+    """Return a copy of a block with the words of `part` in its text field."""
     if isinstance(part, Media):
         return block
     text = getattr(part, "text", "")
@@ -80,7 +80,7 @@ def rewrite_text(block: Any, part: Part) -> Any:
 
 
 def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
-    """What the content of a result says, and the media in it."""
+    """Return what the content of a result says, and the media in it."""
     if content is None or isinstance(content, str):
         return content or "", ()
     parts = content_parts(place, content)
@@ -88,12 +88,12 @@ def text_and_media(place: Place, content: Any) -> tuple[str, tuple[Media, ...]]:
 
 
 def joined_text(parts: Sequence[Part]) -> str:
-    """The text parts, one a line: what a single string of content holds."""
+    """Return the text parts, one a line: what a single string of content holds."""
     return "\n".join([p.text for p in parts if isinstance(p, Text)])
 
 
 def result_content(content: Any, result: ToolResult, build: Callable[[Part], Any | None]) -> Any:
-    """The content of a result with the result's text in it: a string or a list of blocks, as it was.
+    """Return the content of a result with the result's text in it: a string or a list of blocks, as it was.
 
     The first text block takes the whole text; media that are still part of the result stay where they were.
     """

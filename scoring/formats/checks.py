@@ -18,7 +18,7 @@ from scoring.messages import Message, Role
 def readable(
     items: Sequence[Any], read: Callable[[Place, Any], Message], said: Sequence[Message] | None = None
 ) -> tuple[list[Message], list[str]]:
-    """The items as messages, and a problem for each that cannot be read (it stands as an empty user message).
+    """Return the items as messages, and a problem for each that cannot be read (it stands as an empty user message).
 
     `said` is what they were read as, where that is known.
     """
@@ -42,7 +42,7 @@ def adjacent_pairs(
     ready: bool = True,
     unpaired: Callable[[str], bool] = lambda _: False,
 ) -> list[str]:
-    """Each call answered exactly once, directly behind it, and no result without such a call.
+    """Return each call answered exactly once, directly behind it, and no result without such a call.
 
     `merged`: the provider reads consecutive messages of one speaker as one. Calls whose id is `unpaired` are run by
     the provider and need no answer; calls at the very end may still be open unless the list is `ready`.
@@ -89,7 +89,7 @@ def _unanswered(waiting: Counter[str], caller: int, unpaired: Callable[[str], bo
 
 
 def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
-    """Each call answered once, somewhere behind it, and no result without an earlier call.
+    """Return each call answered once, somewhere behind it, and no result without an earlier call.
 
     Unless the list is `ready`, calls behind the last user message may still be open.
     """
@@ -126,7 +126,7 @@ def last_user_present(messages: Sequence[Message]) -> list[str]:
 
 
 def begins_with_user(messages: Sequence[Message], but: frozenset[Role] = frozenset()) -> list[str]:
-    """The first message, apart from those of the roles in `but`, is the user's own words."""
+    """Return the first message, apart from those of the roles in `but`, is the user's own words."""
     first = next(((n, m) for n, m in enumerate(messages) if m.role not in but), None)
     if first is None or (first[1].role == "user" and not first[1].results):
         return []

@@ -24,7 +24,7 @@ _FAILED = ("OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED")
 
 
 def recognise(value: Any) -> float:
-    """How surely the list is ours, 0…1."""
+    """Return how surely the list is ours, 0…1."""
     if isinstance(value, Mapping):
         return 1.0 if "contents" in value else 0.0
     if not isinstance(value, list | tuple):
@@ -47,7 +47,7 @@ def read(place: Place, item: Any) -> Message:
 
 
 def _parts(place: Place, part: Any) -> list[Part]:
-    """What one wire part says, and behind it the signature it carries, if any."""
+    """Return what one wire part says, and behind it the signature it carries, if any."""
     if isinstance(part, str):
         return [Text(part)] if part else []
     part = place.object(part, "a part")
@@ -105,7 +105,7 @@ def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
 
 
 def _text_field(body: Any) -> str | None:
-    """The one field of a response that holds its text; None if it holds more, or no text."""
+    """Return the one field of a response that holds its text; None if it holds more, or no text."""
     if isinstance(body, Mapping) and len(body) == 1:
         key = next(iter(body))
         if key in _RESPONSE_FIELDS and isinstance(body[key], str):
@@ -127,7 +127,7 @@ def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
-    """A new part; None for what has no place here."""
+    """Return a new part; None for what has no place here."""
     if isinstance(part, Text):
         return {"text": part.text} if part.text else None
     if isinstance(part, FileReference):
@@ -171,7 +171,7 @@ def _media(part: Media, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """A copy of a content that says what `message` says; all else in it stays."""
+    """Return a copy of a content that says what `message` says; all else in it stays."""
     place, inner = Place(0), value.get("parts")
     parts = [inner] if isinstance(inner, Mapping) else inner or []
     woven = weave(
@@ -217,7 +217,7 @@ def join(first: Any, second: Any) -> Any | None:
 
 
 def joins(first: Any, second: Any) -> bool:
-    """Whether two contents are of one speaker and can be one."""
+    """Return whether two contents are of one speaker and can be one."""
     if not (isinstance(first, Mapping) and isinstance(second, Mapping)):
         return False
     one, other = (c.get("role") or "user" for c in (first, second))
@@ -230,12 +230,12 @@ def joined(contents: Sequence[Any]) -> Any:
 
 
 def opening(text: str) -> Any:
-    """A content of the user's to begin a list with."""
+    """Return a content of the user's to begin a list with."""
     return {"role": "user", "parts": [{"text": text}]}
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """What the API would refuse."""
+    """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
     return problems + problems_of(items, messages, ready)
 

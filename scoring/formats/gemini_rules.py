@@ -1,4 +1,4 @@
-"""What the Gemini API refuses, rule by rule; each function is one rule and says what it found.
+"""The rules of the Gemini API, one function each, which returns the problems that it finds.
 
 The rules are those of the API's own error texts: who may follow whom, how responses answer calls, and which calls
 have to keep their signature.
@@ -68,7 +68,7 @@ def _turns(messages: Sequence[Message], ready: bool) -> Iterator[str]:
 
 
 def _signatures(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
-    """Where the current turn's calls are signed, the first call of each of its steps has to be."""
+    """Report steps of the current turn whose first call is unsigned, where its calls are signed at all."""
     start = max((n for n, m in enumerate(messages) if m.role == "user" and not m.results), default=-1) + 1
     firsts = {n: c[0] for n in range(start, len(items)) if (c := _calls(items[n]))}
     signed = [n for n, part in firsts.items() if either(part, "thoughtSignature", "thought_signature")]

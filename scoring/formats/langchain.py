@@ -40,7 +40,7 @@ _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk")
 
 
 def recognise(value: Any) -> float:
-    """How surely the list is ours, 0…1."""
+    """Return how surely the list is ours, 0…1."""
     items = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(items, list | tuple):
         return 0.0
@@ -66,7 +66,7 @@ def _type(item: Mapping[str, Any]) -> str | None:
 
 
 def _fields(place: Place, item: Any) -> Mapping[str, Any]:
-    """The message's own fields, wherever its shape keeps them."""
+    """Return the message's own fields, wherever its shape keeps them."""
     item = place.object(item, "a message")
     if "lc" in item:
         return place.object(item.get("kwargs"), "kwargs")
@@ -90,7 +90,7 @@ def read(place: Place, item: Any) -> Message:
 
 
 def _said(place: Place, content: Any, with_calls: bool) -> list[Part]:
-    """The content, without the blocks that repeat the calls."""
+    """Return the content, without the blocks that repeat the calls."""
     if with_calls and isinstance(content, list):
         content = [b for b in content if not (isinstance(b, Mapping) and b.get("type") in _CALL_BLOCKS)]
     return content_parts(place, content)
@@ -103,7 +103,7 @@ def _result(place: Place, fields: Mapping[str, Any], name: str) -> ToolResult:
 
 
 def _calls(place: Place, fields: Mapping[str, Any]) -> list[ToolCall]:
-    """The calls of a message: its own list, the ones that could not be parsed, else the provider's."""
+    """Return the calls of a message: its own list, the ones that could not be parsed, else the provider's."""
     own = place.items(fields.get("tool_calls"), "tool_calls")
     own = own + place.items(fields.get("invalid_tool_calls"), "invalid_tool_calls")
     extra = fields.get("additional_kwargs")
@@ -189,7 +189,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """A copy of a message that says what `message` says; all else in it stays."""
+    """Return a copy of a message that says what `message` says; all else in it stays."""
     fields = dict(_fields(Place(0), value))
     content = fields.get("content")
     if message.role == "tool":
@@ -239,7 +239,7 @@ def join(first: Any, second: Any) -> Any | None:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """What the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
+    """Return what the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
     messages, problems = readable(items, read, said)
     problems += adjacent_pairs(messages, merged=False, ready=ready)
     problems += last_user_present(messages)

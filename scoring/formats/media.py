@@ -21,7 +21,7 @@ from scoring.messages import Media
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a medium's bytes are: `data` is base64; exactly one of data, url and file_id is set."""
+    """The place of a medium's bytes: `data` is base64; exactly one of data, url and file_id is set."""
 
     kind: str
     mime: str = ""
@@ -32,7 +32,7 @@ class Source:
 
 
 def media_of(source: Source) -> Media:
-    """The part that stands for a source; the digest is of the bytes, or of the address where there are none."""
+    """Return the part that stands for a source; the digest is of the bytes, or of the address where there are none."""
     if not source.data:
         address = source.url or source.file_id or source.name
         return Media(source.kind, source.mime, _digest(address.encode("utf-8", "surrogatepass")))
@@ -49,7 +49,7 @@ def _digest(data: bytes) -> str:
 
 
 def source_of(block: Any) -> Source | None:
-    """The source a block of any wire format holds; None if the block is no medium or a broken one."""
+    """Return the source a block of any wire format holds; None if the block is no medium or a broken one."""
     if not isinstance(block, Mapping):
         return None
     for read in (_anthropic, _openai, _responses, _gemini, _langchain):
@@ -60,7 +60,7 @@ def source_of(block: Any) -> Source | None:
 
 
 def sources_in(root: Any) -> dict[str, Source]:
-    """All media inside a wire object, by digest."""
+    """Return all media inside a wire object, by digest."""
     found: dict[str, Source] = {}
     seen: set[int] = set()
     todo = [root]
@@ -78,18 +78,18 @@ def sources_in(root: Any) -> dict[str, Source]:
 
 
 def placeholder(media: Media) -> str:
-    """The text that stands for a medium where the target has no place for it."""
+    """Return the text that stands for a medium where the target has no place for it."""
     size = f" {media.width}x{media.height}" if media.width else ""
     return f"[{media.kind}{': ' + media.mime if media.mime else ''}{size}]"
 
 
 def data_url(source: Source) -> str:
-    """The address of a source: its URL, or its bytes as a data URL."""
+    """Return the address of a source: its URL, or its bytes as a data URL."""
     return source.url or f"data:{source.mime or 'application/octet-stream'};base64,{source.data}"
 
 
 def _from_address(kind: str, address: Any, name: str = "") -> Source | None:
-    """A source from a URL that may be a data URL."""
+    """Return a source from a URL that may be a data URL."""
     if not isinstance(address, str) or not address:
         return None
     if not address.startswith("data:"):

@@ -17,12 +17,12 @@ _MARK = "order:"
 
 
 def made_up_id(name: str) -> str:
-    """The id of a call whose wire object has none, before it is numbered."""
+    """Return the id of a call whose wire object has none, before it is numbered."""
     return f"{_MARK}{name}#0"
 
 
 def plain(part: Part) -> Part:
-    """The part without the number in a made-up id, so that it can be compared with one read by itself."""
+    """Return the part without the number in a made-up id, so that it can be compared with one read by itself."""
     if isinstance(part, ToolCall) and part.id.startswith(_MARK):
         return replace(part, id=_unnumbered(part.id))
     if isinstance(part, ToolResult) and part.call_id.startswith(_MARK):
@@ -31,7 +31,7 @@ def plain(part: Part) -> Part:
 
 
 def _has_made_up(parts: Iterable[Part]) -> bool:
-    """Whether any of the parts has a made-up id."""
+    """Return whether any of the parts has a made-up id."""
     for part in parts:
         kind = type(part)
         call_id = part.id if kind is ToolCall else part.call_id if kind is ToolResult else ""  # type: ignore[union-attr]
@@ -41,12 +41,12 @@ def _has_made_up(parts: Iterable[Part]) -> bool:
 
 
 def bare_id(call_id: str) -> str:
-    """An id without the mark and number of a made-up one: the tool's name."""
+    """Return an id without the mark and number of a made-up one: the tool's name."""
     return _unnumbered(call_id)[len(_MARK) : -1] if call_id.startswith(_MARK) else call_id
 
 
 def is_made_up(call_id: str) -> bool:
-    """Whether a decoder made this id up, so that no wire object carries it."""
+    """Return whether a decoder made this id up, so that no wire object carries it."""
     return call_id.startswith(_MARK)
 
 
@@ -56,7 +56,7 @@ def _unnumbered(call_id: str) -> str:
 
 
 def numbered(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages with made-up ids counted over whole rounds; those that came with ids stay the same objects."""
+    """Yield the messages with made-up ids counted over whole rounds; those that came with ids stay the same objects."""
     speaker = ""
     counts: Counter[tuple[type, str]] = Counter()
     for message in messages:
@@ -71,7 +71,7 @@ def _parts(message: Message, counts: Counter[tuple[type, str]]) -> tuple[Part, .
 
 
 def _counted(part: Part, bare: Part, counts: Counter[tuple[type, str]]) -> Part:
-    """The part with its number in this round, if its id is made up."""
+    """Return the part with its number in this round, if its id is made up."""
     if bare is part:
         return part
     if isinstance(bare, ToolCall):

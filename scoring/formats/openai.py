@@ -33,7 +33,7 @@ _NAME = re.compile(r"[^\s<|\\/>]{1,64}")
 
 
 def recognise(value: Any) -> float:
-    """How surely the list is ours, 0…1."""
+    """Return how surely the list is ours, 0…1."""
     items = value
     if isinstance(value, Mapping):
         if any(k in value for k in ("max_completion_tokens", "response_format", "stream_options")):
@@ -164,7 +164,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """A copy of a wire message that says what `message` says; all else in it stays."""
+    """Return a copy of a wire message that says what `message` says; all else in it stays."""
     out = dict(value)
     if message.role == "tool":
         result = message.results[0] if message.results else ToolResult("", "")
@@ -225,7 +225,7 @@ def join(first: Any, second: Any) -> Any | None:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """What the API would refuse."""
+    """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
     problems += adjacent_pairs(messages, merged=False, ready=ready)
     problems += last_user_present(messages)

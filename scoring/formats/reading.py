@@ -1,4 +1,4 @@
-"""What every decoder needs to read foreign data without being hurt by it.
+"""Helpers by which decoders read foreign data safely.
 
 A decoder never indexes or converts on faith: it asks a `Place` for a value of a type, and the place raises
 `MalformedMessage` with its index, what was expected and what came. Nested data is walked without recursion,
@@ -51,7 +51,7 @@ OPAQUE_FIELDS = frozenset(
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in the words of JSON, for error messages."""
+    """Return what a value is, in the words of JSON, for error messages."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -68,7 +68,7 @@ def kind_of(value: Any) -> str:
 
 
 class Place:
-    """Where in a list we are reading; turns every surprise into `MalformedMessage`.
+    """A place in a list that is being read; turns every surprise into `MalformedMessage`.
 
     `wire` is what the message that is read will keep of its object; None where it is read only to be looked at.
     """
@@ -83,13 +83,13 @@ class Place:
         raise MalformedMessage(self.index, f"expected {expected}, got {kind_of(got)}")
 
     def object(self, value: Any, what: str) -> Mapping[str, Any]:
-        """The value as an object."""
+        """Return the value as an object."""
         if not isinstance(value, OBJECT):
             self.fail(f"{what} to be an object", value)
         return cast(Mapping[str, Any], value)
 
     def items(self, value: Any, what: str) -> list[Any]:
-        """The value as a list; null is an empty one."""
+        """Return the value as a list; null is an empty one."""
         if value is None:
             return []
         if not isinstance(value, list | tuple):
@@ -97,7 +97,7 @@ class Place:
         return cast(list[Any], value)
 
     def text(self, value: Any, what: str) -> str:
-        """The value as a string; null is an empty one."""
+        """Return the value as a string; null is an empty one."""
         if value is None:
             return ""
         if not isinstance(value, str):
@@ -105,14 +105,14 @@ class Place:
         return value
 
     def role(self, value: Any) -> Role:
-        """The value as one of our four roles."""
+        """Return the value as one of our four roles."""
         role = ROLE_NAMES.get(value) if isinstance(value, str) else None
         if role is None:
             self.fail("role to be one of " + ", ".join(sorted(ROLE_NAMES)), value)
         return role
 
     def json(self, value: Any, what: str) -> str:
-        """The value as JSON text; a string is taken to be that already."""
+        """Return the value as JSON text; a string is taken to be that already."""
         if isinstance(value, str):
             return value
         try:
@@ -122,7 +122,7 @@ class Place:
 
 
 def surest(marks: Iterable[float], most: float) -> float:
-    """The highest of the marks, read no further than to the first that is as high as any can be (`most`)."""
+    """Return the highest of the marks, read no further than to the first that is as high as any can be (`most`)."""
     best = 0.0
     for mark in marks:
         if mark > best:
@@ -145,7 +145,7 @@ def json_text(value: Any) -> str:
 
 
 def _json_pieces(root: Any) -> Iterator[str]:
-    """The pieces of JSON text of a value that is too deep (or too odd in its keys) for the json module."""
+    """Yield the pieces of JSON text of a value that is too deep (or too odd in its keys) for the json module."""
     todo: list[tuple[str, Any]] = [("value", root)]
     open_ids: set[int] = set()
     while todo:
@@ -173,12 +173,12 @@ def _json_pieces(root: Any) -> Iterator[str]:
 
 
 def string(value: Any) -> str:
-    """The value if it is a string, else "": for fields that decide nothing when they are odd."""
+    """Return the value if it is a string, else "": for fields that decide nothing when they are odd."""
     return value if isinstance(value, str) else ""
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that JSON text stands for; None if it is no JSON, no object or nested beyond reading."""
+    """Return the object that JSON text stands for; None if it is no JSON, no object or nested beyond reading."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -187,7 +187,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def words_in(root: Any) -> str:
-    """The strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (SPEC B4)."""
+    """Return the strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (SPEC B4)."""
     out: list[str] = []
     seen: set[int] = set()
     todo = [root]

@@ -1,4 +1,4 @@
-"""What a list needs before it can be sent: every call answered once, every result behind its call (conformance 18).
+"""Repairs that a list needs before it can be sent: each call answered once, each result behind its call.
 
 A call without a result gets a placeholder rather than being removed: what the agent did stays known, and removing
 it would change what the model said. Input and log are not touched; each repair is reported in plain words.
@@ -22,12 +22,14 @@ NO_RESULT = "[no result was recorded for this call]"
 
 
 def opening() -> Message:
-    """The message that stands first where a list would begin with the assistant and the provider wants the user."""
+    """Return the message that stands first where a list would begin with the assistant and the provider wants the
+    user.
+    """
     return Message("user", (Text(OPENING),))
 
 
 def repair(messages: Sequence[Message]) -> tuple[list[Message], list[str]]:
-    """The messages with every call paired, and a note for each repair.
+    """Return the messages with every call paired, and a note for each repair.
 
     Messages that need nothing are the same objects. Of several results for one call the first is kept.
     """
@@ -41,7 +43,7 @@ def _wire_format(message: Message) -> str:
 
 
 def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
-    """The messages, begun with the user where their format asks for it."""
+    """Return the messages, begun with the user where their format asks for it."""
     first = next((n for n, m in enumerate(messages) if m.role != "system"), None)
     if first is None or _wire_format(messages[first]) not in ("anthropic", "gemini"):
         return messages
@@ -66,7 +68,7 @@ def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
 
 
 def _same_speaker(before: Message, message: Message) -> bool:
-    """Whether two neighbours are Gemini contents that can be one."""
+    """Return whether two neighbours are Gemini contents that can be one."""
     if before.wire is None or message.wire is None or {before.wire.format, message.wire.format} != {"gemini"}:
         return False
     same_side = (before.role == "assistant") == (message.role == "assistant")
@@ -74,7 +76,7 @@ def _same_speaker(before: Message, message: Message) -> bool:
 
 
 def _one_content(run: Sequence[Message]) -> Message:
-    """A run of one speaker as one message, joined at once: one by one would copy the parts for each."""
+    """Return a run of one speaker as one message, joined at once: one by one would copy the parts for each."""
     first = run[0]
     role = first.role if all(m.role == first.role for m in run) else "user"
     contents = [m.wire.value for m in run if m.wire is not None]
@@ -95,7 +97,7 @@ class _Repair:
         self.answered: set[str] = set()
 
     def result(self) -> tuple[list[Message], list[str]]:
-        """The repaired list and the notes."""
+        """Return the repaired list and the notes."""
         accepts_results = False
         for n, message in enumerate(self.messages):
             if message.role == "assistant":

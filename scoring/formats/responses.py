@@ -40,7 +40,7 @@ _TYPES = (
 
 
 def recognise(value: Any) -> float:
-    """How surely the list is ours, 0…1."""
+    """Return how surely the list is ours, 0…1."""
     if isinstance(value, Mapping):
         if "input" not in value or "messages" in value or "contents" in value:
             return 0.0
@@ -68,7 +68,7 @@ def _mark(item: Any) -> float:
 
 
 def _is_own_block(kind: Any) -> bool:
-    """Whether only this format has a block of such a type."""
+    """Return whether only this format has a block of such a type."""
     return isinstance(kind, str) and kind.startswith(("input_", "output_")) and kind != "input_audio"
 
 
@@ -192,7 +192,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def patch(value: Any, message: Message) -> Any:
-    """A copy of an item that says what `message` says; all else in it stays."""
+    """Return a copy of an item that says what `message` says; all else in it stays."""
     kind = value.get("type") or "message"
     if kind == "message":
         return {**value, "content": _patched_content(value.get("content"), message)}
@@ -250,7 +250,7 @@ def join(first: Any, second: Any) -> Any | None:
 
 
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
-    """What the API would refuse."""
+    """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
     problems += free_pairs(messages, ready)
     problems += last_user_present(messages)

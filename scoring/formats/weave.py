@@ -22,7 +22,7 @@ def weave(
     rewrite: Callable[[Any, Part], Any],
     build: Callable[[Part], Any | None],
 ) -> list[Any]:
-    """The blocks brought in line with `parts`.
+    """Return the blocks brought in line with `parts`.
 
     `read` gives the parts of one block, `rewrite` a copy of a block for a changed part, `build` a block for a new
     part or None where the format has no place for it.
@@ -51,7 +51,7 @@ def weave(
 
 
 def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int | None:
-    """Where in `parts`, from `at` on, this block's part went; None if it is gone."""
+    """Return where in `parts`, from `at` on, this block's part went; None if it is gone."""
     for n in range(at, len(parts)):
         if plain(parts[n]) == plain(part):
             return n
@@ -64,7 +64,7 @@ def _find(part: Part, parts: Sequence[Part], at: int, later: list[Part]) -> int 
 
 
 def _key(part: Part) -> tuple[str, str] | None:
-    """What ties a changed part to its old self: the call's id. Text and media have only their place."""
+    """Return what ties a changed part to its old self: the call's id. Text and media have only their place."""
     part = plain(part)
     if isinstance(part, ToolCall):
         return ("call", part.id)

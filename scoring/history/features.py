@@ -1,4 +1,4 @@
-"""What is known of one message by itself: found once, when it comes in, and stored with it.
+"""The features of one message: found once, when it comes in, and stored with it.
 
 Nothing here looks at another message or at a clock, so a message's features change only when the lexicon or the
 tokenizer does. `lexicon` names the lexicon the keyword rating was made with: where it differs from the one in
@@ -51,12 +51,14 @@ class Features(NamedTuple):
 
     @property
     def traced(self) -> Traces:
-        """The files that each call touches, and what each output is known by; nothing where it was not looked for."""
+        """Return the files that each call touches, and what each output is known by; nothing where it was not looked
+        for.
+        """
         return tracing.read(self.traces or "", len(self.calls), len(self.results))
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        """The tool of each call, and of each result where the result says so; "" where it is not known."""
+        """Return the tool of each call, and of each result where the result says so; "" where it is not known."""
         listed = self.tool.split("\n") if self.tool else []
         count = len(self.calls)
         if len(listed) != count + len(self.results):
@@ -64,7 +66,7 @@ class Features(NamedTuple):
         return listed[:count], listed[count:]
 
     def to_dict(self) -> dict[str, Any]:
-        """The features as JSON-ready data, those at their default left out."""
+        """Return the features as JSON-ready data, those at their default left out."""
         out: dict[str, Any] = {"role": self.role, "tokens": self.tokens}
         for name, default in self._field_defaults.items():
             value = getattr(self, name)
@@ -77,7 +79,7 @@ class Features(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Features:
-        """The features that `to_dict` wrote; fields that are not known are passed over."""
+        """Return the features that `to_dict` wrote; fields that are not known are passed over."""
         known: dict[str, Any] = {k: v for k, v in data.items() if k in cls._fields}
         for name in ("calls", "results"):
             if name in known:
@@ -90,7 +92,7 @@ class Features(NamedTuple):
 def analyse(
     message: Message, tokens: int, lexicon: Lexicon, *, content: bool = False, traces: bool | None = None
 ) -> Features:
-    """The features of a message that costs `tokens`.
+    """Return the features of a message that costs `tokens`.
 
     Its content is looked for only where `content` asks for it, its traces where `traces` does, by default together.
     """
@@ -136,7 +138,7 @@ def analyse(
 
 
 def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | None:
-    """The traces of a message; those of one without tools are known to be none."""
+    """Return the traces of a message; those of one without tools are known to be none."""
     if not tools:
         return ""
     return traces_of(message) if wanted else None
@@ -148,7 +150,7 @@ def _named(names: list[str]) -> str:
 
 
 def outputs_of(message: Message) -> list[str]:
-    """The tool outputs of a message that may be shortened: those of a message that is nothing else."""
+    """Return the tool outputs of a message that may be shortened: those of a message that is nothing else."""
     if message.role != "tool" or message.media:
         return []
     results = [p.text for p in message.parts if isinstance(p, ToolResult)]
@@ -157,35 +159,35 @@ def outputs_of(message: Message) -> list[str]:
 
 
 def needs_content(features: Features) -> bool:
-    """Whether what *Foresight* reads was never looked for, or found by another version."""
+    """Return whether what *Foresight* reads was never looked for, or found by another version."""
     return features.content is None
 
 
 def with_content(features: Features, message: Message) -> Features:
-    """The same features with the content of the message, and its traces."""
+    """Return the same features with the content of the message, and its traces."""
     content = content_of(text_of(message), outputs_of(message))
     return features._replace(content=content, traces=traces_of(message))
 
 
 def traces_of(message: Message) -> str:
-    """The traces of a message as they are stored."""
+    """Return the traces of a message as they are stored."""
     alone = bool(outputs_of(message))
     calls = [tracing.of_call(c.name, c.arguments, _parsed(c.arguments)) for c in message.calls]
     return tracing.written(calls + [tracing.of_result(r, alone) for r in message.results])
 
 
 def needs_rating(features: Features, lexicon: Lexicon) -> bool:
-    """Whether the keyword rating was made with another lexicon."""
+    """Return whether the keyword rating was made with another lexicon."""
     return features.lexicon != lexicon.digest
 
 
 def rated_again(features: Features, message: Message, lexicon: Lexicon) -> Features:
-    """The same features with the keyword rating of this lexicon."""
+    """Return the same features with the keyword rating of this lexicon."""
     return features._replace(keywords=lexicon.rate(text_of(message)), lexicon=lexicon.digest)
 
 
 def text_of(message: Message) -> str:
-    """What a message says, without any key of its format: the text that signals look at."""
+    """Return what a message says, without any key of its format: the text that signals look at."""
     pieces: list[str] = []
     for part in message.parts:
         if isinstance(part, Text | ToolResult):
@@ -200,7 +202,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def argument_values(arguments: str) -> list[str]:
-    """The values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
+    """Return the values inside a call's arguments, in order; the text itself where it is no JSON object or list."""
     parsed = _parsed(arguments)
     return [arguments] if parsed is None else _leaves(parsed)
 
@@ -218,7 +220,7 @@ def _parsed(arguments: str) -> Any:
 
 
 def _leaves(value: Any) -> list[str]:
-    """The strings and numbers of parsed JSON, in order, without recursion."""
+    """Return the strings and numbers of parsed JSON, in order, without recursion."""
     out: list[str] = []
     waiting = [value]
     while waiting:

@@ -20,24 +20,24 @@ from scoring.units import Units
 
 
 def reads_content(settings: Settings) -> bool:
-    """Whether a plan with these settings looks at the contents of messages."""
+    """Return whether a plan with these settings looks at the contents of messages."""
     known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
     return settings.strategy == "foresight" or weighed or not known
 
 
 def reads_traces(settings: Settings) -> bool:
-    """Whether a plan with these settings looks at which files are read and which outputs come again."""
+    """Return whether a plan with these settings looks at which files are read and which outputs come again."""
     return settings.stage_duplicates or settings.stage_superseded or settings.stage_outputs != "off"
 
 
 def counter_of(settings: Settings, counter: TokenCounter | None) -> TokenCounter | None:
-    """What counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
+    """Return what counts bare messages: the counter that is given, or what the settings ask for; None for the usual."""
     return FOUR_CHARACTERS if counter is None and settings.counting == "four_characters" else counter
 
 
 def reads_keywords(settings: Settings, strategy: str | None = None) -> bool:
-    """Whether a plan with these settings looks at keyword ratings: *Foresight* alone does not."""
+    """Return whether a plan with these settings looks at keyword ratings: *Foresight* alone does not."""
     return (strategy or settings.strategy) != "foresight"
 
 
@@ -95,7 +95,7 @@ class History:
         counter: TokenCounter | None = None,
         settings: Settings = FORESIGHT,
     ) -> History:
-        """The history of bare messages: counted by `counter`, or as the settings say, and analysed."""
+        """Return the history of bare messages: counted by `counter`, or as the settings say, and analysed."""
         counter = counter_of(settings, counter)
         lexicon = lexicon_of(settings.keywords)
         content, traces = reads_content(settings), reads_traces(settings)
@@ -108,7 +108,7 @@ class History:
 
     @classmethod
     def of_features(cls, features: Iterable[Features]) -> History:
-        """The history of messages that were analysed before."""
+        """Return the history of messages that were analysed before."""
         history = cls()
         history.extend(list(features))
         return history
@@ -146,7 +146,7 @@ class History:
                 self.unit_tokens[gone] = 0
 
     def number(self, position: int) -> int:
-        """What a message is called in a reason."""
+        """Return what a message is called in a reason."""
         return self.numbers[position] if self.numbers else position + 1
 
     def rate(self, messages: Sequence[Message], settings: Settings) -> None:
@@ -160,5 +160,5 @@ class History:
                 self.features[position], self.keywords[position] = again, again.keywords
 
     def unit(self, position: int) -> Sequence[int]:
-        """The positions of the unit that a position belongs to."""
+        """Return the positions of the unit that a position belongs to."""
         return self.units.of(position)

@@ -1,4 +1,4 @@
-"""Which task type a session looks like, from few facts that are counted as messages come in.
+"""Recognises the task type of a session from a few facts that are counted as messages come in.
 
 The facts are running sums, so that looking costs the same for ten messages as for 100,000, and a session keeps its
 looks when a prune takes its tool outputs away: the counts are those of all that was said. Tools decide where there
@@ -67,7 +67,7 @@ class Likeness(NamedTuple):
 
 @dataclass(slots=True)
 class Facts:
-    """What is counted of a session; bounded in size.
+    """Counts over the messages of a session; bounded in size.
 
     `messages` without system messages; `outputs` those that bring tool outputs; `talk` those of user and agent without
     any tool, `files` those of them that name a file. `rules` is how many of the words of rules for serving customers
@@ -107,7 +107,7 @@ class Facts:
             self.others += sign
 
     def copy(self) -> Facts:
-        """The same counts, to be counted on from."""
+        """Return the same counts, to be counted on from."""
         return replace(self, tools=dict(self.tools))
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,13 +116,13 @@ class Facts:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Facts:
-        """What `to_dict` wrote; nothing counted where there is nothing."""
+        """Return what `to_dict` wrote; nothing counted where there is nothing."""
         known = {name: value for name, value in (data or {}).items() if name in cls.__slots__}
         return cls(**{**known, "tools": dict(known.get("tools", {}))})
 
 
 def recognise(facts: Facts) -> Likeness:
-    """The task type that a session looks like by these facts."""
+    """Return the task type that a session looks like by these facts."""
     if facts.messages < FEW_MESSAGES:
         return Likeness(ANY, "too little was said yet to tell what it looks like")
     calls = facts.others + sum(facts.tools.values())
@@ -132,8 +132,8 @@ def recognise(facts: Facts) -> Likeness:
 
 
 def settings_for(settings: Settings, facts: Facts) -> Settings:
-    """The settings as they hold for a session: with the weights and keywords of its task type, and no type left to
-    look up.
+    """Return the settings as they hold for a session: with the weights and keywords of its task type, and no type
+    left to look up.
     """
     if settings.task_type == ANY:
         return settings
@@ -147,7 +147,7 @@ def settings_for(settings: Settings, facts: Facts) -> Settings:
 
 
 def task_type_of(settings: Settings, facts: Facts) -> str:
-    """The name of the task type in force; "any" where the common settings hold as they are."""
+    """Return the name of the task type in force; "any" where the common settings hold as they are."""
     return recognise(facts).name if settings.task_type == AUTO else settings.task_type
 
 
@@ -190,7 +190,7 @@ def _by_tools(facts: Facts, calls: int) -> Likeness:
 
 @lru_cache(maxsize=1 << 12)
 def kind_of(tool: str) -> str:
-    """The task type that a tool speaks for, by the words in its name; "any" where none does."""
+    """Return the task type that a tool speaks for, by the words in its name; "any" where none does."""
     words = [word.lower() for word in _WORDS.findall(tool)]
     for kind, known in (("coding", _CODING), ("research", _RESEARCH), ("support", _SUPPORT)):
         if not known.isdisjoint(words):

@@ -78,7 +78,7 @@ class Touch(NamedTuple):
     last: int = 0
 
     def covers(self, other: Touch) -> bool:
-        """Whether this says all of the file that the other says.
+        """Return whether this says all of the file that the other says.
 
         A part never does, not even of itself: where a file was edited in between, its lines have moved.
         """
@@ -88,7 +88,7 @@ class Touch(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's own name."""
+        """Return the file's own name."""
         return posixpath.basename(self.path) or self.path
 
 
@@ -115,7 +115,7 @@ class Traces(NamedTuple):
 
 
 def of_call(name: str, arguments: str, parsed: object) -> str:
-    """The line of one call: the files it reads or writes; "" for most. `parsed` are its arguments as JSON."""
+    """Return the line of one call: the files it reads or writes; "" for most. `parsed` are its arguments as JSON."""
     if "*** Begin Patch" in arguments:
         return "\t".join(f"{WRITE}1:0:{_plain(p)}" for p in _ADDED.findall(arguments.replace("\\n", "\n")))
     if type(parsed) is not dict:
@@ -134,7 +134,9 @@ def of_call(name: str, arguments: str, parsed: object) -> str:
 
 
 def of_result(result: ToolResult, alone: bool) -> str:
-    """The line of one result; `alone` says that its message is nothing but outputs, so that they may be replaced."""
+    """Return the line of one result; `alone` says that its message is nothing but outputs, so that they may be
+    replaced.
+    """
     failed = FAILED if result.is_error else ""
     text = result.text
     if not alone or len(text) < LEAST_CHARS:
@@ -149,7 +151,7 @@ def written(lines: Sequence[str]) -> str:
 
 
 def read(text: str, calls: int, results: int) -> Traces:
-    """What `written` wrote for a message with so many calls and results."""
+    """Return what `written` wrote for a message with so many calls and results."""
     lines = text.split("\n")
     if not text or len(lines) != calls + results:
         return Traces([()] * calls, [NO_OUTPUT] * results)
@@ -157,12 +159,12 @@ def read(text: str, calls: int, results: int) -> Traces:
 
 
 def touches_of(text: str, calls: int) -> list[tuple[Touch, ...]]:
-    """What the calls of a message touch; as many as it makes."""
+    """Return what the calls of a message touch; as many as it makes."""
     return [_touches(line) for line in text.split("\n")[:calls]] if text else [()] * calls
 
 
 def output_lines(text: str, calls: int) -> list[str]:
-    """What its outputs are known by, unread: nothing or a mark for those that are none to replace."""
+    """Return what its outputs are known by, unread: nothing or a mark for those that are none to replace."""
     return text.split("\n")[calls:]
 
 
@@ -177,7 +179,7 @@ def _touches(line: str) -> tuple[Touch, ...]:
 
 
 def read_output(line: str) -> Output:
-    """What one output is known by."""
+    """Return what one output is known by."""
     if len(line) < 2:
         return Output(failed=True) if line else NO_OUTPUT
     digest, chars, short = line.lstrip(FAILED).split(":")
@@ -190,13 +192,13 @@ def _plain_name(name: str) -> str:
 
 
 def _plain(path: str, folder: str = "") -> str:
-    """A path as files are compared by it."""
+    """Return a path as files are compared by it."""
     plain = posixpath.normpath(posixpath.join(folder, path.strip())).replace("\n", " ").replace("\t", " ")
     return plain if plain.isascii() else plain.encode("utf-8", "replace").decode()
 
 
 def _lines(parsed: Mapping[str, Any]) -> tuple[int, int]:
-    """The lines that a call reads: the whole file where it does not say."""
+    """Return the lines that a call reads: the whole file where it does not say."""
     view = parsed.get("view_range")
     if isinstance(view, list) and len(view) == 2 and all(isinstance(n, int) for n in view):
         return max(1, view[0]), max(0, view[1])
@@ -214,7 +216,7 @@ def _number(parsed: Mapping[str, Any], keys: Sequence[str]) -> int:
 
 
 def _of_command(parsed: Mapping[str, Any]) -> str:
-    """The file that a shell command reads or writes and does nothing else to."""
+    """Return the file that a shell command reads or writes and does nothing else to."""
     command = next((v for k in COMMAND_KEYS if (v := parsed.get(k))), "")
     if isinstance(command, list):
         said = [str(one) for one in command]

@@ -1,4 +1,4 @@
-"""What a context turned out to need: the labels that weights are fitted on.
+"""Labels of what a context turned out to need, on which weights are fitted.
 
 A session says so itself: what the agent's next messages name, and could only know from before, was needed. People say
 so too: what they restored, pinned, or took back from a prune was needed; what they dropped by hand was not.
@@ -33,7 +33,7 @@ class Case:
 
 
 def names_of(features: Features) -> set[str]:
-    """The names that a message says."""
+    """Return the names that a message says."""
     content = features.content
     return set(content.names.split("\n")) if content is not None and content.names else set()
 
@@ -60,7 +60,8 @@ def needed_names(features: Sequence[Features], cut: int) -> tuple[frozenset[str]
 
 
 def cuts_of(features: Sequence[Features], most: int) -> list[int]:
-    """At most `most` places at which the agent's answer comes next, spread evenly, half of them after a user's words.
+    """Return at most `most` places at which the agent's answer comes next, spread evenly, half of them after a user's
+    words.
 
     Places, not labels: whether anything was needed there `case_at` finds out.
     """
@@ -77,7 +78,7 @@ def cuts_of(features: Sequence[Features], most: int) -> list[int]:
 
 
 def case_at(session: str, features: Sequence[Features], cut: int) -> Case | None:
-    """The case of a context that ends before `cut`; None where nothing of it was needed."""
+    """Return the case of a context that ends before `cut`; None where nothing of it was needed."""
     steps = needed_names(features, cut)
     return Case(session, History.of_features(features[:cut]), steps) if steps else None
 
@@ -85,7 +86,7 @@ def case_at(session: str, features: Sequence[Features], cut: int) -> Case | None
 def judged(
     session: str, features: Sequence[Features], needed: Collection[int], unneeded: Collection[int]
 ) -> Case | None:
-    """The case of messages that people judged, by their positions; None where they judged nothing.
+    """Return the case of messages that people judged, by their positions; None where they judged nothing.
 
     What they asked for last counts in the caller's lists: a position in both is one that nobody can learn from.
     """
@@ -98,7 +99,7 @@ def judged(
 
 
 def _spread(places: Sequence[int], most: int) -> list[int]:
-    """Some of the places, evenly, the last among them."""
+    """Return some of the places, evenly, the last among them."""
     if len(places) <= most:
         return list(places)
     return [places[(k + 1) * len(places) // most - 1] for k in range(most)]

@@ -1,4 +1,4 @@
-"""How much of what was needed a plan keeps: the figure that weights are judged by.
+"""Retention, the share of what was needed that a plan keeps: weights are judged by it.
 
 A context is cut to 50, 25 and 10 % of what may be dropped, system messages and the last unit not counted. A needed
 name is kept where a message that stays still says it; a judged message where it stays whole, or goes if it was not
@@ -27,12 +27,12 @@ def retention(settings: Settings, cases: Iterable[Case]) -> dict[str, float]:
 
 
 def mean(figures: Mapping[str, float]) -> float:
-    """The mean over sessions; 0 without any."""
+    """Return the mean over sessions; 0 without any."""
     return fmean(figures.values()) if figures else 0.0
 
 
 def kept_share(case: Case, settings: Settings) -> float:
-    """The share (0...1) of one case's needs that plans keep."""
+    """Return the share (0...1) of one case's needs that plans keep."""
     history = case.history
     where = _where(case)
     plans = (plan_prune(history, settings, budget) for budget in budgets(history))
@@ -40,7 +40,7 @@ def kept_share(case: Case, settings: Settings) -> float:
 
 
 def budgets(history: History) -> list[int]:
-    """The tokens that each plan may keep."""
+    """Return the tokens that each plan may keep."""
     heads = {history.units.head[p] for p in (*history.systems, len(history) - 1)}
     must = sum(history.unit_tokens[head] for head in heads)
     return [must + (sum(history.tokens) - must) * percent // 100 for percent in BUDGETS]
@@ -70,7 +70,7 @@ def _share(case: Case, where: Mapping[str, Sequence[int]], plan: PrunePlan) -> f
 
 
 def _is_said(history: History, name: str, positions: Sequence[int], plan: PrunePlan) -> bool:
-    """Whether what stays still says a name."""
+    """Return whether what stays still says a name."""
     for position in positions:
         fate = plan.fate(position)
         if fate == "shortened":
@@ -82,7 +82,7 @@ def _is_said(history: History, name: str, positions: Sequence[int], plan: PruneP
 
 
 def _left_of(history: History, position: int, plan: PrunePlan) -> set[str]:
-    """The names in the rows that a shortened output keeps; none where it is cleared."""
+    """Return the names in the rows that a shortened output keeps; none where it is cleared."""
     content, rows = history.features[position].content, frozenset(plan.shortenings[position].rows)
     if content is None or not rows:
         return set()

@@ -53,7 +53,7 @@ class Suggestion:
 
 
 def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> Suggestion:
-    """The weights that these cases speak for, if they do. `progress` is told (trials done, trials at most)."""
+    """Return the weights that these cases speak for, if they do. `progress` is told (trials done, trials at most)."""
     training, held_out = split(cases)
     training = within(training, SEARCHING // (TRIALS * len(BUDGETS)))
     held_out = within(held_out, JUDGING // (2 * len(BUDGETS)))
@@ -85,7 +85,7 @@ def suggest(cases: Sequence[Case], settings: Settings, progress: Progress | None
 
 
 def split(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
-    """The cases to search in and those to judge by: sessions in the order of their hashes, in turn."""
+    """Return the cases to search in and those to judge by: sessions in the order of their hashes, in turn."""
     order = sorted({case.session for case in cases}, key=_hash)
     searched = frozenset(order[0::2])
     return [c for c in cases if c.session in searched], [c for c in cases if c.session not in searched]
@@ -107,7 +107,7 @@ def within(cases: Sequence[Case], messages: int) -> list[Case]:
 
 
 def search(cases: Sequence[Case], settings: Settings, progress: Progress | None = None) -> dict[str, float]:
-    """The weights that keep most in these cases, less the price of moving there; the present ones if none do."""
+    """Return the weights that keep most in these cases, less the price of moving there; the present ones if none do."""
     start = {name: settings.weights.get(name, 0.0) for name in SIGNALS}
     known: dict[tuple[float, ...], float] = {}
 
@@ -136,7 +136,7 @@ def search(cases: Sequence[Case], settings: Settings, progress: Progress | None 
 
 
 def _steps(value: float, factor: float) -> Iterator[float]:
-    """The two neighbours of a slider's value, as whole points; from 0 the only way is up."""
+    """Yield the two neighbours of a slider's value, as whole points; from 0 the only way is up."""
     limit = LIMITS["weights"]
     if value == 0:
         yield FROM_ZERO
@@ -147,7 +147,7 @@ def _steps(value: float, factor: float) -> Iterator[float]:
 
 
 def _distance(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """How far two sets of weights lie apart, in doublings of single sliders."""
+    """Return how far two sets of weights lie apart, in doublings of single sliders."""
     return sum(abs(log2((1 + other[name]) / (1 + value))) for name, value in one.items())
 
 

@@ -46,7 +46,7 @@ class PruneResult:
 
 @dataclass(frozen=True, slots=True)
 class SummaryResult:
-    """What stays of a list once its beginning is summed up in one line of text.
+    """A list whose beginning is summed up in one line of text.
 
     `summarized` is what stays (system messages and the newest); the summary is no message and stands beside it.
     `stats` has summarizedItems and keptItems.
@@ -59,7 +59,7 @@ class SummaryResult:
 
 @dataclass(frozen=True, slots=True)
 class ContextStats:
-    """How full a context is. `utilizationPercent` is neither rounded nor capped."""
+    """The size of a context beside its window. `utilizationPercent` is neither rounded nor capped."""
 
     items: int
     tokens: int
@@ -76,7 +76,8 @@ def score_context_importance(
     *,
     format: str | None = None,
 ) -> list[float]:
-    """The score of each message, 0...100. The model takes no part in it; it is there for the sake of the others.
+    """Return the score of each message, 0...100. The model takes no part in it; it is there for the sake of the
+    others.
 
     Raises:
         UnknownFormat: nobody knows the list's format.
@@ -136,7 +137,7 @@ def get_context_stats(
     *,
     format: str | None = None,
 ) -> ContextStats:
-    """How full the model's window is with this list, and whether it is above the target.
+    """Return how full the model's window is with this list, and whether it is above the target.
 
     Raises:
         UnknownFormat, MalformedMessage: the list cannot be read.

@@ -39,7 +39,8 @@ class Pruning:
     over_budget: OverBudget | None
 
     def wire(self, messages: Sequence[Message], wire_format: str) -> list[Any]:
-        """What stays of the messages it was made from, in their format: the very objects, but for those shortened.
+        """Return what stays of the messages it was made from, in their format: the very objects, but for those
+        shortened.
 
         A summary stands at the place of the first message it covers, the line that has to open the list before all
         but system messages.
@@ -95,7 +96,7 @@ def _carried_out(
     counter: TokenCounter | None,
     count: Callable[[Message], int],
 ) -> Pruning:
-    """What comes of a plan."""
+    """Return what comes of a plan."""
     settled = settle(plan, history, messages.__getitem__, count)
     summary, line, tokens = None, None, settled.tokens - plan.opening_tokens
     if plan.summary is not None:
@@ -109,5 +110,5 @@ def _carried_out(
 
 
 def _object(message: Message, wire_format: str) -> Any:
-    """The object that a message came from."""
+    """Return the object that a message came from."""
     return message.wire.value if message.wire is not None else encode([message], wire_format)[0]

@@ -19,7 +19,7 @@ AnyMessage = Message | Mapping[str, Any]
 
 
 def as_messages(messages: Sequence[AnyMessage]) -> Sequence[Message]:
-    """The messages of a list that holds messages or wire objects.
+    """Return the messages of a list that holds messages or wire objects.
 
     Raises:
         UnknownFormat, MalformedMessage: the wire objects cannot be read.
@@ -29,12 +29,12 @@ def as_messages(messages: Sequence[AnyMessage]) -> Sequence[Message]:
 
 
 def turn_starts(messages: Sequence[AnyMessage]) -> list[int]:
-    """The positions at which a turn begins: the user messages. None without a user."""
+    """Return the positions at which a turn begins: the user messages. None without a user."""
     return units.turn_starts(as_messages(messages))
 
 
 def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
-    """The position at which a list may be cut in two near `target`: what lies before it can go.
+    """Return the position at which a list may be cut in two near `target`: what lies before it can go.
 
     The last turn start above 0 at or before the target, else the next one after it, else 0; without any user
     message the last unit boundary at or before the target.
@@ -43,12 +43,12 @@ def safe_boundary(messages: Sequence[AnyMessage], target: int) -> int:
 
 
 def units_of(messages: Sequence[AnyMessage]) -> list[tuple[int, ...]]:
-    """The units of a list, each a tuple of positions, in the order of their first messages."""
+    """Return the units of a list, each a tuple of positions, in the order of their first messages."""
     return units.units_of(as_messages(messages))
 
 
 def estimate_message_tokens(message: AnyMessage, counter: TokenCounter | None = None) -> int:
-    """The tokens a message takes in a context: its parts, and what is added for each message."""
+    """Return the tokens a message takes in a context: its parts, and what is added for each message."""
     return tokens.estimate_message_tokens(as_messages([message])[0], counter)
 
 
@@ -59,6 +59,6 @@ def is_over_budget(
     window: int,
     counter: TokenCounter | None = None,
 ) -> bool:
-    """Whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
+    """Return whether messages + tool definitions + output reserve exceed the window; both may be given as tokens."""
     typed = messages if isinstance(messages, int) else as_messages(messages)
     return budget.is_over_budget(typed, tools, output_reserve, window, counter)

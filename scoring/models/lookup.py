@@ -26,7 +26,7 @@ WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """What is known of a model. Tokens are whole numbers, prices US dollars per million tokens.
+    """The limits and prices of a model. Tokens are whole numbers, prices US dollars per million tokens.
 
     `input_limit` is None where input and output share the window; a None price is not known. `token_factor` is
     how many tokens the model counts for one of `encoding` on agent traffic. Above `dearer_above` tokens of input
@@ -51,16 +51,16 @@ class ModelLimits:
 
     @property
     def limit(self) -> int:
-        """What utilization divides by: the input limit, or the window where there is no separate one."""
+        """Return what utilization divides by: the input limit, or the window where there is no separate one."""
         return self.input_limit or self.window
 
     def to_dict(self) -> dict[str, Any]:
-        """The limits as JSON-ready data, complete."""
+        """Return the limits as JSON-ready data, complete."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], overrides: Sequence[ModelLimits] = ()) -> ModelLimits:
-        """A row of the user's own: what `data` says, and for the rest what is known of the model already.
+        """Return a row of the user's own: what `data` says, and for the rest what is known of the model already.
 
         Only `name` is needed, and something besides. Where nothing is known and only the output limit is given,
         the window is four times that.
@@ -74,7 +74,7 @@ class ModelLimits:
 def find_model(
     name: str | None, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
 ) -> ModelLimits:
-    """The limits of the model with this name: the user's row, else the table's, else the default row."""
+    """Return the limits of the model with this name: the user's row, else the table's, else the default row."""
     spelled = (name or "").strip()
     wide = WIDE_MARKER in spelled.lower()
     key = _key(spelled)
@@ -88,18 +88,18 @@ def find_model(
 def get_context_limit(
     model: str, overrides: Iterable[ModelLimits] = (), settings: Settings = FORESIGHT
 ) -> int:
-    """The tokens a model takes as input: what utilization divides by."""
+    """Return the tokens a model takes as input: what utilization divides by."""
     return find_model(model, overrides, settings).limit
 
 
 def window_above(tokens: int, row: ModelLimits) -> int:
-    """The window of a model that took `tokens` of input, more than its row says: the next that providers have."""
+    """Return the window of a model that took `tokens` of input, above its row: the next that providers have."""
     least = WIDE_WINDOW if row.known else 0
     return next((w for w in WINDOWS if w >= max(tokens, least)), tokens)
 
 
 def known_models() -> list[ModelLimits]:
-    """The table's rows, in its order."""
+    """Return the table's rows, in its order."""
     return [row for _, row in _table("current")[0]]
 
 
@@ -120,7 +120,7 @@ def _longest(rows: Keyed, key: Key) -> ModelLimits | None:
 
 @lru_cache(maxsize=4_096)
 def _key(name: str) -> Key:
-    """The words and the version numbers of a name, in order, without provider, date and marker."""
+    """Return the words and the version numbers of a name, in order, without provider, date and marker."""
     plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
     tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]
     begin = next((i for i, token in enumerate(tokens) if token in _first_words()), 0)
@@ -130,7 +130,7 @@ def _key(name: str) -> Key:
 
 @lru_cache(maxsize=1)
 def _first_words() -> frozenset[str]:
-    """The words that the table's names begin with; what comes before one is the provider's."""
+    """Return the words that the table's names begin with; what comes before one is the provider's."""
     return frozenset(re.split(r"[-.]", row.name)[0] for row in (*ROWS, *BLUEPRINT_ROWS))
 
 
@@ -203,7 +203,9 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
 
 
 def _within_window(row: ModelLimits, named: bool) -> ModelLimits:
-    """The row where its input limit fits its window; one that nobody `named` is left behind by a smaller window."""
+    """Return the row where its input limit fits its window; one that nobody `named` is left behind by a smaller
+    window.
+    """
     if row.input_limit is None or row.input_limit <= row.window:
         return row
     if not named:

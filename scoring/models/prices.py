@@ -1,4 +1,4 @@
-"""What a context costs, and what a prune saves and costs, at list prices in US dollars.
+"""The cost of a context, and the savings and cost of a prune, at list prices in US dollars.
 
 A provider's cache holds the beginning of a context as far as it is the same as in the call before. So a prune costs
 once: everything behind the first changed place is written anew. From then on each call saves the cached read of what
@@ -21,7 +21,7 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class ContextCost:
-    """What the input of one call costs: all of it new (`fresh`), and all of it read from the cache (`cached`).
+    """The cost of one call's input: all of it new (`fresh`), and all of it read from the cache (`cached`).
 
     `at_least` says that the provider charges more than these prices for a context this long.
     """
@@ -57,7 +57,7 @@ class CallTokens:
 
 
 def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
-    """What a call with a context of `tokens` costs before it answers; None where the price is not known."""
+    """Return what a call with a context of `tokens` costs before it answers; None where the price is not known."""
     prices = _prices(model)
     if prices is None:
         return None
@@ -67,7 +67,7 @@ def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
 
 
 def prune_cost(saved: int, rewritten: int, model: ModelLimits) -> PruneCost:
-    """The bill of a prune that takes `saved` tokens out and leaves `rewritten` behind the first changed place."""
+    """Return the bill of a prune that takes `saved` tokens out and leaves `rewritten` behind the first change."""
     prices = _prices(model)
     if prices is None or saved <= 0:
         return PruneCost(saved, rewritten, None, None, None)
@@ -78,7 +78,7 @@ def prune_cost(saved: int, rewritten: int, model: ModelLimits) -> PruneCost:
 
 
 def spent(calls: Iterable[CallTokens], model: ModelLimits) -> float | None:
-    """What calls have cost at list prices, answers included; None where a price is not known."""
+    """Return what calls have cost at list prices, answers included; None where a price is not known."""
     prices = _prices(model)
     if prices is None or model.output_price is None:
         return None

@@ -1,4 +1,4 @@
-"""What is known of models: windows, limits and prices, each with where it comes from and when that was so.
+"""The table of models: windows, limits and prices, each with its source and date.
 
 Tokens are whole numbers, prices are US dollars per million tokens, for prompts below `dearer_above` where a
 provider charges more for longer ones. `input` is None where input and output share the window. Where a provider

@@ -19,7 +19,7 @@ from scoring.settings import Settings
 
 
 class Decision:
-    """Which messages stay (`stays`, a flag a position), and how to say why."""
+    """A decision in the making: the messages that stay (`stays`, a flag a position), and the reasons."""
 
     __slots__ = (
         "_dropped", "_first", "_last", "_left", "_mended", "cover", "history", "max_tokens", "opening_tokens",
@@ -91,7 +91,7 @@ class Decision:
         return staged.history
 
     def state(self, position: int) -> str:
-        """What has become of a message."""
+        """Return what has become of a message."""
         if not self.stays[position]:
             return GONE
         return LESS if position in self.shortenings else WHOLE
@@ -102,7 +102,7 @@ class Decision:
         self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
 
     def why(self, head: int) -> Why:
-        """Why an unprotected unit stays or goes."""
+        """Return why an unprotected unit stays or goes."""
         if head in self._mended:
             return self._mended[head]
         if head in self._dropped:
@@ -121,12 +121,12 @@ class Decision:
 
     @property
     def changes(self) -> bool:
-        """Whether anything goes or is shortened."""
+        """Return whether anything goes or is shortened."""
         return 0 in self.stays or bool(self.shortenings)
 
     @property
     def summary_place(self) -> int | None:
-        """Where the summary to be written stands, if there is one; it reads as the user's."""
+        """Return where the summary to be written stands, if there is one; it reads as the user's."""
         return min(self.cover.heads) if self.cover is not None else None
 
     def put_back_user(self, positions: Iterable[int], why: Why) -> int | None:
@@ -164,7 +164,7 @@ class Decision:
         return self.cover is not None and head in self.cover.heads
 
     def left(self) -> int:
-        """The tokens of the budget that are not used."""
+        """Return the tokens of the budget that are not used."""
         if self._left is None:
             self._left = self.max_tokens - self._tokens()
         return self._left
@@ -221,7 +221,7 @@ def decide(
 
 
 def _unmarked(history: History, *but: Collection[int]) -> list[int]:
-    """The heads that are in none of the collections, in order."""
+    """Return the heads that are in none of the collections, in order."""
     out = history.units.heads()
     for heads in but:
         if heads:

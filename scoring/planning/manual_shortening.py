@@ -1,4 +1,4 @@
-"""What a user shortens by hand, on top of a plan: outputs that stay with their head, their tail and every error line.
+"""Shortening by hand, on top of a plan: outputs stay with their head, their tail and every error line.
 
 The plan is made first and is told nothing of it, so that what it keeps does not depend on what is shortened besides.
 What it takes out or shortens itself stays as it is.
@@ -19,7 +19,7 @@ WHY = Why("shortened_by_hand", "shortened: by you, to its beginning, its end and
 
 
 def shortening(message: Message, counter: TokenCounter | None = None) -> Shortening | None:
-    """How a message is shortened by hand; None where none of its outputs gets shorter by it."""
+    """Return how a message is shortened by hand; None where none of its outputs gets shorter by it."""
     short = shortened(message)
     if short is message:
         return None
@@ -29,7 +29,7 @@ def shortening(message: Message, counter: TokenCounter | None = None) -> Shorten
 def with_shortened(
     plan: PrunePlan, shortenings: Mapping[int, Shortening], tokens: Sequence[int]
 ) -> PrunePlan:
-    """The plan with those messages shortened that it keeps whole; `tokens` is what each position takes."""
+    """Return the plan with those messages shortened that it keeps whole; `tokens` is what each position takes."""
     kept = frozenset(plan.kept)
     more = {p: s for p, s in shortenings.items() if p in kept and s.tokens < tokens[p]}
     if not more:

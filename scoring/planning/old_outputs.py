@@ -1,4 +1,4 @@
-"""Which tool outputs are old: what the strategy *tool outputs first* and the stage of that kind clear or shorten.
+"""Old tool outputs, which the strategy *tool outputs first* and the stage `outputs` clear or shorten.
 
 Not those of the last turns, nor the newest up to so many tokens, nor those of exempt tools, nor what stands before a
 summary. What is protected is for the caller to leave out.
@@ -11,7 +11,7 @@ from scoring.settings import ContextSettings
 
 
 def old_outputs(history: History, rules: ContextSettings) -> list[int]:
-    """The positions of tool messages that are old, the newest of them first."""
+    """Return the positions of tool messages that are old, the newest of them first."""
     turns = history.own_words[-rules.tool_outputs_keep_turns :] if rules.tool_outputs_keep_turns else []
     until = turns[0] if turns else len(history)
     exempt = exempt_outputs(history, rules.tool_outputs_exempt)
@@ -26,7 +26,7 @@ def old_outputs(history: History, rules: ContextSettings) -> list[int]:
 
 
 def exempt_outputs(history: History, tools: tuple[str, ...]) -> set[int]:
-    """The positions of messages that answer for a listed tool, by their own word or by that of the call."""
+    """Return the positions of messages that answer for a listed tool, by their own word or by that of the call."""
     found: set[int] = set()
     if not tools:
         return found

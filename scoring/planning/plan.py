@@ -28,7 +28,7 @@ _INVERTED = bytes([1, 0]) + bytes(254)
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """What is always kept costs more than the budget: it is kept, and this says so."""
+    """The excess of messages that are always kept over the budget."""
 
     protected_tokens: int
     max_tokens: int
@@ -86,16 +86,16 @@ class PrunePlan:
 
     @property
     def freed(self) -> int:
-        """The tokens that the prune would gain, at least where a summary is still to be written."""
+        """Return the tokens that the prune would gain, at least where a summary is still to be written."""
         return self.tokens_before - self.tokens_after + self.absorbed
 
     @property
     def absorbed(self) -> int:
-        """The tokens of the summaries that go into a new one."""
+        """Return the tokens of the summaries that go into a new one."""
         return self.summary.absorbed if self.summary is not None else 0
 
     def fate(self, position: int) -> str:
-        """What becomes of a message: "protected", "kept", "shortened" or "goes"."""
+        """Return what becomes of a message: "protected", "kept", "shortened" or "goes"."""
         if not self._stays[position]:
             return GOES
         if position in self.shortenings:
@@ -103,11 +103,11 @@ class PrunePlan:
         return PROTECTED if self._head[position] in self._causes else KEPT
 
     def cause(self, position: int) -> str:
-        """A short stable code for why, to group by."""
+        """Return a short stable code for why, to group by."""
         return self._explain(position).cause
 
     def reason(self, position: int) -> str:
-        """Why, in words."""
+        """Return why, in words."""
         return self._explain(position).reason
 
     def check(self, history: History) -> None:
@@ -195,7 +195,7 @@ def _check_arguments(max_tokens: object, strategy: str, messages: int, **positio
 
 
 def _is_position(value: object, messages: int) -> bool:
-    """Whether it is the place of a message, counted from 0; from the end nobody counts here."""
+    """Return whether it is the place of a message, counted from 0; from the end nobody counts here."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < messages
 
 
@@ -238,7 +238,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
 
 
 def _summary(decision: Decision) -> PlannedSummary | None:
-    """What a summary is to stand for, in positions."""
+    """Return what a summary is to stand for, in positions."""
     if (cover := decision.cover) is None:
         return None
     history = decision.history

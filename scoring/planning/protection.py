@@ -1,4 +1,4 @@
-"""What a plan may not take: the protected units, each with its cause.
+"""The units that a plan may not drop, each with its cause.
 
 Always kept, whatever they cost: system messages, the last unit, pinned and spared messages, the fresh tail. The
 last user message and the user's own words are protected as far as there is room beside those. A unit is
@@ -80,13 +80,13 @@ def _mark(
 
 
 def _cost(history: History, causes: dict[int, str], position: int) -> int:
-    """What protecting a position's unit adds: nothing where it is protected already."""
+    """Return what protecting a position's unit adds: nothing where it is protected already."""
     head = history.units.head[position]
     return 0 if head in causes else history.unit_tokens[head]
 
 
 def _last(history: History, count: int) -> range:
-    """The positions of the last `count` messages."""
+    """Return the positions of the last `count` messages."""
     return range(max(0, len(history) - count), len(history))
 
 
@@ -98,7 +98,7 @@ def _user_words(
     causes: dict[int, str],
     dropped: Collection[int],
 ) -> list[int]:
-    """The user messages kept for their words: the first, then the newest first, passing over what does not fit.
+    """Return the user messages kept for their words: the first, then the newest first, passing over what does not fit.
 
     Only where users write few of the messages, an agent at work: in a conversation it is the coverage of all that
     was said that keeps what matters, and half of a budget for one side costs what the other said.

@@ -1,4 +1,4 @@
-"""What wire formats demand of who speaks when: some begin with the user, in some the model never speaks twice in a row.
+"""The order of roles in wire formats: some begin with the user, in some the model never speaks twice in a row.
 
 A plan is mended for such a format after a strategy chose. A user's message that would go is put back where one is
 missing, if it fits; failing that, a line begins the list, and what may not stand where it stands goes. One pass over
@@ -102,13 +102,13 @@ def take_turns(decision: Decision) -> None:
 
 
 def _together(decision: Decision, before: int, position: int) -> bool:
-    """Whether two that stay are the model's, of different units, and something between them goes."""
+    """Return whether two that stay are the model's, of different units, and something between them goes."""
     head, roles = decision.history.units.head, decision.history.roles
     both = roles[before] == roles[position] == "assistant" and head[before] != head[position]
     return both and position - before > 1
 
 
 def _to_go(decision: Decision, *positions: int) -> int | None:
-    """The head of the first that is not protected."""
+    """Return the head of the first that is not protected."""
     heads = (decision.history.units.head[p] for p in positions)
     return next((h for h in heads if h not in decision.protection.causes), None)

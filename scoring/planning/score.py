@@ -31,7 +31,7 @@ def score(history: History, settings: Settings) -> Scores:
 
 
 def weighted_sum(parts: Mapping[str, list[float]], weights: Mapping[str, float], count: int) -> list[float]:
-    """The sum of weight x rating over the signals for each of `count` messages, clamped to 0...100."""
+    """Return the sum of weight x rating over the signals for each of `count` messages, clamped to 0...100."""
     weighed = [(weights[name], ratings) for name, ratings in parts.items() if weights.get(name)]
     if not weighed:
         return [0.0] * count
@@ -45,7 +45,7 @@ def weighted_sum(parts: Mapping[str, list[float]], weights: Mapping[str, float],
 
 
 def unit_scores(scores: list[float], members: Mapping[int, list[int]]) -> list[float]:
-    """The score of every unit, at the position of its head: the best of its messages.
+    """Return the score of every unit, at the position of its head: the best of its messages.
 
     The best and not the mean, because one message worth keeping is reason enough to keep what cannot be parted
     from it.

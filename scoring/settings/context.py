@@ -45,12 +45,12 @@ class ContextSettings:
 
     @classmethod
     def of(cls, settings: object) -> ContextSettings:
-        """The fields that `settings` carries under the same names, defaults for the rest."""
+        """Return the fields that `settings` carries under the same names, defaults for the rest."""
         return cls(**{f.name: getattr(settings, f.name) for f in fields(cls) if hasattr(settings, f.name)})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
-        """What `data` says on top of `base`.
+        """Return what `data` says on top of `base`.
 
         Raises:
             InvalidSettings: anything in `data` is unknown, of a wrong type or out of its range; one fault a field.

@@ -25,17 +25,17 @@ class KeywordGroup:
     words: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The group as JSON-ready data."""
+        """Return the group as JSON-ready data."""
         return {"name": self.name, "share": self.share, "words": list(self.words)}
 
     @classmethod
     def of(cls, name: str, share: float, words: str) -> KeywordGroup:
-        """A group of the words in a text, parted by blanks."""
+        """Return a group of the words in a text, parted by blanks."""
         return cls(name, share, tuple(words.split()))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> KeywordGroup:
-        """The group that `to_dict` wrote."""
+        """Return the group that `to_dict` wrote."""
         return cls(data["name"], data["share"], tuple(data["words"]))
 
 
@@ -54,12 +54,12 @@ class Lexicon:
         self.digest = blake2b(named.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
     def rate(self, text: str) -> float:
-        """The keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
+        """Return the keyword rating of a text, 0...1: the shares of the groups found, at most 1 in all."""
         found = self._found(_spelled(text))
         return min(1.0, sum([self._shares[group] for group in sorted(found)])) if found else 0.0
 
     def _found(self, said: bytes) -> set[int]:
-        """The groups of which a word stands whole in what is said."""
+        """Return the groups of which a word stands whole in what is said."""
         found: set[int] = set()
         for start in range(0, len(said), SLICE_BYTES):
             piece = said[start : start + SLICE_BYTES + self._longest]
@@ -78,7 +78,8 @@ _CHARACTER_BYTES = 4  # the most that one takes in UTF-8
 
 
 def _spelled(text: str) -> bytes:
-    """A text as it is searched: in lower case, in bytes, which need no counting of characters for a find's place.
+    """Return a text as it is searched: in lower case, in bytes, which need no counting of characters for a find's
+    place.
 
     Half of a surrogate pair, which transcripts do hold, is spelled as it is and no part of a word.
     """
@@ -86,7 +87,7 @@ def _spelled(text: str) -> bytes:
 
 
 def _goes_on(said: bytes, at: int) -> bool:
-    """Whether a word goes on over this place: letters, digits or underscores on both sides of it."""
+    """Return whether a word goes on over this place: letters, digits or underscores on both sides of it."""
     if not 0 < at < len(said):
         return False
     if said[at - 1] < 128 and said[at] < 128:
@@ -105,5 +106,5 @@ _IS_OF_WORD = [_is_of_word(chr(code)) for code in range(128)]
 
 @lru_cache(maxsize=64)
 def lexicon_of(groups: tuple[KeywordGroup, ...]) -> Lexicon:
-    """The lexicon of these groups; the same object for equal groups."""
+    """Return the lexicon of these groups; the same object for equal groups."""
     return Lexicon(groups)

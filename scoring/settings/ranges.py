@@ -1,4 +1,4 @@
-"""What a number in the settings may be: one table, for the check and for the sliders of the settings page."""
+"""The ranges of numbers in the settings: one table for the check and for the sliders of the settings page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What a number in the settings may be; `step` is for sliders."""
+    """The range of a number in the settings; `step` is for sliders."""
 
     minimum: float
     maximum: float
@@ -18,7 +18,7 @@ class Limit:
     optional: bool = False
 
     def to_dict(self) -> dict[str, float]:
-        """The range as the settings page needs it."""
+        """Return the range as the settings page needs it."""
         return {"min": self.minimum, "max": self.maximum, "step": self.step}
 
 

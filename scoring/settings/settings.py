@@ -87,7 +87,7 @@ class Settings(ContextSettings):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: Self | None = None) -> Self:
-        """The settings that `data` describes on top of `base` (the defaults if None).
+        """Return the settings that `data` describes on top of `base` (the defaults if None).
 
         `weights` and `roles` may name some of their keys only, `task_types` some types and of these some of what they
         have; every other field is replaced as a whole.
@@ -140,5 +140,5 @@ DEFAULT_PRESET = "Foresight"
 
 
 def preset_of(settings: Settings) -> str:
-    """The name of the preset that equals these settings, or "custom"."""
+    """Return the name of the preset that equals these settings, or "custom"."""
     return next((name for name, preset in PRESETS.items() if preset == settings), "custom")

@@ -23,7 +23,7 @@ ANY, AUTO = "any", "auto"
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a type has of its own; None follows the common settings, whatever they are."""
+    """The own weights and keywords of a task type; None follows the common settings."""
 
     weights: Table | None = None
     keywords: tuple[KeywordGroup, ...] | None = None
@@ -110,7 +110,7 @@ SUPPORT_WEIGHTS = Table({**weights_of("Foresight"), "keywords": 10.0, "length": 
 
 @dataclass(frozen=True, slots=True)
 class TaskTypes:
-    """What each type has of its own; the fields' defaults are what we ship."""
+    """The own settings of each task type; the defaults of the fields are the ones we ship."""
 
     coding: Own = Own()
     support: Own = Own(SUPPORT_WEIGHTS, SUPPORT)
@@ -121,11 +121,11 @@ class TaskTypes:
         return (field.name for field in fields(self))
 
     def of(self, name: str) -> Own:
-        """What a type has of its own; nothing where there is no such type, as for "any"."""
+        """Return what a type has of its own; nothing where there is no such type, as for "any"."""
         return getattr(self, name) if name in TASK_TYPES else NOTHING
 
     def to_dict(self) -> dict[str, Any]:
-        """All types as JSON-ready data."""
+        """Return all types as JSON-ready data."""
         return {name: self.of(name).to_dict() for name in self}
 
 

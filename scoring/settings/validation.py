@@ -75,7 +75,7 @@ def _check_together(values: dict[str, Any], base: Mapping[str, Any], faults: lis
 
 
 def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float | int | None:
-    """The number if it is one and within its limit; a fault otherwise."""
+    """Return the number if it is one and within its limit; a fault otherwise."""
     if value is None and limit.optional:
         return None
     kind = "a whole number" if limit.whole else "a number"
@@ -91,7 +91,7 @@ def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float
 
 
 def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]:
-    """A list of names of tools; a fault otherwise."""
+    """Return a list of names of tools; a fault otherwise."""
     listed = value if isinstance(value, list | tuple) and len(value) <= _MOST_WORDS else [None]
     if all(isinstance(one, str) and one.strip() and len(one) <= _LONGEST_WORD for one in listed):
         return tuple(listed)
@@ -100,7 +100,7 @@ def tool_names(name: str, value: object, faults: list[Fault]) -> tuple[str, ...]
 
 
 def shown(value: object) -> str:
-    """A value as an error may show it: its JSON-like spelling, cut short."""
+    """Return a value as an error may show it: its JSON-like spelling, cut short."""
     if isinstance(value, int) and value.bit_length() > 200:
         return "a number of more than 60 digits"
     text = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"

@@ -30,7 +30,7 @@ class Words(Protocol):
 
     @property
     def stems(self) -> tuple[array[int], bytes]:
-        """The codes of their stems, and how often each occurs."""
+        """Return the codes of their stems, and how often each occurs."""
 
 
 class Described(Protocol):
@@ -38,7 +38,7 @@ class Described(Protocol):
 
     @property
     def content(self) -> Words | None:
-        """Its words; None where nobody has read them."""
+        """Return its words; None where nobody has read them."""
 
 
 class Messages(Protocol):
@@ -46,7 +46,7 @@ class Messages(Protocol):
 
     @property
     def roles(self) -> list[str]:
-        """Who speaks."""
+        """Return who speaks."""
 
     @property
     def chars(self) -> list[int]:
@@ -58,11 +58,11 @@ class Messages(Protocol):
 
     @property
     def systems(self) -> list[int]:
-        """The positions of system messages, rising."""
+        """Return the positions of system messages, rising."""
 
     @property
     def features(self) -> Sequence[Described]:
-        """The facts of each."""
+        """Return the facts of each."""
 
     def __len__(self) -> int: ...
 
@@ -72,15 +72,15 @@ class Mentions(Protocol):
 
     @property
     def last(self) -> Sequence[int]:
-        """The last message that has each."""
+        """Return the last message that has each."""
 
     @property
     def count(self) -> Sequence[int]:
-        """The number of messages that have each."""
+        """Return the number of messages that have each."""
 
     @property
     def flags(self) -> Sequence[int]:
-        """Who named each and what it is, as the bits above."""
+        """Return who named each and what it is, as the bits above."""
 
 
 class Options(Protocol):
@@ -88,11 +88,11 @@ class Options(Protocol):
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """The points of each signal."""
+        """Return the points of each signal."""
 
     @property
     def roles(self) -> Mapping[str, float]:
-        """The rating of each role (0...1)."""
+        """Return the rating of each role (0...1)."""
 
     @property
     def length_steps(self) -> tuple[tuple[int, float], ...]:

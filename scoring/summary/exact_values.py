@@ -43,7 +43,9 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
 
 
 def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
-    """Each exact value and what it is worth: more in the user's words, for errors, and each time it comes again."""
+    """Yield each exact value and what it is worth: more in the user's words, for errors, and each time it comes
+    again.
+    """
     for message in messages:
         for part in message.parts:
             if not isinstance(part, Text | ToolResult | Reasoning) or is_confirmation(part.text):
@@ -59,7 +61,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
 
 
 def error_lines(text: str) -> list[str]:
-    """The lines that report an error, verbatim, each once; of a traceback the line that names the error."""
+    """Return the lines that report an error, verbatim, each once; of a traceback the line that names the error."""
     found: dict[str, None] = {}
     for line in map(str.strip, text.splitlines()):
         if (

@@ -1,4 +1,4 @@
-"""Which files were touched, and how: from the arguments of tool calls, never guessed from what was said."""
+"""The files that a conversation touched, from the arguments of tool calls and never guessed from text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
 
 
 def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
-    """Each path that one call touches, and how."""
+    """Yield each path that one call touches, and how."""
     arguments = _arguments(call)
     for kind, path in _PATCH.findall(call.arguments.replace("\\n", "\n") if "*** " in call.arguments else ""):
         yield path.strip('"} '), _PATCHED[kind]
@@ -80,7 +80,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def _how(name: str, arguments: Mapping[str, Any]) -> str:
-    """How a tool touches a file; an editor that is one tool for everything says so in its arguments."""
+    """Return how a tool touches a file; an editor that is one tool for everything says so in its arguments."""
     command = arguments.get("command")
     said = [command] if isinstance(command, str) and " " not in command else []
     for plain in (one.lower() for one in (*said, name)):

@@ -26,7 +26,7 @@ _WORDS = (1.0, 0.5, 0.25, 0.12)  # of the words, as the deterministic level trie
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether a summary will do. `tokens` is what it costs, heading included; `problem` says why it will not."""
+    """A summary with its verdict. `tokens` is its cost, heading included; `problem` says why it is refused."""
 
     summary: Summary
     tokens: int
@@ -34,19 +34,19 @@ class Judged:
 
     @property
     def accepted(self) -> bool:
-        """Whether it may stand for what it covers."""
+        """Return whether it may stand for what it covers."""
         return not self.problem
 
 
 def replaced_tokens(items: Sequence[Message | Summary], counter: TokenCounter = ESTIMATOR) -> int:
-    """What the items cost that a summary would replace."""
+    """Return what the items cost that a summary would replace."""
     return sum(
         estimate_message_tokens(i.as_message() if isinstance(i, Summary) else i, counter) for i in items
     )
 
 
 def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", last: str = "") -> Summary:
-    """An empty summary over these items: its depth, how many messages it covers, and when."""
+    """Return an empty summary over these items: its depth, how many messages it covers, and when."""
     summaries = [i for i in items if isinstance(i, Summary)]
     messages = sum(i.messages if isinstance(i, Summary) else 1 for i in items)
     depth = 1 + max((s.depth for s in summaries), default=0)
@@ -55,7 +55,7 @@ def covering(items: Sequence[Message | Summary], id: str = "", first: str = "", 
 
 
 def request(level: Level, items: Sequence[Message | Summary], max_words: int = MOST_WORDS) -> Ask:
-    """What to ask a model for at one of its levels."""
+    """Return what to ask a model for at one of its levels."""
     if level == "terser":
         return ask(items, max(50, int(max_words * TERSER_SHARE)), terser=True)
     return ask(items, max_words)
@@ -64,7 +64,7 @@ def request(level: Level, items: Sequence[Message | Summary], max_words: int = M
 def judge(
     empty: Summary, reply: str, replaced: int, max_words: int, counter: TokenCounter = ESTIMATOR
 ) -> Judged:
-    """A model's reply as a summary, accepted or with the reason why not."""
+    """Return a model's reply as a summary, accepted or with the reason why not."""
     read = read_reply(reply, max_words)
     if read.problem:
         return Judged(empty, 0, read.problem)
@@ -78,7 +78,7 @@ def deterministic(
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
 ) -> Judged:
-    """The built-in snapshot, with fewer words until it is shorter than what it replaces, at last cut to fit.
+    """Return the built-in snapshot, with fewer words until it is shorter than what it replaces, at last cut to fit.
 
     Not accepted only where even its heading costs as much as the items.
     """

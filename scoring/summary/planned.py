@@ -21,6 +21,6 @@ def written(
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
 ) -> Judged:
-    """A summary of these items in at most `most_tokens`, and in fewer than they take; its tokens say how many."""
+    """Return a summary of these items in at most `most_tokens`, and in fewer than they take."""
     allowed = min(replaced_tokens(items, counter), most_tokens + 1)
     return deterministic(covering(items), items, allowed, max_words, counter)

@@ -1,4 +1,4 @@
-"""How a model is asked for a summary, and how its reply is read.
+"""The prompt for a summary, and the parser of the reply.
 
 The prompt asks for the five sections of the built-in snapshot; the reply is held to them. A reply that is no such
 thing (empty, cut off before the first section, without a heading) is refused with a reason, never guessed at.
@@ -39,7 +39,7 @@ _FENCES = ("```markdown", "```md", "```")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a model is asked: the instructions, the conversation, and how long the answer may be."""
+    """A request for a summary: the instructions, the conversation, and the longest answer allowed."""
 
     system: str
     text: str
@@ -47,14 +47,14 @@ class Ask:
 
 
 def ask(items: Sequence[Message | Summary], max_words: int = MOST_WORDS, terser: bool = False) -> Ask:
-    """The request for a summary of these items in at most `max_words` words."""
+    """Return the request for a summary of these items in at most `max_words` words."""
     limit = f"Use at most {max_words} words in all."
     system = "\n\n".join([INSTRUCTIONS, *([TERSER] if terser else []), limit])
     return Ask(system, "<conversation>\n" + transcript(items) + "\n</conversation>", max_words)
 
 
 def transcript(items: Sequence[Message | Summary]) -> str:
-    """The items as a model reads them, each under who speaks; long outputs by their head, tail and errors."""
+    """Return the items as a model reads them, each under who speaks; long outputs by their head, tail and errors."""
     pieces = []
     for item in items:
         if isinstance(item, Summary):
@@ -91,7 +91,9 @@ class Read:
 
 
 def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
-    """The five sections of a model's reply, in order, within the words; lines too many are left out from the end."""
+    """Return the five sections of a model's reply, in order, within the words; lines too many are left out from the
+    end.
+    """
     text = reply.strip()
     for fence in _FENCES:
         if text.startswith(fence):
@@ -116,7 +118,7 @@ def read_reply(reply: str, max_words: int = MOST_WORDS) -> Read:
 
 
 def _headed(text: str) -> str:
-    """The reply with bold or numbered section names made headings."""
+    """Return the reply with bold or numbered section names made headings."""
     lines = []
     for line in text.splitlines():
         bare = line.strip().strip("#*: ").lstrip("0123456789.) ").strip("#*: ")

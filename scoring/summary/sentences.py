@@ -1,4 +1,4 @@
-"""What was decided, refused, announced and left open, sentence by sentence, in the very words of whoever said it.
+"""Decisions, refusals, announcements and open tasks, sentence by sentence in the speaker's own words.
 
 A bare confirmation ("done", "file written successfully") says nothing and is never used.
 """
@@ -67,12 +67,14 @@ _CONFIRMATION = re.compile(
 
 
 def is_confirmation(text: str) -> bool:
-    """Whether a text only confirms: nothing in it that a summary could use."""
+    """Return whether a text only confirms: nothing in it that a summary could use."""
     return not text.strip() or (len(text) < 300 and _CONFIRMATION.match(text.strip()) is not None)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a text without its code blocks, blanks squeezed; only its two ends if it is long."""
+    """Return the sentences and lines of a text without its code blocks, blanks squeezed; only its two ends if it is
+    long.
+    """
     if len(text) > SCANNED:
         text = text[: SCANNED * 3 // 4] + "\n" + text[-SCANNED // 4 :]
     found = (_paired(" ".join(piece.split())) for piece in _BREAK.split(_FENCE.sub("\n", text)))
@@ -80,7 +82,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _paired(piece: str) -> str:
-    """A sentence out of a stressed passage, without the stars of which the other half stayed behind."""
+    """Return a sentence out of a stressed passage, without the stars of which the other half stayed behind."""
     if piece.count(_STRESS) % 2 == 0:
         return piece
     if piece.startswith(_STRESS):
@@ -90,14 +92,14 @@ def _paired(piece: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """A text without what a program put into it: its notices, and what colours a terminal."""
+    """Return a text without what a program put into it: its notices, and what colours a terminal."""
     if "\x1b" in text:
         text = _TERMINAL.sub("", text)
     return _MACHINE.sub("", text) if "<" in text or "Caveat" in text else text
 
 
 def said_by(message: Message) -> list[str]:
-    """The sentences a user or the agent says in a message, tool outputs left aside."""
+    """Return the sentences a user or the agent says in a message, tool outputs left aside."""
     if message.role not in ("user", "assistant"):
         return []
     text = own_words("\n".join(p.text for p in message.parts if isinstance(p, Text)))
@@ -105,7 +107,9 @@ def said_by(message: Message) -> list[str]:
 
 
 def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
-    """Each decision or refusal with its reason and how much it weighs: the user's words, refusals, reasons more."""
+    """Yield each decision or refusal with its reason and how much it weighs: the user's words, refusals, reasons
+    more.
+    """
     for message in messages:
         spoken = said_by(message)
         if message.role == "user" and spoken and not any(map(_DECISION.search, spoken)):
@@ -129,14 +133,14 @@ def _decides(sentence: str) -> bool:
 
 
 def next_steps(message: Message) -> list[str]:
-    """The sentences in which the agent announces what it does next."""
+    """Return the sentences in which the agent announces what it does next."""
     if message.role != "assistant":
         return []
     return [quoted(s.lstrip("-* ")) for s in said_by(message) if _NEXT.search(s)]
 
 
 def open_tasks(messages: Sequence[Message]) -> Iterator[str]:
-    """What was left open: unchecked boxes, TODOs, the latest state of a todo list a tool keeps."""
+    """Yield what was left open: unchecked boxes, TODOs, the latest state of a todo list a tool keeps."""
     latest: list[str] = []
     spoken: dict[str, None] = {}
     for message in messages:
@@ -154,7 +158,7 @@ def open_tasks(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def quoted(sentence: str) -> str:
-    """A sentence as it is quoted: verbatim, long ones up to a number of words."""
+    """Return a sentence as it is quoted: verbatim, long ones up to a number of words."""
     words = sentence.split()
     return sentence if len(words) <= LONGEST else " ".join(words[:LONGEST]) + " …"
 
@@ -164,7 +168,7 @@ def _bare(task: str) -> str:
 
 
 def _todo_list(arguments: str) -> list[str] | None:
-    """The open entries of a todo list in a call's arguments; None where there is no such list."""
+    """Return the open entries of a todo list in a call's arguments; None where there is no such list."""
     if '"status"' not in arguments:
         return None
     try:

@@ -34,7 +34,7 @@ MOST_CANDIDATES = 400
 
 
 def snapshot(items: Sequence[Message | Summary], most_words: int = MOST_WORDS) -> str:
-    """The five sections as text, each under its heading; a section without anything says so."""
+    """Return the five sections as text, each under its heading; a section without anything says so."""
     messages = [item for item in items if isinstance(item, Message)]
     earlier = _earlier(item for item in items if isinstance(item, Summary))
     found = [_files(messages), _decisions(messages), _values(messages), _state(messages), _tasks(messages)]
@@ -52,7 +52,7 @@ def snapshot(items: Sequence[Message | Summary], most_words: int = MOST_WORDS) -
 
 
 def sections_of(text: str) -> dict[str, list[str]]:
-    """The lines of each section of a snapshot; sections that are missing are empty."""
+    """Return the lines of each section of a snapshot; sections that are missing are empty."""
     out: dict[str, list[str]] = {name: [] for name in SECTIONS}
     lines: list[str] | None = None
     for line in text.splitlines():
@@ -70,7 +70,7 @@ def word_count(text: str) -> int:
 
 
 def _earlier(summaries: Iterable[Summary]) -> list[list[str]]:
-    """The lines of earlier summaries by section, the latest first."""
+    """Return the lines of earlier summaries by section, the latest first."""
     out: list[list[str]] = [[] for _ in SECTIONS]
     for summary in summaries:
         for lines, said in zip(out, sections_of(summary.text).values(), strict=True):
@@ -79,21 +79,21 @@ def _earlier(summaries: Iterable[Summary]) -> list[list[str]]:
 
 
 def _files(messages: Sequence[Message]) -> list[str]:
-    """What was changed, the latest first, then what was only read."""
+    """Return what was changed, the latest first, then what was only read."""
     touched = list(reversed(files_touched(messages).items()))
     changed = [described(path, ways) for path, ways in touched if set(ways) != {READ}]
     return changed + [described(path, ways) for path, ways in touched if set(ways) == {READ}]
 
 
 def _decisions(messages: Sequence[Message]) -> list[str]:
-    """The weightiest first, among equals the latest."""
+    """Return the weightiest first, among equals the latest."""
     found = list(decisions(messages))[-MOST_CANDIDATES:]
     order = sorted(range(len(found)), key=lambda n: (-found[n][0], -n))
     return list(dict.fromkeys(found[n][1] for n in order))
 
 
 def _values(messages: Sequence[Message]) -> list[str]:
-    """What is worth most and comes most often first; what stands inside another value is not said again."""
+    """Return what is worth most and comes most often first; what stands inside another value is not said again."""
     worth: dict[str, float] = {}
     last: dict[str, int] = {}
     for n, (one, value) in enumerate(values(messages)):
@@ -112,7 +112,7 @@ def _values(messages: Sequence[Message]) -> list[str]:
 
 
 def _state(messages: Sequence[Message]) -> list[str]:
-    """The last action with what came of it, what was said last, what comes next, and what was asked last."""
+    """Return the last action with what came of it, what was said last, what comes next, and what was asked last."""
     out: list[str] = []
     action = _last_action(messages)
     if action:
@@ -130,7 +130,7 @@ def _state(messages: Sequence[Message]) -> list[str]:
 
 
 def _last_action(messages: Sequence[Message]) -> str:
-    """The last call, its arguments and the first telling line of its result."""
+    """Return the last call, its arguments and the first telling line of its result."""
     for n in range(len(messages) - 1, -1, -1):
         if not messages[n].calls:
             continue

@@ -13,7 +13,7 @@ from scoring.messages import Message, Text
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands for `messages` log messages.
+    """A summary of `messages` messages of the log.
 
     `depth` is 1 over messages and one more than the deepest summary it covers; `first` and `last` are the days (or
     times, ISO 8601) of the first and last message covered, "" if not known. `note` is what an emergency left behind.
@@ -36,6 +36,6 @@ class Summary:
         return f"[Summary: depth {self.depth}, {count}{covers}]"
 
     def as_message(self) -> Message:
-        """How the model reads it."""
+        """Return how the model reads it."""
         pieces = [self.heading, self.text, f"[{self.note}]" if self.note else ""]
         return Message("user", (Text("\n".join(p for p in pieces if p)),))

@@ -1,4 +1,4 @@
-"""What stands where something was cleared or shortened, and what it costs.
+"""Tombstones: the text in place of what was cleared or shortened, and its cost.
 
 A tool output is cleared to one line that names the tool and the time (the call and its arguments stay), or shortened
 to its head, its tail and every line that speaks of an error. Nothing here ever makes a text longer. The arguments
@@ -28,7 +28,7 @@ _ERROR = re.compile(
 
 
 def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
-    """The line that stands for an output: the tool's name, when it was cleared, and why or what it took."""
+    """Return the line that stands for an output: the tool's name, when it was cleared, and why or what it took."""
     facts = [f"output of {tool or 'a tool'} cleared"]
     if at:
         facts.append(f"at {at}")
@@ -42,7 +42,7 @@ def cleared(
     names: Mapping[str, str] | None = None,
     counter: TokenCounter = ESTIMATOR,
 ) -> Message:
-    """The message with each of its tool outputs cleared, media of outputs included.
+    """Return the message with each of its tool outputs cleared, media of outputs included.
 
     `names` gives the tool of a call id where the result does not repeat it. An output that is no longer than its
     tombstone stays as it is.
@@ -67,7 +67,7 @@ def cleared_result(
 def shortened_text(
     text: str, head: int = HEAD_CHARS, tail: int = TAIL_CHARS, error_lines: int | None = None
 ) -> str:
-    """The first `head` and last `tail` characters, and between them every line that speaks of an error.
+    """Return the first `head` and last `tail` characters, and between them every line that speaks of an error.
 
     `error_lines` are the most of these, None for all; the same line stands once, a long one is cut. The mark says how
     many characters are gone. The text itself where that would not be shorter.
@@ -83,7 +83,7 @@ def shortened_text(
 
 
 def _error_lines(text: str) -> list[str]:
-    """The lines that speak of an error, the same line once, long ones cut."""
+    """Return the lines that speak of an error, the same line once, long ones cut."""
     found: dict[str, None] = {}
     for start in sorted(_suspicious(text)):
         end = text.find("\n", start)
@@ -94,7 +94,7 @@ def _error_lines(text: str) -> list[str]:
 
 
 def _suspicious(text: str) -> set[int]:
-    """Where the lines begin that may speak of an error."""
+    """Return where the lines begin that may speak of an error."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a letter that has two in lower case: what is found would stand elsewhere
         lowered = text
@@ -109,7 +109,7 @@ def _suspicious(text: str) -> set[int]:
 
 
 def _code(text: str, start: int) -> int:
-    """Where the next code of an error stands, -1 where none does."""
+    """Return where the next code of an error stands, -1 where none does."""
     found = _CODE.search(text, start)
     return found.start() if found else -1
 
@@ -121,7 +121,7 @@ def shortened(
     error_lines: int | None = None,
     results_only: bool = True,
 ) -> Message:
-    """The message with its tool outputs shortened; its own texts too where not `results_only`."""
+    """Return the message with its tool outputs shortened; its own texts too where not `results_only`."""
 
     def shorten(part: Part) -> Part:
         if isinstance(part, ToolResult) or (isinstance(part, Text) and not results_only):
@@ -134,7 +134,7 @@ def shortened(
 
 
 def without_media(message: Message) -> Message:
-    """The message with a word in place of each image, sound or document."""
+    """Return the message with a word in place of each image, sound or document."""
     if not message.media:
         return message
     parts: list[Part] = []
@@ -154,12 +154,12 @@ def _media_mark(media: Media) -> str:
 
 
 def cost(message: Message, counter: TokenCounter | None = None) -> int:
-    """What a message costs in the context with what stands in it now."""
+    """Return what a message costs in the context with what stands in it now."""
     return estimate_message_tokens(message, counter)
 
 
 def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
-    """The text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
+    """Return the text cut to at most `tokens`: two thirds from its beginning, one third from its end; "" if none fits.
 
     A few counts of ever shorter texts, never one a character.
     """
@@ -179,7 +179,7 @@ def fitted(text: str, tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
 
 
 def cut_message(message: Message, tokens: int, counter: TokenCounter = ESTIMATOR) -> Message:
-    """The message with its texts and tool outputs cut so that it takes at most `tokens`, as far as cutting can.
+    """Return the message with its texts and tool outputs cut so that it takes at most `tokens`, as far as cutting can.
 
     Small texts stay whole, the large ones share what is left; at the least a mark stays. What is no text stays.
     """

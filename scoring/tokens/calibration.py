@@ -41,7 +41,7 @@ ASIDE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a session knows. Tokens throughout; "here" is the stretch since the last compaction.
+    """The calibration of one session. Tokens throughout; "here" is the stretch since the last compaction.
 
     `known`: factor and unseen come from real usage, of `calls` calls and `compactions` first ones after a compaction.
     `second` and `restored`: what the agent puts besides the messages we see into the session's second call, and into
@@ -79,14 +79,16 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> Calibration:
-        """What `to_dict` wrote; unknown keys are ignored."""
+        """Return what `to_dict` wrote; unknown keys are ignored."""
         fields = {k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__}
         fields["samples"] = tuple((int(x), int(y)) for x, y in fields.get("samples", ()))
         return cls(**fields)
 
 
 def started(unseen: int, second: int = 0, restored: int = 0) -> Calibration:
-    """What is assumed before the first call: overheads learned from other sessions (`scoring.tokens.overheads`)."""
+    """Return what is assumed before the first call: overheads learned from other sessions
+    (`scoring.tokens.overheads`).
+    """
     return Calibration(unseen=unseen, second=second, restored=restored)
 
 
@@ -100,7 +102,7 @@ def observe(
     call: str = "",
     model: str = "",
 ) -> Calibration:
-    """A call was reported: `real_input` tokens in, `output` out.
+    """Return a call was reported: `real_input` tokens in, `output` out.
 
     `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer as far
     as it is there. The same `call` may be reported again, with more of its answer; it is counted once.
@@ -127,7 +129,7 @@ def observe(
 
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
-    """The anchor moved behind the answer of the last call."""
+    """Return the anchor moved behind the answer of the last call."""
     believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
     own = output if believed else round(known.factor * estimate_own)
     return replace(
@@ -146,7 +148,9 @@ def _is_aside(known: Calibration, real_input: int, estimate_before: int) -> bool
 
 
 def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
-    """What a new call's input teaches: of the first call the overheads, of any other the growth since the last."""
+    """Return what a new call's input teaches: of the first call the overheads, of any other the growth since the
+    last.
+    """
     if not known.known:
         return replace(known, unseen=max(0, round(real_input - known.factor * estimate_before)))
     if known.input_real is None or known.anchor_real is None:
@@ -173,7 +177,7 @@ def _learned(known: Calibration, real_input: int, estimate_before: int, model: s
 
 
 def _factor(samples: tuple[Sample, ...]) -> float:
-    """The weighted median of real by estimated growth; a sample weighs as much as was estimated."""
+    """Return the weighted median of real by estimated growth; a sample weighs as much as was estimated."""
     ratios = [(y / x, float(x)) for x, y in samples if x >= LEAST_SAMPLE]
     ratios.append((1.0, float(PRIOR_TOKENS)))
     ratios.sort()
@@ -193,7 +197,7 @@ def absorbed(known: Calibration, tokens: int) -> Calibration:
 
 
 def after_compaction(known: Calibration) -> Calibration:
-    """The context was replaced: nothing is anchored any more; what was learned is still true."""
+    """Return the context was replaced: nothing is anchored any more; what was learned is still true."""
     return replace(
         known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
         anchor_estimate=0, believed=False, broken=False, aside=None, waiting=0,
@@ -206,7 +210,7 @@ def after_rewind(known: Calibration) -> Calibration:
 
 
 def total(known: Calibration, estimate: int) -> tuple[int, Certainty]:
-    """The size of a context of which we estimate `estimate` tokens, and how sure that is."""
+    """Return the size of a context of which we estimate `estimate` tokens, and how sure that is."""
     if known.anchor_real is not None:
         grown = estimate - known.anchor_estimate
         hidden = (known.second if known.calls == 1 else known.extra) + known.waiting

@@ -1,4 +1,4 @@
-"""What texts, messages and tool definitions cost in tokens.
+"""The cost of texts, messages and tool definitions in tokens.
 
 Whoever has a tokenizer hands it in as a `TokenCounter`; without one the script-aware estimator counts. Content
 is counted by characters, never by bytes or by its JSON spelling. What a provider adds around the content stands
@@ -41,7 +41,7 @@ class TokenCounter(Protocol):
     """Counts the tokens of plain text."""
 
     def count(self, text: str) -> int:
-        """The number of tokens in `text`, 0 for the empty text."""
+        """Return the number of tokens in `text`, 0 for the empty text."""
         ...
 
 
@@ -49,7 +49,7 @@ class Estimator:
     """Counts without a tokenizer, within some 15 % of o200k on prose, code, and scripts of all kinds."""
 
     def count(self, text: str) -> int:
-        """The estimated number of tokens in `text`."""
+        """Return the estimated number of tokens in `text`."""
         return estimate(text)
 
 
@@ -61,7 +61,7 @@ class FourCharacters:
     result_overhead = 0
 
     def count(self, text: str) -> int:
-        """A quarter of the characters, rounded up."""
+        """Return a quarter of the characters, rounded up."""
         return -(-len(text) // 4)
 
 
@@ -81,11 +81,11 @@ class ModelCounter:
         self.result_overhead = round(factor * RESULT_OVERHEAD)
 
     def count(self, text: str) -> int:
-        """The number of tokens the model makes of `text`."""
+        """Return the number of tokens the model makes of `text`."""
         return round(self._factor * self._counter.count(text))
 
     def media(self, media: Media) -> int:
-        """The tokens of one item of media, by the provider's rule where it has one for the size."""
+        """Return the tokens of one item of media, by the provider's rule where it has one for the size."""
         if media.kind == DEFINITION:
             return round(self._factor * self.family.definition)
         if media.kind != "image":
@@ -94,7 +94,7 @@ class ModelCounter:
         return self.family.image(media.width, media.height) if known else self.family.image_unknown
 
     def sealed(self, chars: int) -> int:
-        """The tokens of reasoning of which an encrypted copy of so many characters is there."""
+        """Return the tokens of reasoning of which an encrypted copy of so many characters is there."""
         return round(self._factor * self.family.sealed(chars))
 
 
@@ -103,12 +103,12 @@ FOUR_CHARACTERS = FourCharacters()
 
 
 def estimate_tokens(text: str, counter: TokenCounter | None = None) -> int:
-    """The tokens of a plain text."""
+    """Return the tokens of a plain text."""
     return (counter or ESTIMATOR).count(text)
 
 
 def estimate_message_tokens(message: Message, counter: TokenCounter | None = None) -> int:
-    """The tokens a message takes in a context: its parts, and what is added for each message.
+    """Return the tokens a message takes in a context: its parts, and what is added for each message.
 
     A counter may set its own `message_overhead`, `call_overhead` and `result_overhead`.
     """
@@ -125,7 +125,7 @@ def estimate_message_tokens(message: Message, counter: TokenCounter | None = Non
 
 
 def part_tokens(part: Part, counter: TokenCounter) -> int:
-    """The tokens of one part."""
+    """Return the tokens of one part."""
     if isinstance(part, Text):
         return counter.count(part.text)
     if isinstance(part, ToolResult):
@@ -144,12 +144,12 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
 
 
 def _id(text: str, counter: TokenCounter) -> int:
-    """The id of a call; some families are not shown it."""
+    """Return the id of a call; some families are not shown it."""
     return counter.count(text) if getattr(counter, "counts_ids", True) else 0
 
 
 def _arguments(call: ToolCall, counter: TokenCounter) -> int:
-    """What is added for each argument of a call."""
+    """Return what is added for each argument of a call."""
     each: int = getattr(counter, "argument_overhead", 0)
     if not each:
         return 0
@@ -161,7 +161,7 @@ def _arguments(call: ToolCall, counter: TokenCounter) -> int:
 
 
 def _reasoning(part: Reasoning, counter: TokenCounter) -> int:
-    """The tokens of reasoning.
+    """Return the tokens of reasoning.
 
     What is readable is often a mere summary, or nothing; a counter that knows its model takes the longer of that and
     of what the encrypted copy must hold.
@@ -176,18 +176,18 @@ def _media(media: Media, counter: TokenCounter) -> int:
 
 
 def media_tokens(media: Media) -> int:
-    """The flat cost of one image, sound or document."""
+    """Return the flat cost of one image, sound or document."""
     return MEDIA_TOKENS.get(media.kind, OTHER_MEDIA_TOKENS)
 
 
 def estimate_tool_tokens(tools: Sequence[Mapping[str, Any]], counter: TokenCounter | None = None) -> int:
-    """The tokens of tool definitions in any wire format: name, description and schema of each."""
+    """Return the tokens of tool definitions in any wire format: name, description and schema of each."""
     counter = counter or ESTIMATOR
     return sum(TOOL_OVERHEAD + counter.count(text) for tool in tools for text in _definitions(tool))
 
 
 def _definitions(tool: Mapping[str, Any]) -> list[str]:
-    """What a definition says, one text a tool; Gemini lists several in one."""
+    """Return what a definition says, one text a tool; Gemini lists several in one."""
     declared = tool.get("functionDeclarations") or tool.get("function_declarations")
     if isinstance(declared, Sequence) and not isinstance(declared, str):
         return [text for one in declared if isinstance(one, Mapping) for text in _definitions(one)]

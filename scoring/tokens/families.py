@@ -1,4 +1,4 @@
-"""What families of models count around the text: for messages, calls, images.
+"""The tokens that families of models count around the text: for messages, calls, images.
 
 The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). What a provider adds is
 not published but for images; the other figures were measured on real transcripts, as tokens of o200k (the factor
@@ -37,12 +37,14 @@ class Family:
     ids: bool = True
 
     def sealed(self, chars: int) -> int:
-        """The tokens of reasoning of which only an encrypted copy or a signature of so many characters is left."""
+        """Return the tokens of reasoning of which only an encrypted copy or a signature of so many characters is
+        left.
+        """
         return max(0, ceil((chars - self.seal_chars) / self.sealed_chars))
 
 
 def family_of(model: str | None) -> Family:
-    """The family of a model; `OTHER` for names that nobody knows."""
+    """Return the family of a model; `OTHER` for names that nobody knows."""
     return _family((model or "").strip().lower())
 
 
@@ -58,7 +60,7 @@ def _patches(width: int, height: int, side: int) -> int:
 
 
 def _by_patches(side: int, edge: int, most: int, times: float = 1.0) -> ImageRule:
-    """A token a patch of `side` pixels, after shrinking to a longest `edge` and to at most `most` patches."""
+    """Return a token a patch of `side` pixels, after shrinking to a longest `edge` and to at most `most` patches."""
 
     def tokens(width: int, height: int) -> int:
         shrink = min(1.0, edge / max(width, height))

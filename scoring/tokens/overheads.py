@@ -1,4 +1,4 @@
-"""What every call of a session carries unseen, before the session's own first call has told: learned from others.
+"""Tokens that every call of a session carries unseen, learned from other sessions until its own first call.
 
 An agent sends a system prompt and tool definitions that are not in its transcript. Sessions of the same agent carry
 about the same, the more alike the closer they are: a sub-agent is like other sub-agents of its type, a session like
@@ -53,7 +53,8 @@ ASSUMED_RESTORED: Mapping[str, int] = {"claude-code": 2_000}
 
 
 def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
-    """What a session like this will carry, from earlier ones (newest first); nothing unseen where there are none.
+    """Return what a session like this will carry, from earlier ones (newest first); nothing unseen where there are
+    none.
 
     Sessions of a single call are often checks without tools, and teach only where there are no others.
     """

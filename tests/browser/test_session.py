@@ -265,7 +265,7 @@ class TestHistory:
         expect(page.locator(".operations li").first).to_contain_text("Pruned by you")
         page.get_by_role("button", name="Look inside").click()
         inside = page.locator(".operations .group-rows li")
-        expect(inside.first).to_contain_text("does not fit beside what matters more")
+        expect(inside.first).to_contain_text("to make room for what matters more")
 
     def test_says_which_later_ones_an_undo_takes_along(self, page: Page, server: Server) -> None:  # X2
         """Undoing an older operation asks first and names the later ones."""

@@ -51,7 +51,7 @@ def thought(text: str = SHORT) -> Message:
 
 
 def left_by(plan: PrunePlan, messages: list[Message]) -> list[Message]:
-    """What a plan leaves of these messages, with the line that opens the list where it has to have one."""
+    """Return what a plan leaves of these messages, with the line that opens the list where it has to have one."""
     made = {i: plan.shortenings[i].apply(messages[i]) for i in plan.shortened}
     left = [made.get(i, messages[i]) for i in sorted((*plan.kept, *plan.shortened))]
     if plan.opening_tokens:

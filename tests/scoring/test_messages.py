@@ -25,7 +25,7 @@ from tests.scoring.builders import any_messages
 
 
 class TestEquality:
-    """What makes two messages the same."""
+    """Tests of what makes two messages the same."""
 
     def test_is_by_content_and_not_by_origin(self) -> None:
         """The wire object takes no part in it."""
@@ -34,7 +34,7 @@ class TestEquality:
 
 
 class TestReading:
-    """What a message offers."""
+    """Tests of what a message offers."""
 
     def test_gives_its_parts_by_kind(self) -> None:
         """Text without reasoning; calls, results, reasoning and media in order, media of results included."""
@@ -74,7 +74,7 @@ class TestChanging:
 
 
 class TestJson:
-    """What the log stores."""
+    """Tests of what the log stores."""
 
     @given(any_messages)
     def test_brings_back_an_equal_message(self, messages: list[Message]) -> None:

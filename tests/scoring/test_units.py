@@ -19,7 +19,7 @@ from tests.scoring.builders import any_messages, calls, in_letters, model, resul
 
 
 class TestTurns:
-    """Where turns begin."""
+    """Tests of where turns begin."""
 
     def test_begin_at_user_messages(self) -> None:  # P3
         """`[u,a,u,a]` has turns at 0 and 2."""
@@ -39,7 +39,7 @@ class TestTurns:
 
 
 class TestSafeBoundary:
-    """Where a list may be cut in two."""
+    """Tests of where a list may be cut in two."""
 
     @pytest.mark.parametrize(
         ("letters", "target", "boundary"),
@@ -85,13 +85,13 @@ class TestWaiting:
         assert waiting(map(links_of, asked)) == {3, 5}
 
     def test_are_none_where_a_message_brings_its_own_result(self) -> None:
-        """What a provider runs itself is answered at once."""
+        """Check that what a provider runs itself is answered at once."""
         both = message("assistant", "", ToolCall("1", "search", "{}"), ToolResult("1", "found"))
         assert waiting([links_of(both)]) == set()
 
 
 class TestUnits:
-    """What is kept or dropped together."""
+    """Tests of what is kept or dropped together."""
 
     def test_are_single_messages_where_no_tool_is_called(self) -> None:  # P4
         """Plain messages stand alone, also two of one speaker in a row."""

@@ -1,4 +1,4 @@
-"""What one message says, found once and stored: the static half of *Foresight*.
+"""The content of one message, found once and stored: the static half of *Foresight*.
 
 Nothing here looks at another message. A content holds the message's mentions (names and text lines), its stems for
 relevance and, for tool outputs, which of their rows carry which mentions, so that a plan can shorten an output
@@ -80,14 +80,14 @@ class Content:
 
     @property
     def lines(self) -> array[int]:
-        """The hashes of its text lines."""
+        """Return the hashes of its text lines."""
         if self._lines is None:  # not kept: a history numbers them once, when it takes the message in
             return _columns(self._packed, 0, "Q")[0] if self._packed else array("Q")
         return self._lines
 
     @property
     def stems(self) -> Stems:
-        """Its stems, for relevance."""
+        """Return its stems, for relevance."""
         if self._stems is None:
             self._stems = NO_STEMS
             if self._packed:
@@ -97,7 +97,7 @@ class Content:
 
     @property
     def rows(self) -> Rows:
-        """The rows of its outputs; none for what may not be shortened."""
+        """Return the rows of its outputs; none for what may not be shortened."""
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
@@ -108,7 +108,7 @@ class Content:
 
     @property
     def alike(self) -> array[int]:
-        """The positions of the mentions that stand in nothing but alike lines, rising."""
+        """Return the positions of the mentions that stand in nothing but alike lines, rising."""
         if self._alike is None:
             return _columns(self._packed, 1, "I")[0] if self._packed else array("I")
         return self._alike
@@ -120,12 +120,12 @@ class Content:
         return hash((self.names, self.lines.tobytes()))
 
     def to_dict(self) -> dict[str, str | int]:
-        """The content as JSON-ready data, which `from_dict` reads back to an equal value."""
+        """Return the content as JSON-ready data, which `from_dict` reads back to an equal value."""
         return {"version": VERSION, "names": self.names, "columns": b64encode(self._pack()).decode("ascii")}
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Content | None:
-        """The content that `to_dict` wrote; None where another version did."""
+        """Return the content that `to_dict` wrote; None where another version did."""
         if found.get("version") != VERSION:
             return None
         packed = b64decode(found["columns"])
@@ -151,7 +151,7 @@ EMPTY = Content()
 
 
 def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
-    """The content of what a message says.
+    """Return the content of what a message says.
 
     `outputs` are its tool outputs, which may be shortened; where there are any, they are the whole text. Of a text
     longer than `READ_CHARS` beginning and end are read, and it has no rows: its words would take ten times its room.
@@ -178,7 +178,7 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
 
 
 def line_hash(line: str) -> int:
-    """The hash by which plans know a text line."""
+    """Return the hash by which plans know a text line."""
     return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
 
 
@@ -190,14 +190,15 @@ _short_hash = lru_cache(maxsize=1 << 15)(_hash)
 
 
 def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
-    """The names on each line of the outputs, lines counted on from one output to the next."""
+    """Return the names on each line of the outputs, lines counted on from one output to the next."""
     return [identifiers(line) for output in outputs for line in output.split("\n")]
 
 
 def _rows(
     outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
 ) -> tuple[Rows, array[int]]:
-    """The rows that carry a mention, as columns: line, piece, characters, end of its mentions, and the mentions.
+    """Return the rows that carry a mention, as columns: line, piece, characters, end of its mentions, and the
+    mentions.
 
     And the mentions that only alike lines carry.
     """
@@ -239,7 +240,7 @@ def _write(out: bytearray, column: Sequence[int]) -> None:
 
 
 def _columns(packed: bytes, first: int, codes: str) -> list[array[int]]:
-    """The columns from the `first` on, one for each code of the numbers that they are wanted in."""
+    """Return the columns from the `first` on, one for each code of the numbers that they are wanted in."""
     at = 5
     for _ in range(first):
         at += 5 + _SIZES[packed[at]] * int.from_bytes(packed[at + 1 : at + 5], "little")

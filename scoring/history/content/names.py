@@ -36,7 +36,7 @@ _PRODUCTS = frozenset(
 
 
 def identifiers(text: str) -> set[str]:
-    """The names in a text."""
+    """Return the names in a text."""
     found: set[str] = set()
     _take(text, found)
     if is_unspaced(text):  # no blank parts a name from the words around it
@@ -46,7 +46,7 @@ def identifiers(text: str) -> set[str]:
 
 
 def _parted(text: str) -> str:
-    """A text without what is written without blanks."""
+    """Return a text without what is written without blanks."""
     return _UNSPACED.sub(" ", text)
 
 
@@ -63,7 +63,7 @@ def _take(text: str, found: set[str]) -> None:
 
 
 def has_digit(name: str) -> bool:
-    """Whether a digit stands in a name."""
+    """Return whether a digit stands in a name."""
     return _DIGIT.search(name) is not None
 
 
@@ -84,7 +84,7 @@ def _path(path: str, found: set[str]) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _names_in(word: str) -> tuple[str, ...]:
-    """A word that is a name, or the parts of a word with hyphens that are."""
+    """Return a word that is a name, or the parts of a word with hyphens that are."""
     if "-" not in word:
         return (word,) if _is_name(word) else ()
     pieces = [word] if _DIGIT.search(word) else word.split("-")

@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 def text_line(line: str) -> str | None:
-    """The line without its line number if it says something: 20 characters or more and two words.
+    """Return the line without its line number if it says something: 20 characters or more and two words.
 
     A sign of writing without blanks counts for two characters, as wide as it is.
     """
@@ -49,18 +49,18 @@ def text_line(line: str) -> str | None:
 
 
 def _is_wide(line: str) -> bool:
-    """Whether a line of too few characters is long enough by its width."""
+    """Return whether a line of too few characters is long enough by its width."""
     return 2 * len(line) >= LEAST_CHARS and not line.isascii() and len(line) + _wide(line) >= LEAST_CHARS
 
 
 def _wide(line: str) -> int:
-    """How many signs of writing without blanks a line has."""
+    """Return how many signs of writing without blanks a line has."""
     return sum(map(len, _UNSPACED.findall(line)))
 
 
 def _has_two_words(line: str) -> bool:
-    """Whether letters stand in two places, or four signs that need no blank; step by step, because one expression
-    would take the square of a length.
+    """Return whether letters stand in two places, or four signs that need no blank; step by step, because one
+    expression would take the square of a length.
     """
     plain = line.isascii()
     letters, gaps = (_WORD, _BREAK) if plain else (_ANY_WORD, _ANY_BREAK)
@@ -72,7 +72,7 @@ def _has_two_words(line: str) -> bool:
 
 
 def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
-    """A line as it is offered: whole, or its two ends."""
+    """Return a line as it is offered: whole, or its two ends."""
     if len(line) <= LONG_LINE:
         return ((WHOLE, line),)
     head, tail = HEAD_CHARS, len(line) - TAIL_CHARS
@@ -84,7 +84,7 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
 
 
 def alike_lines(lines: Sequence[str]) -> set[int]:
-    """The numbers of the lines that differ from many others in nothing but their codes and numbers.
+    """Return the numbers of the lines that differ from many others in nothing but their codes and numbers.
 
     So the lines of a log are, but for those that tell something else; a list of files or figures is not, because what
     would be alike in it are words, and it has hardly any.
@@ -109,7 +109,7 @@ def alike_lines(lines: Sequence[str]) -> set[int]:
 
 
 def shorten(outputs: Sequence[str], rows: Sequence[Row]) -> list[str]:
-    """The outputs of one message cut to these rows (rising); lines count on from one output to the next.
+    """Return the outputs of one message cut to these rows (rising); lines count on from one output to the next.
 
     An output that would not get shorter stays as it is.
     """
@@ -124,7 +124,7 @@ def shorten(outputs: Sequence[str], rows: Sequence[Row]) -> list[str]:
 
 
 def _cut(lines: list[str], rows: Sequence[Row], first: int) -> Iterator[str]:
-    """The text of one shortened output, line by line."""
+    """Yield the text of one shortened output, line by line."""
     yield f"[shortened: {len({row.line for row in rows})} of {len(lines)} lines]"
     last, piece_before = -1, WHOLE
     for line, piece in rows:

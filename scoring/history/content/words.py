@@ -64,12 +64,12 @@ class Words(NamedTuple):
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether any of a text is written without blanks between words."""
+    """Return whether any of a text is written without blanks between words."""
     return not text.isascii() and _RUN.search(text) is not None
 
 
 def words_of(text: str) -> Words:
-    """The words of a text, found in one pass."""
+    """Return the words of a text, found in one pass."""
     unspaced = is_unspaced(text)
     counted = Counter(_pairs(text) if unspaced else _words(text))
     count = sum(counted.values())
@@ -89,7 +89,7 @@ def _stems(counted: Mapping[str, int]) -> dict[str, int]:
 
 
 def _asks(text: str, count: int, plain: int) -> bool:
-    """Whether a text of so many words, stop words among them, asks in words rather than in code.
+    """Return whether a text of so many words, stop words among them, asks in words rather than in code.
 
     Words are known by the stop words among them, or, in any language, by the lack of signs that code has.
     """
@@ -99,21 +99,21 @@ def _asks(text: str, count: int, plain: int) -> bool:
 
 
 def _is_put(text: str) -> bool:
-    """Whether a text ends a sentence as a question does, or begins as one."""
+    """Return whether a text ends a sentence as a question does, or begins as one."""
     if _QUESTION.search(text) or _ASKS_FIRST.match(text):
         return True
     return not text.isascii() and _ASKED_ELSEWHERE.search(text) is not None
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text in lower case, each spelled in one way."""
+    """Return the words of a text in lower case, each spelled in one way."""
     if text.isascii():
         return _PLAIN.findall(text.lower())
     return [w if w.isascii() else normalize("NFKC", w) for w in _WORD.findall(text.lower())]
 
 
 def _pairs(text: str) -> Iterator[str]:
-    """The same where some of it is unspaced, that in pairs of signs."""
+    """Yield the same where some of it is unspaced, that in pairs of signs."""
     for word in _words(text):
         for number, run in enumerate(_RUN.split(word)):
             if number % 2 and len(run) > 1:
@@ -124,7 +124,7 @@ def _pairs(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
-    """A word without its English ending."""
+    """Return a word without its English ending."""
     if len(word) <= 4:
         return word
     word = _undoubled(_without_ending(word))

@@ -1,4 +1,4 @@
-"""What is tried before anything is dropped: one file a stage, one line in the table, in their order.
+"""Stages, which make room before anything is dropped: one file and one row each, tried in their order.
 
 Stages go on only while something still has to go. What they leave is what strategies choose from: a replaced output
 costs what stands in its place, and a strategy may drop it all the same. A reason names the message for whose sake an
@@ -34,14 +34,14 @@ State = Callable[[int], str]
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What the stages leave: the history to choose from, and how each replaced message stands."""
+    """The outcome of the stages: the history to choose from, and the replacement of each message."""
 
     history: History
     shortened: Mapping[int, Shortening]
 
 
 def are_wanted(settings: Settings) -> bool:
-    """Whether the settings ask for any stage."""
+    """Return whether the settings ask for any stage."""
     return any(stage.wanted(settings) for stage in STAGES.values())
 
 
@@ -75,7 +75,7 @@ def _by_message(cuts: Iterator[Cut]) -> Iterator[tuple[int, list[Cut]]]:
 
 
 class _Work:
-    """What is replaced so far, message by message."""
+    """The replacements made so far, message by message."""
 
     def __init__(self, history: History, state: State) -> None:
         self._history, self._state = history, state
@@ -107,7 +107,7 @@ class _Work:
         return before - after
 
     def staged(self) -> Staged | None:
-        """All of it."""
+        """Return all of it."""
         if not self._cuts:
             return None
         shortened = {position: self._shortening(position) for position in self._cuts}

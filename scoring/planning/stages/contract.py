@@ -1,4 +1,4 @@
-"""What a stage is given and what it answers.
+"""The contract of a stage.
 
 The law: a stage names outputs of messages that may go, never of one that is protected, and touches nothing but tool
 outputs: what a call was asked with always stays. It decides without a text; what it costs and how it reads is for
@@ -35,7 +35,7 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What a stage looks at: `free` are the heads of units that may go, `kept` those of units that stay anyway.
+    """The input of a stage: `free` are the heads of units that may go, `kept` those of units that stay anyway.
 
     What is in neither goes whatever a stage does, so nothing is replaced for its sake.
     """
@@ -46,16 +46,16 @@ class Ground:
     kept: Collection[int]
 
     def may_change(self, position: int) -> bool:
-        """Whether an output of this message may be replaced; what a summary has behind it is left alone."""
+        """Return whether an output of this message may be replaced; what a summary has behind it is left alone."""
         return position >= self.history.summarised and self.history.units.head[position] in self.free
 
     def may_stay(self, position: int) -> bool:
-        """Whether another output may be replaced because this message has it too."""
+        """Return whether another output may be replaced because this message has it too."""
         head = self.history.units.head[position]
         return head in self.free or head in self.kept
 
     def outputs(self) -> Iterator[tuple[int, int, str]]:
-        """The outputs that are whole and long enough: message, number of the result, and what it is known by."""
+        """Yield the outputs that are whole and long enough: message, number of the result, and what it is known by."""
         for position, features in enumerate(self.history.features):
             if features.results and features.traces:
                 for result, line in enumerate(output_lines(features.traces, len(features.calls))):

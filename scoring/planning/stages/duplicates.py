@@ -12,12 +12,12 @@ CAUSE = "duplicate"
 
 
 def wanted(settings: Settings) -> bool:
-    """Whether the settings ask for this stage."""
+    """Return whether the settings ask for this stage."""
     return settings.stage_duplicates
 
 
 def find(ground: Ground) -> Iterator[Cut]:
-    """The outputs that come again, word for word, in a later message."""
+    """Yield the outputs that come again, word for word, in a later message."""
     seen: dict[str, list[tuple[int, int]]] = {}
     for position, index, known_by in ground.outputs():
         seen.setdefault(known_by, []).append((position, index))
@@ -33,7 +33,7 @@ def find(ground: Ground) -> Iterator[Cut]:
 
 
 def why(cut: Cut, state: str, number: int) -> Why:
-    """Which message holds the same, and what has become of that."""
+    """Return which message holds the same, and what has become of that."""
     said = {
         GONE: f"message {number:,} had the same output, and goes as well",
         LESS: f"message {number:,} had the same output, and is shortened too",
@@ -42,7 +42,7 @@ def why(cut: Cut, state: str, number: int) -> Why:
 
 
 def told(_: Cut) -> str:
-    """What the line in its place says."""
+    """Return what the line in its place says."""
     return "the same came again later"
 
 

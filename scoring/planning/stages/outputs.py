@@ -17,12 +17,12 @@ SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
 
 
 def wanted(settings: Settings) -> bool:
-    """Whether the settings ask for this stage."""
+    """Return whether the settings ask for this stage."""
     return settings.stage_outputs != "off"
 
 
 def find(ground: Ground) -> Iterator[Cut]:
-    """The outputs of old messages, the oldest first."""
+    """Yield the outputs of old messages, the oldest first."""
     shorten = ground.settings.stage_outputs == "shorten"
     for position in reversed(old_outputs(ground.history, ContextSettings.of(ground.settings))):
         if ground.may_change(position):
@@ -32,14 +32,14 @@ def find(ground: Ground) -> Iterator[Cut]:
 
 
 def why(cut: Cut, _state: str, _number: int) -> Why:
-    """What is left of it."""
+    """Return what is left of it."""
     if cut.shorten:
         return Why(SHORTENED_CAUSE, "shortened: an old output, of which head, tail and error lines stay")
     return Why(CLEARED_CAUSE, "cleared: an old output, of which the call stays")
 
 
 def told(_: Cut) -> str:
-    """What the line in its place says besides that it was cleared."""
+    """Return what the line in its place says besides that it was cleared."""
     return ""
 
 

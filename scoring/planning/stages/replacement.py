@@ -25,7 +25,7 @@ SHORT_SHARE, SHORT_TOKENS = 1.1, 16
 
 
 def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
-    """The tokens of a message with these of its outputs replaced."""
+    """Return the tokens of a message with these of its outputs replaced."""
     features = history.features[position]
     outputs = features.traced.outputs
     left, fixed = features.chars, 0
@@ -41,7 +41,9 @@ def cost(history: History, position: int, cuts: Sequence[Cut]) -> int:
 
 
 def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapping[int, str]) -> Message:
-    """The message with outputs replaced, by the number of the result; `told` is what the line in its place says."""
+    """Return the message with outputs replaced, by the number of the result; `told` is what the line in its place
+    says.
+    """
     names: dict[str, str] = {}
     parts, index = list(message.parts), -1
     for place, part in enumerate(parts):
@@ -60,7 +62,8 @@ def made(message: Message, history: History, cuts: Mapping[int, Cut], told: Mapp
 
 
 def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied: Sequence[int]) -> History:
-    """The same history as it stands after the stages: with other costs, and without what the `emptied` messages say.
+    """Return the same history as it stands after the stages: with other costs, and without what the `emptied`
+    messages say.
 
     What stands in place of an output is not cut any further, so it has no content.
     """
@@ -78,7 +81,7 @@ def as_it_stands(history: History, shortened: Mapping[int, Shortening], emptied:
 
 
 def _tools(history: History, position: int) -> dict[str, str]:
-    """Which tool each call of a unit asked, by the call's id."""
+    """Return which tool each call of a unit asked, by the call's id."""
     found: dict[str, str] = {}
     for member in history.unit(position):
         features = history.features[member]

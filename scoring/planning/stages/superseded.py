@@ -39,19 +39,19 @@ class Seen(NamedTuple):
     chars: int
 
     def supersedes(self, other: Seen) -> bool:
-        """Whether nothing of the other is said here no more, but for what has changed."""
+        """Return whether this read or write makes the earlier read redundant."""
         if not self.touch.covers(other.touch):
             return False
         return self.touch.kind == WRITE or self.chars >= LEAST_SHARE * other.chars
 
 
 def wanted(settings: Settings) -> bool:
-    """Whether the settings ask for this stage."""
+    """Return whether the settings ask for this stage."""
     return settings.stage_superseded
 
 
 def find(ground: Ground) -> Iterator[Cut]:
-    """The reads that are superseded, each with the latest message that does so."""
+    """Yield the reads that are superseded, each with the latest message that does so."""
     later: dict[str, list[Seen]] = {}
     found: list[Cut] = []
     for seen in reversed(_seen(ground.history)):
@@ -68,7 +68,7 @@ def find(ground: Ground) -> Iterator[Cut]:
 
 
 def why(cut: Cut, state: str, number: int) -> Why:
-    """Which message reads or writes the file again, and what has become of that."""
+    """Return which message reads or writes the file again, and what has become of that."""
     done = "written anew" if cut.written else "read again"
     said = {
         GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
@@ -78,12 +78,12 @@ def why(cut: Cut, state: str, number: int) -> Why:
 
 
 def told(cut: Cut) -> str:
-    """What the line in its place says."""
+    """Return what the line in its place says."""
     return f"the file was {'written anew' if cut.written else 'read again'} later"
 
 
 def _seen(history: History) -> list[Seen]:
-    """What was read and written, in the order in which it was answered."""
+    """Return what was read and written, in the order in which it was answered."""
     asked: dict[str, tuple[int, tuple[Touch, ...]]] = {}
     out: list[Seen] = []
     for position, features in enumerate(history.features):
@@ -113,7 +113,9 @@ def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, feature
 def _answered(
     touched: tuple[Touch, ...], caller: int, position: int, result: int, line: str
 ) -> Iterator[Seen]:
-    """What a call that did not fail has shown: a write what it was asked with, a read its output, if that is whole."""
+    """Yield what a call that did not fail has shown: a write what it was asked with, a read its output, if that is
+    whole.
+    """
     for touch in touched:
         if touch.kind == WRITE:
             yield Seen(touch, caller, result, 0)

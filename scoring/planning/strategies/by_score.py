@@ -52,7 +52,7 @@ class _Reasons:
 
 
 def _shown(score: float, other: float) -> str:
-    """A score as people read it: whole, with as many decimals as it takes to tell it from the other."""
+    """Return a score as people read it: whole, with as many decimals as it takes to tell it from the other."""
     for digits in (0, 1, 2):
         if f"{score:.{digits}f}" != f"{other:.{digits}f}":
             return f"{score:.{digits}f}"

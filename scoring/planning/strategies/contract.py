@@ -1,4 +1,4 @@
-"""What a strategy is given and what it answers.
+"""The contract of a strategy.
 
 The law: a strategy names units by their heads, keeps or drops whole units from `Task.candidates` only, and what
 it keeps costs at most `Task.room`. It may keep a unit shortened: then it says what each shortened message costs
@@ -30,7 +30,7 @@ class Why(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be chosen from.
+    """The input of a strategy.
 
     `candidates` are heads of units that may go, in order; `room` is what those kept may cost together. `protected`
     are the heads of what stays anyway.
@@ -44,12 +44,12 @@ class Task:
 
     @cached_property
     def scores(self) -> Scores:
-        """The sum of the signals for each message; worked out where a strategy asks for it."""
+        """Return the sum of the signals for each message; worked out where a strategy asks for it."""
         return score(self.history, self.settings)
 
     @cached_property
     def unit_scores(self) -> list[float]:
-        """The score of each unit, at its head."""
+        """Return the score of each unit, at its head."""
         return unit_scores(self.scores.scores, self.history.units.members)
 
 
@@ -70,7 +70,7 @@ class Shortening:
 
 
 def cut(rows: Sequence[Row], message: Message) -> Message:
-    """The message with its outputs cut to these rows."""
+    """Return the message with its outputs cut to these rows."""
     short = iter(shorten(outputs_of(message), sorted(rows)))
     parts = (replace(p, text=next(short)) if isinstance(p, ToolResult) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
@@ -90,7 +90,7 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a strategy decided.
+    """The decision of a strategy.
 
     `kept` are the heads it keeps, in any order, at `tokens` in all. `explain(head)` says why a candidate stays or
     goes. `shortened` maps positions (not heads) to their shortening. A strategy that scores answers its `scores`;

@@ -36,7 +36,7 @@ def choose(task: Task) -> Choice:
 
 
 def _newest_that_fit(task: Task, heads: list[int]) -> tuple[frozenset[int], int]:
-    """The newest of these units up to the first that does not fit, and the room that is left."""
+    """Return the newest of these units up to the first that does not fit, and the room that is left."""
     costs, left = task.history.unit_tokens, task.room
     kept: list[int] = []
     for head in reversed(heads):

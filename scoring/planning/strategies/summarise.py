@@ -50,7 +50,7 @@ def choose(task: Task) -> Choice:
 
 
 def _cover(task: Task) -> Cover | None:
-    """The oldest units, up to where what is left fits beside their summary; None where that is not worth it."""
+    """Return the oldest units, up to where what is left fits beside their summary; None where that is not worth it."""
     rules = ContextSettings.of(task.settings)
     history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
     whole = room + sum([costs[head] for head in task.protected])
@@ -73,7 +73,7 @@ def _cover(task: Task) -> Cover | None:
 
 
 def _before_the_recent(task: Task, least: int) -> Sequence[int]:
-    """The units that may go, wait for no result and hold none of the recent messages, in order."""
+    """Return the units that may go, wait for no result and hold none of the recent messages, in order."""
     history = task.history
     spoken = [n for n, role in enumerate(history.roles) if role != "system"]
     stay = {*spoken[max(0, len(spoken) - max(1, least)) :], *waiting(history.features)}
@@ -82,7 +82,7 @@ def _before_the_recent(task: Task, least: int) -> Sequence[int]:
 
 
 def _by_score(task: Task, because: str) -> Choice:
-    """The highest scores that fit; what goes says why a summary did not spare it."""
+    """Return the highest scores that fit; what goes says why a summary did not spare it."""
     choice = score.choose(task)
     explain: Callable[[int], Why] = choice.explain
 
@@ -94,7 +94,7 @@ def _by_score(task: Task, because: str) -> Choice:
 
 
 def _words(task: Task, cover: Cover) -> Why:
-    """What is said of each message that the summary covers."""
+    """Return what is said of each message that the summary covers."""
     history = task.history
     covered = [p for head in cover.heads for p in history.unit(head)]
     first, last = history.number(min(covered)), history.number(max(covered))

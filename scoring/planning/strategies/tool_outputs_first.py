@@ -45,7 +45,7 @@ def choose(task: Task) -> Choice:
 
 
 def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
-    """What each candidate costs once its outputs are cleared."""
+    """Return what each candidate costs once its outputs are cleared."""
     costs = {head: task.history.unit_tokens[head] for head in task.candidates}
     for position, short in shortened.items():
         head = task.history.units.head[position]
@@ -54,7 +54,7 @@ def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
 
 
 def _cleared(task: Task) -> dict[int, Shortening]:
-    """Which outputs to clear: none where the gain is below the least that the settings ask for."""
+    """Return which outputs to clear: none where the gain is below the least that the settings ask for."""
     rules = ContextSettings.of(task.settings)
     history, gain = task.history, 0
     out: dict[int, Shortening] = {}

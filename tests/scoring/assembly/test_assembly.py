@@ -1,4 +1,4 @@
-"""What the model is sent: examples of the assembly, conformance examples by number."""
+"""Tests of what the model is sent: examples of the assembly, conformance examples by number."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def numbered(count: int, each: int = 10) -> list[Item | Summary]:
 
 
 class TestTheBudget:
-    """Who gets how much."""
+    """Tests of who gets how much."""
 
     def test_is_shared_out(self) -> None:  # M1
         """30,000 less two reserves, 15 % and 5 %, the rest is history."""
@@ -170,7 +170,7 @@ class TestTheFreshTail:
 
 
 class TestSummaries:
-    """What stands for older messages."""
+    """Tests of what stands for older messages."""
 
     def test_too_large_does_not_starve_the_others(self) -> None:  # M6
         """Conformance example 9: one huge early summary, two small later ones."""

@@ -65,7 +65,7 @@ def rules(draw: Callable[..., Any], name: str) -> AssemblyConfig:
 
 
 def tokens_of(made: BuiltContext) -> int:
-    """What the result really costs, counted anew."""
+    """Return what the result really costs, counted anew."""
     prompt = [Message("system", (Text(made.system_prompt),))] if made.system_prompt else []
     return sum(map(estimate_message_tokens, [*prompt, *made.messages])) + estimate_tool_tokens([])
 
@@ -113,7 +113,7 @@ class TestAnyAssembly:
 
 
 def fits_alone(messages: list[Message], unit: tuple[int, ...], room: int) -> bool:
-    """Whether a unit with words of the user's fits by itself."""
+    """Return whether a unit with words of the user's fits by itself."""
     alone = [messages[n] for n in unit]
     if not any(map(has_own_words, alone)):
         return False
@@ -147,7 +147,7 @@ class TestABareList:
             assert list(made.messages) == stays
 
     def test_is_said_to_be_too_long_only_where_it_is(self) -> None:  # C5, B7
-        """What a repair adds is made room for with what can go, however little goes at a time."""
+        """Check that what a repair adds is made room for with what can go, however little goes at a time."""
         said = [user("x " * 400), *(model(f"{n} so it is") for n in range(200))]
         rules = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0)
         context = ContextSettings(min_recent_messages=1)

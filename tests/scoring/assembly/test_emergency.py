@@ -24,7 +24,7 @@ def image(text: str = "look") -> Message:
 
 
 def costs(*messages: Message) -> int:
-    """What some messages take."""
+    """Return what some messages take."""
     return sum(map(estimate_message_tokens, messages))
 
 
@@ -70,7 +70,7 @@ class TestTruncation:
         assert not done.cut_protected
 
     def test_keeps_system_summary_pinned_and_recent(self) -> None:  # S5, B7
-        """What is protected stays as long as anything else can go."""
+        """Check that what is protected stays as long as anything else can go."""
         given: list[Message | Summary] = [
             system(),
             Summary("s", "what was"),
@@ -150,7 +150,7 @@ class TestTruncation:
         assert done.messages == (calls("1"), bare)
 
     def test_cuts_all_of_the_last_words_unit(self) -> None:  # S5
-        """What the model said with the call too, before it would have to go."""
+        """The words of the model beside a call are cut too, before the message would have to go."""
         call = message("assistant", LONG, ToolCall("1", "read", "{}"))
         said = Message("user", (ToolResult("1", LONG), Text("Delete nothing.")))
         done = relieve([user("start"), call, said], 100)
@@ -203,7 +203,7 @@ class TestTruncation:
 
 
 class TestOverflow:
-    """When the provider has said that it does not fit."""
+    """The emergency after a provider has refused a list."""
 
     def test_drops_the_oldest_half_of_the_turns(self) -> None:  # P6
         """Of four turns two, whatever the estimate says."""

@@ -1,4 +1,4 @@
-"""What a system prompt gets besides itself."""
+"""Tests of what a system prompt gets besides itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACTS = [
 
 
 class TestMemory:
-    """What was found for the new message."""
+    """Tests of what was found for the new message."""
 
     def test_stands_under_its_heading_behind_the_prompt(self) -> None:  # M3
         """The prompt comes first and is whole."""
@@ -38,7 +38,7 @@ class TestMemory:
 
 
 class TestLearnings:
-    """What was learned before."""
+    """Tests of what was learned before."""
 
     def test_the_sixth_is_left_out(self) -> None:  # M3
         """Conformance example 10: up to five."""
@@ -55,7 +55,7 @@ class TestLearnings:
 
 
 class TestWordsForSearch:
-    """What the memory store is asked."""
+    """Tests of what the memory store is asked."""
 
     def test_are_the_telling_words_once(self) -> None:  # M3
         """Common words and repetitions say nothing."""

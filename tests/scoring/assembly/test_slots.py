@@ -1,4 +1,4 @@
-"""What a plan sees of a list that is being assembled."""
+"""Tests of what a plan sees of a list that is being assembled."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestWhatAPlanSees:
 
 
 class TestBeforeTheLastSummary:
-    """How many messages a summary has behind it."""
+    """Tests of how many messages a summary has behind it."""
 
     def test_counts_no_summaries(self) -> None:
         """Of two, the last one is meant; without one there are none."""

@@ -1,4 +1,4 @@
-"""What an assembly starts from."""
+"""Tests of what an assembly starts from."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestSnapshot:
 
 
 class TestTheRules:
-    """What a config may be."""
+    """Tests of what a config may be."""
 
     def test_come_from_settings_or_a_budget_alone(self) -> None:  # C1
         """A bare budget means the newest first."""
@@ -79,7 +79,7 @@ class TestTheRules:
 
 
 class TestAUserMessage:
-    """What every format writes of it."""
+    """Tests of what every format writes of it."""
 
     def test_says_something_by_words_or_media(self) -> None:  # X6
         """Blanks and results of tools are nothing a list could begin with."""

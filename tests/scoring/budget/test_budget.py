@@ -28,7 +28,7 @@ def window(tokens: int, input_limit: int | None = None) -> ModelLimits:
 
 
 class TestTargets:
-    """How far a context may fill its window."""
+    """Tests of how far a context may fill its window."""
 
     @pytest.mark.parametrize(
         ("name", "limit", "target"),
@@ -72,7 +72,7 @@ class TestUtilization:
 
 
 class TestUsable:
-    """What an assembled context may take."""
+    """Tests of what an assembled context may take."""
 
     @pytest.mark.parametrize(
         ("tokens", "usable"),
@@ -154,6 +154,6 @@ class TestShares:
     """A percentage of tokens."""
 
     def test_is_rounded_down_but_not_by_a_hair(self) -> None:
-        """What floats make of 29 % of 100 is still 29."""
+        """Check that what floats make of 29 % of 100 is still 29."""
         assert share_of(100, 29.0) == 29
         assert share_of(7, 50) == 3

@@ -1,4 +1,4 @@
-"""When a summary is due, and the status view as data."""
+"""Tests of when a summary is due, and the status view as data."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TestStatus:
         ]
 
     def test_has_no_percentage_of_a_limit_at_which_nothing_happens(self) -> None:  # S7, S3
-        """Where summaries are made on request; where they are made by themselves it may well be above 100."""
+        """A limit of summaries on request has no percentage; that of automatic ones may be well above 100."""
         fill = replace(QUIET, since_messages=225, since_tokens=45_000)
         on_request = bars(fill, replace(RULES, auto_summarize=False))
         assert list(map(str, on_request)) == ["Messages 225", "Tokens 45,000 / 128,000 (35.2 %)"]
@@ -93,7 +93,7 @@ class TestStatus:
         )
 
     def test_tells_the_last_summary(self) -> None:  # S7
-        """How many messages became how many tokens."""
+        """It has the counts of messages and tokens."""
         assert str(LastSummary(42, 580)) == "42 messages -> 580 tokens"
 
     def test_a_bar_without_a_limit_is_empty(self) -> None:

@@ -32,7 +32,7 @@ def block(**fields: Any) -> list[dict[str, Any]]:
 
 
 class TestReading:
-    """What a block says."""
+    """Tests of what a block says."""
 
     @pytest.mark.parametrize(
         ("content", "parts"),
@@ -221,7 +221,7 @@ class TestWriting:
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """What is written is what the provider's own types describe."""
+        """Check that what is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "anthropic", {}))
 
 

@@ -1,4 +1,4 @@
-"""What the Anthropic API refuses, a rule at a time."""
+"""Tests of what the Anthropic API refuses, a rule at a time."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class TestTurns:
         assert [r.call_id for t in fresh for r in t.results] == ["a_1", "a_1-2"]
 
     def test_bind_a_result_to_the_latest_open_call(self) -> None:  # P4
-        """Where an id is used again before its first call was answered, the result is the newer call's."""
+        """Check that where an id is used again before its first call was answered, the result is the newer call's."""
         called = [Message("assistant", (ToolCall("c", name, "{}"),)) for name in ("old", "new")]
         turns = turns_of(
             [called[0], message("user", "x"), called[1], Message("tool", (ToolResult("c", "r"),))]
@@ -78,7 +78,7 @@ class TestTurns:
 
 
 class TestPlaceSystem:
-    """Where the system prompt goes."""
+    """Tests of where the system prompt goes."""
 
     def test_adds_to_what_is_there_in_its_shape(self) -> None:
         """A list of blocks gets a block, a string a paragraph, a Gemini instruction a part; once each."""

@@ -48,7 +48,7 @@ class TestReadable:
 
 
 class TestRecognising:
-    """Which format a list is in."""
+    """Tests of which format a list is in."""
 
     @pytest.mark.parametrize(
         ("body", "name"),
@@ -85,7 +85,7 @@ class TestRecognising:
 
     @pytest.mark.parametrize("value", [None, 3, "text", [3], {"a": 1}, [{}], [[]]])
     def test_says_what_it_saw_instead(self, value: Any) -> None:
-        """What is no message list is refused with a description of it."""
+        """Check that what is no message list is refused with a description of it."""
         with pytest.raises(UnknownFormat, match="expected a list of OpenAI"):
             recognise(value)
 
@@ -183,7 +183,7 @@ class TestBodies:
 
 
 class TestRoles:
-    """What wire formats call the four roles."""
+    """Tests of what wire formats call the four roles."""
 
     @pytest.mark.parametrize(
         ("written", "role"),

@@ -1,4 +1,6 @@
-"""What holds for every format: its own sample, any conversation, nonsense, and the lists that agents really sent."""
+"""Tests of what holds for every format: its own sample, any conversation, nonsense, and the lists that agents really
+sent.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from tests.shared import shared_files
 
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryFormat:
-    """What holds for each of them."""
+    """Tests of what holds for each of them."""
 
     def test_recognises_its_own(self, name: str) -> None:
         """A list with a call is enough to tell the formats apart."""
@@ -63,7 +65,7 @@ class TestEveryFormat:
         assert validate(SAMPLES[name], name) == []
 
     def test_is_malformed_with_index_and_kind(self, name: str) -> None:
-        """What cannot be read is named by its place, with what was expected and what came."""
+        """Check that what cannot be read is named by its place, with what was expected and what came."""
         with pytest.raises(
             MalformedMessage, match=r"message 1: expected .* to be an object, got a number"
         ) as e:
@@ -105,7 +107,7 @@ class TestEveryFormat:
     @given(st.data())
     @settings(max_examples=60)
     def test_reads_back_what_it_wrote(self, name: str, data: st.DataObject) -> None:
-        """What was written decodes, and encodes to the same objects."""
+        """Check that what was written decodes, and encodes to the same objects."""
         written = encode(data.draw(conversations()), name, {})
         again = encode(decode(written, name).messages, name)
         assert all(a is b for a, b in zip(again, written, strict=True))

@@ -28,7 +28,7 @@ def response(name: str, body: Any, **fields: Any) -> dict[str, Any]:
 
 
 class TestReading:
-    """What a part says."""
+    """Tests of what a part says."""
 
     @pytest.mark.parametrize(
         ("part", "parts"),

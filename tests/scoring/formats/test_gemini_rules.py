@@ -1,4 +1,4 @@
-"""What the Gemini API refuses, a rule at a time."""
+"""Tests of what the Gemini API refuses, a rule at a time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_the_api_refuses(items: list[Any], said: str) -> None:  # X6
 
 
 def test_a_context_at_rest_may_end_with_the_model() -> None:
-    """What waits for the next message is joined and answered when it is sent."""
+    """Check that what waits for the next message is joined and answered when it is sent."""
     assert validate([user(), user(), model()], "gemini", ready=False) == []
 
 

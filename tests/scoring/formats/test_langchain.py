@@ -35,7 +35,7 @@ def read(item: Any) -> Message:
 
 
 class TestReading:
-    """What a message says."""
+    """Tests of what a message says."""
 
     @pytest.mark.parametrize(
         ("item", "role", "parts"),
@@ -193,7 +193,7 @@ class TestPatching:
 
 
 class TestRules:
-    """What providers behind LangChain refuse."""
+    """Tests of what providers behind LangChain refuse."""
 
     def test_wants_pairs_content_and_a_user(self) -> None:
         """Open calls, orphans, empty questions, a list without a user."""

@@ -17,7 +17,7 @@ INLINE = f"data:image/png;base64,{PNG}"
 
 
 class TestSourceOf:
-    """Which bytes a block holds."""
+    """Tests of which bytes a block holds."""
 
     @pytest.mark.parametrize(
         ("block", "source"),
@@ -87,7 +87,7 @@ class TestSourceOf:
 
 
 class TestMediaOf:
-    """What a part says of its bytes."""
+    """Tests of what a part says of its bytes."""
 
     def test_measures_bytes(self) -> None:
         """Digest, size, width and height come from the decoded data."""
@@ -126,7 +126,7 @@ class TestSourcesIn:
 
 
 def test_placeholders_say_kind_type_and_size() -> None:
-    """What is known stands in brackets."""
+    """Check that what is known stands in brackets."""
     assert placeholder(Media("image", "image/png", "d", 9, 2, 3)) == "[image: image/png 2x3]"
     assert placeholder(Media("audio")) == "[audio]"
 

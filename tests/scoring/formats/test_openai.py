@@ -34,12 +34,12 @@ def read(item: dict[str, Any]) -> Message:
 
 
 def problems(*items: Any) -> str:
-    """What is wrong with a list that begins with a user message."""
+    """Return what is wrong with a list that begins with a user message."""
     return "\n".join(validate([{"role": "user", "content": "hi"}, *items], "openai"))
 
 
 class TestReading:
-    """What a message says."""
+    """Tests of what a message says."""
 
     @pytest.mark.parametrize(
         ("item", "parts"),
@@ -192,7 +192,7 @@ class TestWriting:
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """What is written is what the provider's own types describe."""
+        """Check that what is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "openai"), strict=False)
 
 
@@ -244,7 +244,7 @@ class TestPatching:
 
 
 class TestRules:
-    """What the API refuses."""
+    """Tests of what the API refuses."""
 
     def test_wants_every_call_answered_next(self) -> None:
         """A call whose result is missing, late or doubled, and a result of nothing, are named."""

@@ -83,7 +83,7 @@ class TestJsonText:
         assert text[:15] == '[{"k": [{"k": ['
 
     def test_takes_odd_keys_and_values(self) -> None:
-        """What JSON has no word for is written as its text."""
+        """Check that what JSON has no word for is written as its text."""
         assert json_text({(1, 2): {1}}) == '{"(1, 2)": "{1}"}'
 
     def test_refuses_a_circle_at_any_depth(self) -> None:

@@ -1,4 +1,4 @@
-"""What a list needs before it can be sent."""
+"""Tests of what a list needs before it can be sent."""
 
 from __future__ import annotations
 

@@ -35,17 +35,17 @@ def call(call_id: str = "c") -> dict[str, Any]:
 
 
 def output(call_id: str = "c", text: Any = "r") -> dict[str, Any]:
-    """What a function gave back."""
+    """Return the item of a function's result."""
     return item("function_call_output", call_id=call_id, output=text)
 
 
 def problems(*items: Any, ready: bool = True) -> str:
-    """What is wrong with a list that begins with the user."""
+    """Return what is wrong with a list that begins with the user."""
     return "\n".join(validate([USER, *items], "responses", ready=ready))
 
 
 class TestReading:
-    """What an item says."""
+    """Tests of what an item says."""
 
     @pytest.mark.parametrize(
         ("value", "role", "parts"),
@@ -210,7 +210,7 @@ class TestWriting:
     @given(conversations())
     @settings(max_examples=50)
     def test_passes_the_types_of_the_sdk(self, messages: list[Message]) -> None:  # X6
-        """What is written is what the provider's own types describe."""
+        """Check that what is written is what the provider's own types describe."""
         PARAMS.validate_python(encode(messages, "responses"))
 
 
@@ -280,7 +280,7 @@ class TestPatching:
 
 
 class TestRules:
-    """What the API refuses."""
+    """Tests of what the API refuses."""
 
     def test_accepts_outputs_at_any_later_place(self) -> None:
         """Calls may overlap with words and with each other."""

@@ -1,4 +1,4 @@
-"""What is known of one message by itself."""
+"""Tests of what is known of one message by itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TestText:
         assert analyse(one, 10, LEXICON).keywords == 0
 
     def test_leaves_reasoning_out(self) -> None:
-        """What a model thought is neither words nor length."""
+        """Check that what a model thought is neither words nor length."""
         assert text_of(thought("error")) == ""
         assert analyse(thought("error"), 10, LEXICON).chars == 0
 
@@ -106,7 +106,7 @@ class TestFeatures:
 
     @given(any_messages)
     def test_survive_json(self, messages: list[Message]) -> None:
-        """What the store keeps is read back to an equal value."""
+        """Check that what the store keeps is read back to an equal value."""
         for one in messages:
             features = analyse(one, 5, LEXICON)
             assert Features.from_dict(json.loads(json.dumps(features.to_dict()))) == features

@@ -30,7 +30,7 @@ class TestHistory:
         assert History.of([user("a b c d")], settings=BALANCED).tokens == [4 + MESSAGE_OVERHEAD]
 
     def test_takes_pins_and_marks_with_a_message(self) -> None:  # X5
-        """Who appends says whether the message is pinned or marked to go first."""
+        """Check that who appends says whether the message is pinned or marked to go first."""
         history = History()
         features = history_of([user()]).features[0]
         history.append(features, pinned=True)

@@ -18,7 +18,7 @@ def mentions_of(*said: tuple[str, str]) -> Mentions:
 
 
 class TestMarks:
-    """Who named what, how often, and when last."""
+    """Tests of who named what, how often, and when last."""
 
     def test_are_numbered_as_they_come(self) -> None:
         """The same name has the same number everywhere."""

@@ -41,12 +41,12 @@ def talk(turns: int, *words: str) -> list[Message]:
 
 
 def looks(messages: list[Message]) -> tuple[str, str]:
-    """What a list of messages looks like, and why."""
+    """Return what a list of messages looks like, and why."""
     return recognise(History.of(messages).facts)
 
 
 class TestLikeness:
-    """What a session looks like, from few facts."""
+    """Tests of what a session looks like, from few facts."""
 
     def test_is_coding_where_files_are_edited_and_commands_run(self) -> None:  # B18
         """Tools decide; the reason has the share of tool outputs and the tools that are used most."""
@@ -131,7 +131,7 @@ class TestLikeness:
 
 
 class TestFacts:
-    """What is counted."""
+    """Tests of what is counted."""
 
     def test_can_be_taken_back(self) -> None:
         """A message that gets more parts is counted anew, as if it had come whole."""
@@ -145,7 +145,7 @@ class TestFacts:
         assert parted == whole
 
     def test_survive_json_and_share_nothing_with_their_copies(self) -> None:
-        """What is written reads back; counting on in a copy leaves the original."""
+        """Check that what is written reads back; counting on in a copy leaves the original."""
         facts = History.of([system(POLICY), *used("Bash"), *talk(1, "a/b.py")]).facts
         again = Facts.from_dict(json.loads(json.dumps(facts.to_dict())))
         assert again == facts.copy() == facts

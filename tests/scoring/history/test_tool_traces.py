@@ -1,4 +1,4 @@
-"""What one message leaves behind for the stages before dropping."""
+"""Tests of what one message leaves behind for the stages before dropping."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LONG = "a line of output\n" * 40
 
 
 def touched(name: str, arguments: Any) -> list[tuple[str, str, int, int]]:
-    """What one call touches, as plain tuples."""
+    """Return what one call touches, as plain tuples."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     stored = traces_of(message("assistant", "", ToolCall("1", name, text)))
     return [(*touch,) for touch in read(stored, 1, 0).touches[0]]
 
 
 def output_of(text: str, **more: Any) -> Output:
-    """What an output leaves."""
+    """Return what an output leaves."""
     return read(traces_of(message("tool", "", ToolResult("1", text, **more))), 0, 1).outputs[0]
 
 
 class TestCalls:
-    """Which files a call reads, or writes as a whole."""
+    """Tests of which files a call reads, or writes as a whole."""
 
     @pytest.mark.parametrize(
         ("name", "arguments", "expected"),
@@ -93,13 +93,13 @@ class TestCalls:
         )
 
     def test_say_the_own_name_of_a_file(self) -> None:
-        """What reasons call it."""
+        """Reasons name the file by it."""
         assert Touch(READ, "/repo/src/a.py").name == "a.py"
         assert Touch(READ, "/").name == "/"
 
 
 class TestCovering:
-    """Whether a later touch says all that an earlier one said."""
+    """Tests of whether a later touch says all that an earlier one said."""
 
     @pytest.mark.parametrize(
         ("later", "earlier", "expected"),
@@ -124,7 +124,7 @@ class TestCovering:
 
 
 class TestOutputs:
-    """What a tool output is known by."""
+    """Tests of what a tool output is known by."""
 
     def test_are_equal_where_the_texts_are(self) -> None:  # X7
         """One character more is another output."""
@@ -164,7 +164,7 @@ class TestStoring:
         assert traces_of(message("assistant", "", ToolCall("1", "ls", "{}"))) == ""
 
     def test_read_as_nothing_where_nobody_looked(self) -> None:
-        """What a version of before stored has none."""
+        """Check that what a version of before stored has none."""
         stored = Features.from_dict({"role": "assistant", "tokens": 1, "calls": ["1"], "results": ["2"]})
         assert stored.traces is None
         assert stored.traced == ([()], [Output()])

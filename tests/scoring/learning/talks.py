@@ -16,7 +16,7 @@ STATEMENTS = 36
 
 
 def features_of(*messages: Message) -> list[Features]:
-    """What a plan reads of these messages."""
+    """Return what a plan reads of these messages."""
     lexicon = lexicon_of(FORESIGHT.keywords)
     return [analyse(m, estimate_message_tokens(m, FOUR_CHARACTERS), lexicon, content=True) for m in messages]
 

@@ -1,4 +1,4 @@
-"""What counts as needed."""
+"""Tests of what counts as needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ READ = '{"path": "src/parser_rules.py"}'
 
 
 class TestNeededNames:
-    """What the agent's next messages say that they could only know from before."""
+    """Tests of what the agent's next messages say that they could only know from before."""
 
     def test_are_names_that_stand_before_the_cut(self) -> None:  # X15
         """Names that are new are nothing that anybody could have kept."""
@@ -26,19 +26,19 @@ class TestNeededNames:
         assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
 
     def test_are_the_agents_alone(self) -> None:
-        """What a user or a tool repeats is no need of the agent."""
+        """Check that what a user or a tool repeats is no need of the agent."""
         features = features_of(user("parse_rules"), calls("1"), results("1", text="parse_rules"))
         assert needed_names(features, 1) == ()
 
     def test_end_after_ten_of_its_messages(self) -> None:
-        """What comes later says little of this cut."""
+        """Check that what comes later says little of this cut."""
         later = [model("well") for _ in range(AHEAD)]
         features = features_of(user("parse_rules"), *later, model("parse_rules"))
         assert needed_names(features, 1) == ()
         assert needed_names([*features[:1], *features[2:]], 1) == (frozenset({"parse_rules"}),)
 
     def test_make_a_case_of_what_lies_before(self) -> None:
-        """Where nothing was needed there is no case."""
+        """Check that where nothing was needed there is no case."""
         features = features_of(user("parse_rules"), model("parse_rules"), model("fine"))
         found = case_at("s", features, 1)
         assert found is not None
@@ -47,7 +47,7 @@ class TestNeededNames:
 
 
 class TestCuts:
-    """Where contexts are looked at."""
+    """Tests of where contexts are looked at."""
 
     def test_lie_before_answers_of_the_agent(self) -> None:
         """After a user's words and after results, some of each, none too early."""
@@ -71,7 +71,7 @@ class TestCuts:
 
 
 class TestJudged:
-    """What people said of messages."""
+    """Tests of what people said of messages."""
 
     def test_counts_both_ways(self) -> None:  # X15
         """Needed and not needed, by position."""

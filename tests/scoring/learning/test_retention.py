@@ -1,4 +1,4 @@
-"""What a plan keeps of what was needed."""
+"""Tests of what a plan keeps of what was needed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestJudgements:
         assert kept_share(found, NEWEST) == 0.5
 
     def test_count_what_goes_as_it_should(self) -> None:  # X15
-        """What was dropped by hand is to go."""
+        """Check that what was dropped by hand is to go."""
         found = case("one " + LONG, "two " + LONG, "end", unneeded=frozenset({1}))
         assert kept_share(found, NEWEST) == 1.0
 

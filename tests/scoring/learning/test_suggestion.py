@@ -18,7 +18,9 @@ class TestASuggestion:
     """The outcome."""
 
     def test_raises_what_the_sessions_speak_for(self) -> None:  # X15
-        """Where the last question says what is needed, relevance goes up, and retention on held-out sessions too."""
+        """Check that where the last question says what is needed, relevance goes up, and retention on held-out
+        sessions too.
+        """
         found = suggest(asking(16), DEAF)
         assert found.weights is not None
         assert found.weights["relevance"] > 0
@@ -29,7 +31,7 @@ class TestASuggestion:
         assert "8 sessions not used" in found.reason
 
     def test_is_nothing_where_labels_are_noise(self) -> None:  # X15
-        """What nobody can foresee speaks for no weights."""
+        """Check that what nobody can foresee speaks for no weights."""
         found = suggest(muttering(16), DEAF)
         assert found.weights is None
         assert found.before is not None
@@ -50,7 +52,7 @@ class TestASuggestion:
     def test_is_nothing_where_held_out_sessions_do_not_gain(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X15
-        """What was found in the search says nothing; both figures and the error are told."""
+        """Check that what was found in the search says nothing; both figures and the error are told."""
 
         def figures(settings: Settings, cases: object) -> dict[str, float]:
             known = {str(n): 50.0 + n for n in range(4)}
@@ -76,7 +78,7 @@ class TestASuggestion:
 
 
 class TestTheParts:
-    """Which cases are searched, which judge."""
+    """Tests of which cases are searched, which judge."""
 
     def test_share_no_session(self) -> None:  # X15
         """All cases of a session are on one side."""

@@ -93,7 +93,7 @@ class TestAListThatIsPruned:
 
 
 class TestAPrune:
-    """Where the planner's estimates are wrong."""
+    """Tests of where the planner's estimates are wrong."""
 
     def test_follows_its_first_plan_where_that_fits(self) -> None:
         """Outputs are cut further before anything goes."""
@@ -118,7 +118,7 @@ class TestAPrune:
 
     @pytest.mark.parametrize("name", ["anthropic", "gemini"])
     def test_stays_valid_where_it_plans_again(self, name: str) -> None:  # X6
-        """What goes for the exact numbers' sake goes through the mending of the format like all else."""
+        """Check that what goes for the exact numbers' sake goes through the mending of the format like all else."""
         rounds = ([user(f"ask {n}"), calls(f"{n}"), results(f"{n}", text=OUTPUT), model()] for n in range(6))
         said = [message for one in rounds for message in one]
         messages = list(decode(encode([*said, user("on")], name), name).messages)

@@ -1,4 +1,4 @@
-"""What the package exports also takes wire objects."""
+"""Tests of what the package exports also takes wire objects."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ class TestExports:
     """The names of the package."""
 
     def test_are_all_there(self) -> None:
-        """What `__all__` names can be imported."""
+        """Check that what `__all__` names can be imported."""
         assert all(hasattr(scoring, name) for name in scoring.__all__)

@@ -63,7 +63,7 @@ class TestNames:
 
 
 class TestWindows:
-    """What the table says."""
+    """Tests of what the table says."""
 
     @pytest.mark.parametrize(
         ("name", "limit"),

@@ -1,4 +1,4 @@
-"""What contexts, prunes and sessions cost."""
+"""Tests of what contexts, prunes and sessions cost."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class TestAPrune:
 
 
 class TestASession:
-    """What its calls have cost."""
+    """Tests of what its calls have cost."""
 
     def test_is_the_sum_of_new_cached_written_and_output(self) -> None:  # X9
         """Cached and written tokens are parts of the input and not counted twice."""

@@ -10,7 +10,7 @@ from scoring.models.table import BLUEPRINT_ROWS, ROWS, Row
 
 
 class TestRows:
-    """What every row promises."""
+    """Tests of what every row promises."""
 
     @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
     def test_say_where_they_come_from_and_when(self, row: Row) -> None:  # X10

@@ -1,4 +1,4 @@
-"""What stays, before it is written down as a plan."""
+"""Tests of what stays, before it is written down as a plan."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SAID = [user("go"), model("parse_rows"), calls("1"), results("1", text=OUTPUT), 
 
 
 def size(message: Message) -> int:
-    """What a message costs by its characters, far more than a plan reckons."""
+    """Return what a message costs by its characters, far more than a plan reckons."""
     return len(message.text)
 
 
@@ -43,7 +43,9 @@ class TestSettling:
         assert 300 < done.tokens <= 600
 
     def test_gives_nothing_back_that_a_stage_replaced(self) -> None:  # X7, X1
-        """What is cleared for a reason of its own stays cleared, as the plan showed it, though there is room."""
+        """Check that what is cleared for a reason of its own stays cleared, as the plan showed it, though there is
+        room.
+        """
         said = [calls("1"), results("1", text=OUTPUT), calls("2"), results("2", text=OUTPUT), user("on")]
         history = History.of(said, settings=PLAIN)
         plan = plan_prune(history, PLAIN, sum(history.tokens) - 1)
@@ -65,7 +67,7 @@ class TestSettling:
         assert done.tokens > 60
 
     def test_leaves_an_output_whole_that_gets_no_cheaper(self) -> None:
-        """What stands in for it has to gain something."""
+        """Check that what stands in for it has to gain something."""
         history = History.of(SAID, settings=PLAIN)
         plan = plan_prune(history, PLAIN, 600)
         done = settle(plan, history, SAID.__getitem__, lambda m: history.tokens[3])

@@ -62,7 +62,7 @@ class TestPlan:
         assert plan.shortened == ()
 
     def test_leaves_what_goes_anyway(self) -> None:
-        """What is out cannot be shortened."""
+        """Check that what is out cannot be shortened."""
         messages = talk()
         history = History.of(messages)
         plan = plan_prune(history, PRESETS["Foresight"], 1_000_000, drop={2})

@@ -1,4 +1,4 @@
-"""Which tool outputs are old."""
+"""Tests of which tool outputs are old."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def turns(count: int) -> list[Message]:
 
 
 class TestOldOutputs:
-    """Where the line is."""
+    """Tests of where the line is."""
 
     def test_come_newest_first_beyond_the_newest_tokens(self) -> None:  # C8
         """The tokens are counted from the end, those of the last turns with them."""
@@ -33,7 +33,7 @@ class TestOldOutputs:
         assert old_outputs(history_of(turns(3)), rules) == [2]
 
     def test_stop_at_a_summary(self) -> None:  # C8
-        """What stands before one was taken in by it."""
+        """Check that what stands before one was taken in by it."""
         history = history_of(turns(3))
         history.summarised = 3
         assert old_outputs(history, RULES) == [5]

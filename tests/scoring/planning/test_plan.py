@@ -73,13 +73,13 @@ class TestTheUsersHand:
         assert [plan.cause(i) for i in range(4)] == ["pinned", "pinned", "no_room", "last_unit"]
 
     def test_spares_in_this_plan(self) -> None:  # X5
-        """What the user spares stays, with that reason."""
+        """Check that what the user spares stays, with that reason."""
         plan = planned([user("x" * 40), user(), user()], 13, spare={0})
         assert plan.fate(0) == "protected"
         assert plan.reason(0) == "protected: spared in this plan"
 
     def test_drops_in_this_plan_what_fits(self) -> None:  # X5
-        """What the user takes out goes though there is room, whole units at once."""
+        """Check that what the user takes out goes though there is room, whole units at once."""
         plan = planned([calls("1"), results("1"), user()], 1_000, drop={1})
         assert plan.removed == (0, 1)
         assert plan.cause(0) == "dropped"
@@ -113,7 +113,7 @@ class TestTheUsersHand:
         assert plan_prune(history, BLUEPRINT, 1_000).removed == ()
 
     def test_keeps_of_the_marked_what_still_fits(self) -> None:  # X5
-        """Where only marked messages have to go, the strategy chooses among them."""
+        """Check that where only marked messages have to go, the strategy chooses among them."""
         history = history_of([user(), user("x" * 400), model(), user()])
         history.drop_first |= {0, 1}
         plan = plan_prune(history, BLUEPRINT, 12)
@@ -160,7 +160,7 @@ class TestUserWords:
 
 
 class TestValidity:
-    """What every list needs."""
+    """Tests of what every list needs."""
 
     def test_keeps_the_last_user_message(self) -> None:  # X6
         """The task stays though the agent has long been at work."""
@@ -301,7 +301,7 @@ class TestEveryPlan:
     def test_opens_as_asked_or_says_so(
         self, messages: list[Message], tokens: int, settings: Settings, strategy: str, name: str
     ) -> None:  # X6
-        """What a plan changes begins with the user, a line or a summary, or with a problem that is named."""
+        """Check that what a plan changes begins with the user, a line or a summary, or with a problem that is named."""
         plan = plan_prune(
             history_of(messages, settings), settings, tokens, strategy=strategy, wire_format=name
         )

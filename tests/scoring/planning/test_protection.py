@@ -1,4 +1,4 @@
-"""What a plan may not take."""
+"""Tests of what a plan may not take."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.scoring.builders import BALANCED, calls, history_of, in_letters, resu
 
 
 class TestCauses:
-    """Why a unit is protected."""
+    """Tests of why a unit is protected."""
 
     def test_come_in_an_order(self) -> None:  # B7, X3
         """The first cause that applies is the one shown."""
@@ -45,7 +45,7 @@ class TestCauses:
 
 
 class TestTokens:
-    """What the protected cost."""
+    """Tests of what the protected cost."""
 
     def test_are_counted_once(self) -> None:
         """A unit with two causes costs once; what is always kept and what is kept if it fits stand apart."""

@@ -1,4 +1,6 @@
-"""Who has to speak when: lists that begin with the user, and lists in which the model never speaks twice in a row."""
+"""Tests of who has to speak when: lists that begin with the user, and lists in which the model never speaks twice in
+a row.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ class TestBeginningWithTheUser:
         assert estimate_message_tokens(opening(), FOUR_CHARACTERS) <= OPENING_TOKENS
 
     def test_lets_go_what_stands_before_the_first_that_stays(self) -> None:  # X6
-        """Where there is no room for the line either."""
+        """The same holds where there is no room for the line either."""
         made = decided([user(LONG), model(), user()], {1}, 8)
         open_with_user(made)
         assert stays(made) == [2]

@@ -67,12 +67,12 @@ class TestTheScore:
         assert plain.parts["keywords"] != loud.parts["keywords"]
 
     def test_of_no_weight_at_all_is_zero(self) -> None:
-        """Where no signal weighs anything nothing scores."""
+        """Check that where no signal weighs anything nothing scores."""
         assert weighted_sum({"a": [1.0, 1.0]}, {"a": 0}, 2) == [0, 0]
 
 
 class TestUnitScores:
-    """What a unit is worth."""
+    """Tests of what a unit is worth."""
 
     def test_are_those_of_the_best_message(self) -> None:  # B6
         """A result worth keeping keeps its call."""

@@ -7,7 +7,7 @@ from scoring.settings.settings import PRESETS
 
 
 class TestLimits:
-    """What the settings page draws its sliders from."""
+    """Tests of what the settings page draws its sliders from."""
 
     def test_hold_every_preset(self) -> None:
         """No preset lies outside of what a person may set."""

@@ -50,7 +50,7 @@ class TestPresets:
 
     @pytest.mark.parametrize("name", list(PRESETS))
     def test_survive_json(self, name: str) -> None:  # B16
-        """What is stored is read back to an equal value."""
+        """Check that what is stored is read back to an equal value."""
         data = json.loads(json.dumps(PRESETS[name].to_dict()))
         assert Settings.from_dict(data) == PRESETS[name]
 
@@ -96,7 +96,7 @@ class TestOverrides:
 
 
 class TestRefusal:
-    """What is wrong is named, all at once."""
+    """Tests of what is wrong is named, all at once."""
 
     @pytest.mark.parametrize(
         ("data", "fields"),
@@ -132,6 +132,6 @@ class TestRefusal:
         assert (fault.field, fault.message) == ("weights.recency", "expected a number from 0 to 100, got -1")
 
     def test_of_something_else_altogether(self) -> None:
-        """What is no object is no settings."""
+        """Check that what is no object is no settings."""
         with pytest.raises(InvalidSettings, match="settings: expected an object, got 'x'"):
             Settings.from_dict("x")  # type: ignore[arg-type]

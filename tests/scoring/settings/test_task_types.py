@@ -29,7 +29,7 @@ def faults_of(data: dict[str, Any]) -> dict[str, str]:
 
 
 class TestTaskTypes:
-    """What is shipped."""
+    """Tests of what is shipped."""
 
     def test_are_coding_support_research_and_chat(self) -> None:  # B18
         """The four types, each with what distinguishes it; beside them "any" and "auto" can be chosen."""
@@ -69,7 +69,9 @@ class TestSettings:
     """Types as part of the settings."""
 
     def test_survive_json(self) -> None:  # B16
-        """What is written reads back to an equal value, what follows the common settings and what does not."""
+        """Check that what is written reads back to an equal value, what follows the common settings and what does
+        not.
+        """
         chat = Own(FORESIGHT.weights, ())
         settings = replace(FORESIGHT, task_type="chat", task_types=TaskTypes(support=NOTHING, chat=chat))
         written = json.loads(json.dumps(settings.to_dict()))
@@ -78,7 +80,7 @@ class TestSettings:
         assert hash(Settings.from_dict(written)) == hash(settings)
 
     def test_may_name_some_types_and_some_of_theirs(self) -> None:  # B16
-        """What is not named stays; None follows the common settings again."""
+        """Check that what is not named stays; None follows the common settings again."""
         data = {"task_types": {"chat": {"keywords": WORDS}, "support": {"weights": None}}}
         types = Settings.from_dict(data).task_types
         assert types.chat.keywords is not None

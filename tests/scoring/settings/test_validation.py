@@ -10,7 +10,7 @@ from scoring.settings.validation import number, shown
 
 
 class TestNumbers:
-    """What counts as one."""
+    """Tests of what counts as one."""
 
     @pytest.mark.parametrize(("value", "read"), [(3, 3.0), (2.5, 2.5), (0, 0.0), (10, 10.0)])
     def test_are_taken_within_their_limits(self, value: float, read: float) -> None:
@@ -36,7 +36,7 @@ class TestNumbers:
 
 
 class TestShown:
-    """How a wrong value is shown."""
+    """Tests of how a wrong value is shown."""
 
     @pytest.mark.parametrize(
         ("value", "text"),

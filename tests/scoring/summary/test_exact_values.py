@@ -10,7 +10,7 @@ from tests.scoring.builders import model, user
 
 
 class TestValues:
-    """What is taken letter by letter."""
+    """Tests of what is taken letter by letter."""
 
     @pytest.mark.parametrize(
         ("text", "value"),
@@ -41,7 +41,7 @@ class TestValues:
         assert list(values([model(text)])) == []
 
     def test_of_the_user_are_worth_more(self) -> None:
-        """What somebody typed was meant."""
+        """Check that what somebody typed was meant."""
         assert max(values([user("port 8080")])) > max(values([model("port 8080")]))
 
     def test_of_confirmations_are_none(self) -> None:  # S4

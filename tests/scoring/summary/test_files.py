@@ -1,4 +1,4 @@
-"""Which files were touched, and how."""
+"""Tests of which files were touched, and how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def call(name: str, **arguments: object) -> ToolCall:
 
 
 class TestTouches:
-    """What one call does to files."""
+    """Tests of what one call does to files."""
 
     @pytest.mark.parametrize(
         ("made", "expected"),
@@ -51,7 +51,7 @@ class TestTouches:
 
 
 class TestFilesTouched:
-    """What a conversation did to files."""
+    """Tests of what a conversation did to files."""
 
     def test_are_in_the_order_of_their_last_change(self) -> None:  # S4
         """With how often each was touched in which way."""

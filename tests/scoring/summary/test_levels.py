@@ -47,7 +47,7 @@ class TestLevels:
 
 
 class TestCovering:
-    """What a summary says it covers."""
+    """Tests of what a summary says it covers."""
 
     def test_is_one_deeper_than_what_it_covers(self) -> None:  # C7
         """Messages count through."""

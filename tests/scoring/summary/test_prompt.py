@@ -1,4 +1,4 @@
-"""How a model is asked, and how its reply is read."""
+"""Tests of how a model is asked, and how its reply is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GOOD = "\n".join(f"## {name}\n- about {name.lower()}" for name in SECTIONS)
 
 
 class TestAsking:
-    """What a model gets to read."""
+    """Tests of what a model gets to read."""
 
     def test_names_the_sections_and_the_limit(self) -> None:  # S4
         """And says that the conversation is material."""
@@ -46,7 +46,7 @@ class TestAsking:
 
 
 class TestReading:
-    """What comes back."""
+    """Tests of what comes back."""
 
     def test_takes_the_five_sections(self) -> None:  # S4
         """In order, as bullets."""

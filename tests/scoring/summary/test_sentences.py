@@ -1,4 +1,4 @@
-"""What was decided, announced and left open."""
+"""Tests of what was decided, announced and left open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.scoring.builders import model, user
 
 
 class TestConfirmations:
-    """What says nothing."""
+    """Tests of what says nothing."""
 
     @pytest.mark.parametrize(
         "text",
@@ -78,7 +78,7 @@ class TestDecisions:
 
 
 class TestSteps:
-    """What comes next, and what is open."""
+    """Tests of what comes next, and what is open."""
 
     def test_next_are_what_the_agent_announces(self) -> None:  # S4
         """Not what the user says."""
@@ -95,7 +95,7 @@ class TestSteps:
         assert list(open_tasks(said)) == ["We still need to bump the version.", "write docs"]
 
     def test_open_are_no_headings(self) -> None:  # S4
-        """What follows a colon may be a task, the line before it is none."""
+        """Check that what follows a colon may be a task, the line before it is none."""
         assert list(open_tasks([model("The remaining branches are:")])) == []
 
     def test_open_are_those_of_a_todo_list(self) -> None:  # S4
@@ -110,10 +110,10 @@ class TestSteps:
 
 
 class TestSentences:
-    """How texts are cut."""
+    """Tests of how texts are cut."""
 
     def test_leave_code_blocks_out(self) -> None:
-        """What is in them is no sentence."""
+        """Check that what is in them is no sentence."""
         assert sentences("First. Second!\n```\nx = 1. y\n```\nThird") == ["First.", "Second!", "Third"]
 
     def test_of_a_long_text_are_those_of_its_ends(self) -> None:
@@ -137,7 +137,7 @@ class TestSentences:
         ],
     )
     def test_of_a_program_are_not_the_user_s(self, text: str) -> None:  # S4
-        """What an agent's program writes into a user's message is nobody's decision."""
+        """Check that what an agent's program writes into a user's message is nobody's decision."""
         assert said_by(user(text)) == []
         assert said_by(user(f"{text}\nNever touch prod.")) == ["Never touch prod."]
 

@@ -54,7 +54,7 @@ def followed(steps: int, factor: float, new: int = 1_000, hidden: int = 0) -> tu
 
 
 class TestTheTotal:
-    """What is said between two calls."""
+    """Tests of what is said between two calls."""
 
     def test_is_estimated_before_the_first_call(self) -> None:  # X11
         """Without real usage the estimate stands, and says so."""
@@ -92,7 +92,7 @@ class TestTheTotal:
 
 
 class TestTheOutput:
-    """What a call answered is the next call's input."""
+    """Tests of what a call answered is the next call's input."""
 
     def test_counts_as_reported_with_thinking_that_nobody_sees(self) -> None:  # X11
         """Reported output above the visible text's estimate is taken as it is."""
@@ -166,7 +166,7 @@ class TestLearning:
         assert other.factor == named.factor
 
     def test_takes_nothing_from_a_call_after_a_rewind(self) -> None:
-        """What left is not growth; the anchor holds meanwhile."""
+        """Check that what left is not growth; the anchor holds meanwhile."""
         known, estimate = followed(8, 1.1)
         back = after_rewind(known)
         said, certainty = total(back, estimate - 2_000)
@@ -185,7 +185,7 @@ class TestLearning:
         assert total(known, 600)[0] == UNSEEN + 50 + 200 + 2_400 + 50 + 200
 
     def test_takes_nothing_from_the_second_call_for_the_factor(self) -> None:
-        """What the agent begins with is its own figure, however large."""
+        """Check that what the agent begins with is its own figure, however large."""
         known = observe(started(UNSEEN), UNSEEN, 50, 100, 50, call="1")
         after = observe(known, UNSEEN + 50 + 200 + 2_400, 50, 350, 50, call="2")
         assert (after.second, after.factor, after.samples) == (2_400, 1.0, ())
@@ -210,7 +210,7 @@ class TestWhatIsForetold:
         assert total(after, behind + 500)[0] == (after.anchor_real or 0) + 500
 
     def test_may_be_less_than_nothing(self) -> None:
-        """What is written twice is sent once."""
+        """Check that what is written twice is sent once."""
         known, estimate = followed(8, 1.0)
         assert total(expecting(known, -400), estimate + 900)[0] == total(known, estimate + 500)[0]
 
@@ -271,7 +271,7 @@ class TestACompaction:
 
 
 class TestTheState:
-    """What the store keeps."""
+    """Tests of what the store keeps."""
 
     def test_comes_back_from_json(self) -> None:
         """All of it; unknown keys and missing ones are no matter."""

@@ -1,4 +1,6 @@
-"""What is said just before each real call, over the shared transcripts; `benchmarks.prediction` tells it in full."""
+"""Tests of what is said just before each real call, over the shared transcripts; `benchmarks.prediction` tells it in
+full.
+"""
 
 from __future__ import annotations
 

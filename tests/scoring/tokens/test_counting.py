@@ -1,4 +1,4 @@
-"""What messages cost."""
+"""Tests of what messages cost."""
 
 from __future__ import annotations
 

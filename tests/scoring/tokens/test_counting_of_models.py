@@ -57,7 +57,7 @@ class TestACounterOfAModel:
         assert cost(broken, CLAUDES) == cost(number, CLAUDES)
 
     def test_counts_images_by_their_size(self) -> None:  # P8
-        """Where the size is known; else the family's flat cost."""
+        """It counts by its size where that is known, else by the family's flat cost."""
         small = Message("tool", (ToolResult("1", "", media=(Media("image", width=280, height=280),)),))
         none = Message("tool", (ToolResult("1", ""),))
         assert cost(small, CLAUDES) - cost(none, CLAUDES) == 100

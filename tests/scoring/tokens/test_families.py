@@ -1,4 +1,4 @@
-"""What families of models count around the text."""
+"""Tests of what families of models count around the text."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from webapp.services.planning.planning import SessionPlan
 
 LABELS = {
     "below_cut": "score below the cut",
-    "too_large": "too large for what was left",
+    "too_large": "dropped to make room",
     "older": "older than what fits",
     "dropped": "taken out in this plan",
     "dropped_first": "marked to go first",
@@ -22,7 +22,7 @@ LABELS = {
     "old_cleared": "old outputs cleared",
     "not_named_again": "nothing in it was named again",
     "too_little": "last named long ago",
-    "covered": "all in it is named in messages that stay",
+    "covered": "said again in messages that stay",
     "less_relevant": "less relevant to the last question",
     "empty": "names nothing that could be needed again",
 }

@@ -45,7 +45,7 @@ def choose(task: Task) -> Choice:
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
-    """The scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
+    """Return the scores where nothing has to go: each unit beside what is always kept, and beside nothing else."""
     ledger, offers = _prepared(history, settings)
     rates = _cover(ledger, offers, history, protected)
     for head in history.units.heads():

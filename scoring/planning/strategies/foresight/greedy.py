@@ -17,7 +17,7 @@ CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # the share of the room, and the tokens, not
 
 
 class Taken:
-    """What a greedy choice took.
+    """The units taken by a greedy choice.
 
     `order` are heads as they were taken, `shortened` the messages that stay with some of their rows (and what they
     then cost), `rates` by head what each unit stood at when it was last looked at, `left` the room not used.

@@ -30,8 +30,8 @@ Cut = tuple[int, int]  # a message and the number of one of its rows
 
 @dataclass(slots=True)
 class Offer:
-    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its mentions, and the rows that its outputs are
-    cut to (None: it stays whole). A stale one may have a better form by now.
+    """A unit in one form: `rate`, what it adds (`gain`), what it costs, its mentions, and the rows that its outputs
+    are cut to (None: it stays whole). A stale one may have a better form by now.
     """
 
     rate: float
@@ -70,19 +70,19 @@ class Offers:
         return bonus
 
     def bonus(self, head: int) -> float:
-        """What relevance adds to a unit's rate: that of its most relevant message."""
+        """Return what relevance adds to a unit's rate: that of its most relevant message."""
         return self._bonus[head]
 
     def cost(self, head: int) -> int:
-        """The tokens of a whole unit."""
+        """Return the tokens of a whole unit."""
         return self._costs[head]
 
     def is_cuttable(self, head: int) -> bool:
-        """Whether a unit may have outputs to shorten."""
+        """Return whether a unit may have outputs to shorten."""
         return head in self._members
 
     def held(self, head: int) -> Iterable[int]:
-        """The mentions of a unit, each once."""
+        """Return the mentions of a unit, each once."""
         members = self._members.get(head)
         if members is None:
             return self._ledger.held[head]
@@ -93,13 +93,13 @@ class Offers:
         return known
 
     def whole(self, head: int) -> Offer:
-        """A unit as it is."""
+        """Return a unit as it is."""
         held, cost = self.held(head), self._costs[head]
         gain = self._ledger.gain(held)
         return Offer(gain / max(1, cost) ** self._power + self._bonus[head], gain, cost, None, held)
 
     def best(self, head: int, room: float) -> Offer:
-        """The best form of a unit that fits into the room; the whole one if none does."""
+        """Return the best form of a unit that fits into the room; the whole one if none does."""
         whole = self.whole(head)
         if whole.cost <= STUB_FROM or whole.gain <= 0.0 or head not in self._members:
             return whole
@@ -112,7 +112,7 @@ class Offers:
         return cut if cut.cost <= room else whole
 
     def again(self, head: int, offer: Offer, room: float) -> Offer:
-        """The offer as it stands by now: in its form while most of its gain is left, else in the best one.
+        """Return the offer as it stands by now: in its form while most of its gain is left, else in the best one.
 
         In longer histories a whole unit is looked at anew only when it is to be taken (`final`).
         """
@@ -127,11 +127,11 @@ class Offers:
         return offer
 
     def final(self, head: int, offer: Offer, room: float) -> Offer:
-        """The offer to take."""
+        """Return the offer to take."""
         return self.best(head, room) if offer.stale else offer
 
     def _shortened(self, head: int, room: float) -> Offer | None:
-        """A unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
+        """Return a unit with its larger outputs cut to the rows that raise its rate and fit, densest first."""
         cost, outputs = 0.0, 0
         seen: set[int] = set()
         rows: list[_Row] = []
@@ -174,7 +174,7 @@ class Offers:
         return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, array("I", sorted(seen)))
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
-        """A shortened offer without the rows that have nothing left to add."""
+        """Return a shortened offer without the rows that have nothing left to add."""
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
@@ -229,7 +229,7 @@ class Offers:
         return short
 
     def output(self, position: int) -> Output | None:
-        """The output of a message that may be shortened, or None."""
+        """Return the output of a message that may be shortened, or None."""
         known = self._outputs.get(position)
         if known is None and position not in self._plain:
             content, tokens = self._history.features[position].content, self._tokens[position]

@@ -33,15 +33,15 @@ class Output:
         self.prices = array("d", [(chars + ROW_CHARS) * per_char for chars in rows.chars])
 
     def adding(self, position: int, left: Sequence[float]) -> list[Adding]:
-        """The rows that add something, by what is left of their mentions."""
+        """Return the rows that add something, by what is left of their mentions."""
         upto = self._at([0.0, *accumulate(map(left.__getitem__, self._mentions))])
         rates = map(truediv, map(sub, upto[1:], upto), self.prices)
         return [(-rate, position, row) for row, rate in enumerate(rates) if rate > NOTHING]
 
     def mentions_of(self, row: int) -> array[int]:
-        """The mentions of a row, by number."""
+        """Return the mentions of a row, by number."""
         return self._mentions[self._bounds[row] : self._bounds[row + 1]]
 
     def row(self, row: int) -> Row:
-        """Where a row stands in the text."""
+        """Return where a row stands in the text."""
         return Row(self._lines[row], self._pieces[row])

@@ -43,17 +43,17 @@ class Reasons:
         self._copies: array[int] | None = None
 
     def __call__(self, head: int) -> Why:
-        """Why the unit with this head stays or goes."""
+        """Return why the unit with this head stays or goes."""
         if self._kept is None:
             self._kept = frozenset(self._taken.order)
         return self._stays(head) if head in self._kept else self._goes(head)
 
     def shortened(self, position: int) -> Why:
-        """Why a message stays with some of its rows."""
+        """Return why a message stays with some of its rows."""
         rows = self._taken.shortened[position][1]
         lines = len({row.line for row in rows})
         if not lines:
-            return Why("shortened", "shortened: the call stays, nothing in its output is worth its tokens")
+            return Why("shortened", "shortened: the call stays; its output holds nothing needed later")
         names = self._names(n for n in self._ledger.held[position] if self._ledger.holder[n] == position)
         which = f", naming {_listed(names)}" if names else ""
         size = "1 line" if lines == 1 else f"{lines:,} lines"
@@ -64,7 +64,7 @@ class Reasons:
             return Why("relevant", "kept: relevant to the last question")
         own = [n for n in self._points.own(head) if self._ledger.holder[n] >= 0 and self._ledger.worth[n] > 0]
         if not own:
-            return Why("room", "kept: it adds nothing that others lack, but there is room for it")
+            return Why("room", "kept: there is room for it, though others say the same")
         best = max(own, key=lambda n: (self._ledger.worth[n], -n))
         if not self._ledger.flags[best] & IS_LINE:
             named = _listed(self._names([best])) + self._by_whom(self._ledger.flags[best])
@@ -76,7 +76,7 @@ class Reasons:
         return Why("says", "kept: says what comes up again" if again else "kept: nothing else says this")
 
     def _alone(self, number: int) -> str:
-        """How alone the kept message is with a mention: what stands before "names"."""
+        """Return how alone the kept message is with a mention: what stands before "names"."""
         if self._ledger.count[number] == 1:
             return "the only message that "
         return "the only message left that " if self._copies_that_stay(number) <= 1 else ""
@@ -90,9 +90,12 @@ class Reasons:
             return Why("empty", "dropped: it names nothing that could be needed again")
         missing = [n for n in held if ledger.holder[n] < 0]
         if not missing:
-            return Why("covered", "dropped: all that it names is named in messages that stay")
+            later = all(ledger.holder[n] > head for n in held)
+            return Why(
+                "covered", f"dropped: said again in {'later messages' if later else 'messages that stay'}"
+            )
         if head in self._taken.passed_over:
-            return Why("too_large", "dropped: does not fit beside what matters more")
+            return Why("too_large", "dropped: to make room for what matters more")
         best = max(missing, key=lambda n: (ledger.worth[n], -n))
         if ledger.count[best] == 1:
             all_of_it = "in it" if len(missing) == len(held) else "that only it says"
@@ -104,7 +107,7 @@ class Reasons:
         return Why("too_little", f"dropped: {what} {when}, too little for its size")
 
     def _by_relevance(self, head: int) -> bool:
-        """Whether relevance gave most of a unit's rate."""
+        """Return whether relevance gave most of a unit's rate."""
         return self._offers.bonus(head) * 2 > self._taken.rates[head] > 0
 
     def _copies_that_stay(self, number: int) -> int:
@@ -117,7 +120,7 @@ class Reasons:
         return self._copies[number]
 
     def _names(self, numbers: Iterable[int]) -> list[str]:
-        """The names among mentions, those of most worth first, as reasons show them."""
+        """Return the names among mentions, those of most worth first, as reasons show them."""
         ledger = self._ledger
         found = sorted(
             (n for n in numbers if not ledger.flags[n] & IS_LINE), key=lambda n: (-ledger.worth[n], n)

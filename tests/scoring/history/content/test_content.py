@@ -1,4 +1,4 @@
-"""What one message says, by itself."""
+"""Tests of what one message says, by itself."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TestContent:
         assert len(content.alike) == len(alike) + len(content.lines) - 1
 
     def test_has_no_rows_without_an_output(self) -> None:
-        """What a person or a model says is never cut."""
+        """Check that what a person or a model says is never cut."""
         assert len(content_of(OUTPUT).rows.ends) == 0
 
     def test_knows_a_question(self) -> None:
@@ -58,7 +58,7 @@ class TestContent:
 
     @given(any_messages, st.sampled_from(["", "héé\u2028x", OUTPUT, "x" * 1_000]))
     def test_survives_json(self, messages: list[Message], more: str) -> None:
-        """What the store keeps is read back to an equal value."""
+        """Check that what the store keeps is read back to an equal value."""
         for message in messages:
             content = content_of(text_of(message) + more, outputs_of(message) and [text_of(message) + more])
             back = Content.from_dict(json.loads(json.dumps(content.to_dict())))

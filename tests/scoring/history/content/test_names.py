@@ -10,7 +10,7 @@ from scoring.history.content.names import has_digit, identifiers
 
 
 class TestNames:
-    """What an agent may have to spell again."""
+    """Tests of what an agent may have to spell again."""
 
     @pytest.mark.parametrize(
         ("text", "names"),

@@ -61,7 +61,7 @@ class TestAlikeLines:
         assert alike_lines(LOG[:7]) == set()
 
     def test_are_no_list_of_names_or_figures(self) -> None:
-        """What such a list holds is what it was asked for: lines need words to be alike in."""
+        """Check that what such a list holds is what it was asked for: lines need words to be alike in."""
         assert alike_lines([f"src/parser/part_{n}.py" for n in range(20)]) == set()
         assert alike_lines([f'    "InstanceId": "i-0{n:016x}",' for n in range(20)]) == set()
 
@@ -95,7 +95,7 @@ class TestPieces:
 
 
 class TestShortening:
-    """What is left of an output."""
+    """Tests of what is left of an output."""
 
     def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
         """A mention at the top, and one for each gap."""
@@ -112,7 +112,7 @@ class TestShortening:
         assert "line 1 of the output" in second
 
     def test_never_makes_longer(self) -> None:
-        """What would not get shorter stays."""
+        """Check that what would not get shorter stays."""
         assert shorten(["a\nb"], []) == ["a\nb"]
 
     @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))

@@ -16,7 +16,7 @@ OFF = FORESIGHT.from_dict({"stage_duplicates": False, "stage_superseded": False,
 
 
 def file_text(name: str, lines: int = 60) -> str:
-    """What a tool shows of a file."""
+    """Return what a tool shows of a file."""
     return "".join(f"{n:>4} the line number {n} of {name}\n" for n in range(1, lines))
 
 
@@ -48,7 +48,7 @@ def ran(call_id: str, command: str, output: str) -> list[Message]:
 
 def ground(messages: list[Message], settings: Settings = FORESIGHT, *, kept: frozenset[int] = frozenset(),
            gone: frozenset[int] = frozenset()) -> Ground:  # fmt: skip
-    """What a stage looks at; the units at the heads `kept` stay anyway, those `gone` go anyway, others may go."""
+    """Return the input of a stage; the units at the heads `kept` stay anyway, those `gone` go anyway, others may go."""
     history = History.of(messages, settings=settings)
     return Ground(history, settings, frozenset(history.units.heads()) - kept - gone, kept)
 

@@ -1,4 +1,4 @@
-"""What a stage is given."""
+"""Tests of what a stage is given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.scoring.planning.stages.sessions import answered, asked, file_text, g
 
 
 class TestGround:
-    """Which outputs there are, and whose."""
+    """Tests of which outputs there are, and whose."""
 
     def test_tells_what_may_change_from_what_may_stay(self) -> None:  # X7, B7
         """A protected output stays as it is and may stand for others; one that goes anyway does neither."""

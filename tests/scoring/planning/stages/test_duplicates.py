@@ -13,7 +13,7 @@ SAME = file_text("the log")
 
 
 class TestDuplicates:
-    """Which outputs are cleared."""
+    """Tests of which outputs are cleared."""
 
     def test_are_all_but_the_newest(self) -> None:  # X7
         """Three times the same: the first two go, for the sake of the third."""
@@ -48,7 +48,7 @@ class TestDuplicates:
 
 
 class TestReasons:
-    """What is said of a cleared duplicate."""
+    """Tests of what is said of a cleared duplicate."""
 
     def test_name_the_message_that_holds_the_same(self) -> None:  # X3, X7
         """By its number, and never as if it were there whole where it is not."""

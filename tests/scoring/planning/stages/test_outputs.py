@@ -25,7 +25,7 @@ def turns(count: int = 3) -> list[Message]:
 
 
 class TestOldOutputs:
-    """Which outputs are replaced."""
+    """Tests of which outputs are replaced."""
 
     def test_are_those_before_the_last_turns_oldest_first(self) -> None:  # X7
         """Beyond the newest tokens, as the settings of *tool outputs first* say."""
@@ -50,7 +50,7 @@ class TestOldOutputs:
 
 
 class TestReasons:
-    """What is said of an old output."""
+    """Tests of what is said of an old output."""
 
     def test_say_what_is_left_of_it(self) -> None:  # X3, X7
         """The call, or head, tail and error lines."""

@@ -1,4 +1,4 @@
-"""How a message stands once some of its outputs are replaced."""
+"""Tests of how a message stands once some of its outputs are replaced."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class TestMaking:
 
 
 class TestCosts:
-    """What a plan reckons with."""
+    """Tests of what a plan reckons with."""
 
     def test_of_a_part_leave_what_the_rest_takes(self) -> None:  # X7
         """Clearing one of two outputs gains that one's share."""
@@ -82,7 +82,7 @@ class TestCosts:
 
 
 class TestTheHistory:
-    """What strategies choose from."""
+    """Tests of what strategies choose from."""
 
     def test_has_the_new_costs_and_is_another(self) -> None:  # X7
         """Of the message and its unit; the history that it was made of stays as it was."""

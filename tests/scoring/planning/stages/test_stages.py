@@ -37,7 +37,7 @@ def planned(messages: list[Message], less: int, settings: Settings = NEWEST, **m
 
 
 class TestTheOrder:
-    """How far a plan goes."""
+    """Tests of how far a plan goes."""
 
     SAID = (
         user("go on"), *ran("1", "make", SAME), *read("2", "a.py", file_text("old")), *ran("3", "make", SAME),
@@ -60,14 +60,14 @@ class TestTheOrder:
         assert plan.reason(1) == "kept: everything fits, with outputs shortened"
 
     def test_goes_on_to_the_next(self) -> None:  # X7
-        """What the first does not free the second does."""
+        """Check that what the first does not free the second does."""
         history = History.of(list(self.SAID))
         plan = planned(list(self.SAID), history.tokens[2])
         assert (plan.shortened, plan.removed) == ((2, 4), ())
         assert plan.reason(4) == "cleared: a.py is read again in message 9"
 
     def test_ends_with_dropping(self) -> None:  # X7
-        """What is left chooses the strategy, by the costs that the stages leave."""
+        """Check that what is left chooses the strategy, by the costs that the stages leave."""
         most = planned(list(self.SAID), History.of(list(self.SAID)).tokens[2])
         assert most.removed == ()
         plan = planned(list(self.SAID), most.freed + 1)
@@ -89,7 +89,7 @@ class TestTheOrder:
 
 
 class TestTheUsersHand:
-    """What a user says comes first."""
+    """Tests of what a user says comes first."""
 
     def test_keeps_what_is_pinned_or_spared_whole(self) -> None:  # X7, X5
         """Though it comes again."""
@@ -98,7 +98,7 @@ class TestTheUsersHand:
         assert planned(said, 20, pinned={1}).shortened == ()
 
     def test_relies_on_nothing_that_goes_first(self) -> None:  # X7, X5
-        """What is marked to go first goes before an output is replaced, and stands for nothing."""
+        """Check that what is marked to go first goes before an output is replaced, and stands for nothing."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), user(), user()]
         plan = planned(said, 20, drop_first={2})
         assert (plan.shortened, plan.removed) == ((), (2, 3))
@@ -117,7 +117,7 @@ class TestTheUsersHand:
 
 
 class TestReasons:
-    """What a plan says of an output that was replaced."""
+    """Tests of what a plan says of an output that was replaced."""
 
     def test_do_not_lie_about_a_message_that_goes(self) -> None:  # X3, X7
         """By score the newer copy goes here, because what called it is worth nothing; the older says so."""

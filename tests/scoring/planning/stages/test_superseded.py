@@ -25,12 +25,12 @@ from tests.scoring.planning.stages.sessions import (
 
 
 def found(*parts: list[Message], **more: Any) -> list[tuple[int, int | None]]:
-    """Which messages are cleared for which, in a list of these parts and a last message."""
+    """Return which messages are cleared for which, in a list of these parts and a last message."""
     return places(list(superseded.find(ground([m for part in parts for m in part] + [user()], **more))))
 
 
 class TestReads:
-    """Which reads are superseded."""
+    """Tests of which reads are superseded."""
 
     def test_are_those_of_a_file_that_is_read_again(self) -> None:  # X7
         """By the latest read of it; reads of other files stay."""
@@ -74,7 +74,7 @@ class TestReads:
         assert found(read("1", "a.py"), later) == []
 
     def test_stay_where_the_later_one_goes_anyway(self) -> None:  # X7
-        """What the user takes out in this plan is none to rely on."""
+        """Check that what the user takes out in this plan is none to rely on."""
         assert found(read("1", "a.py"), read("2", "a.py"), gone=frozenset({2})) == []
 
     def test_stay_where_they_are_protected(self) -> None:  # X7, B7
@@ -99,7 +99,7 @@ class TestReads:
 
 
 class TestReasons:
-    """What is said of a superseded read."""
+    """Tests of what is said of a superseded read."""
 
     def test_name_the_file_and_the_message(self) -> None:  # X3, X7
         """And never as if that message were there whole where it is not."""

@@ -23,7 +23,7 @@ def plan(letters: str, share: float) -> PrunePlan:
 
 
 class TestHalfOfTheTurns:
-    """What goes is the oldest half, whole turns at once."""
+    """The oldest half of the turns goes, whole turns at once."""
 
     def test_drops_the_oldest_half(self) -> None:  # P7
         """Of four turns two, though less would do."""

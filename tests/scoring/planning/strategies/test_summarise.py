@@ -38,7 +38,9 @@ class TestSummarise:
     """The strategy of that name."""
 
     def test_covers_the_oldest_and_no_more_than_it_takes(self) -> None:  # S4, C2
-        """What is newer stays as it is; with the summary all of it fits, and one message less would not do."""
+        """Check that what is newer stays as it is; with the summary all of it fits, and one message less would not
+        do.
+        """
         history = history_of(talk(20))
         plan = planned(history, 0.6)
         assert plan.summary is not None

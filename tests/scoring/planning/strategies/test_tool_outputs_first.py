@@ -40,7 +40,7 @@ def plan(messages: list[Message], max_tokens: int) -> PrunePlan:
 
 
 class TestToolOutputsFirst:
-    """What is cleared, what stays, and what goes then."""
+    """Tests of what is cleared, what stays, and what goes then."""
 
     def test_clears_old_outputs_and_keeps_every_message(self) -> None:  # C8
         """The newest output stays whole, and every call its arguments."""
@@ -53,7 +53,7 @@ class TestToolOutputsFirst:
         assert "output of read cleared" in short.text
 
     def test_claims_no_less_than_a_cleared_output_costs(self) -> None:  # C8
-        """What the plan says is what it comes to."""
+        """Check that what the plan says is what it comes to."""
         given = turns(6)
         made = plan(given, sum(history_of(given).tokens) - 1_500)
         for position, shortening in made.shortenings.items():
@@ -100,7 +100,7 @@ class TestToolOutputsFirst:
         assert exempt_outputs(given, ("read",)) == set()
 
     def test_stops_at_a_summary(self) -> None:  # C8
-        """What stands before one is not cleared."""
+        """Check that what stands before one is not cleared."""
         given = history_of(turns(6))
         given.summarised = 8
         made = plan_prune(given, BLUEPRINT, sum(given.tokens) - 900, strategy="tool_outputs_first")

@@ -35,7 +35,7 @@ def weights(**changes: float) -> Settings:
 
 
 class TestTheChoice:
-    """What stays."""
+    """Tests of what stays."""
 
     def test_is_the_one_place_of_a_name_that_the_task_mentions(self) -> None:  # B18, X3
         """Not the newest, not the longest: what holds the name."""
@@ -119,7 +119,7 @@ class TestShortening:
         assert plan.fate(2) == "shortened"
 
     def test_leaves_everything_but_outputs_alone(self) -> None:  # X7
-        """What a person or a model said stays whole or goes."""
+        """Check that what a person or a model said stays whole or goes."""
         plan = planned([user(self.OUTPUT), model(self.OUTPUT), user("on")], 150)
         assert plan.shortened == ()
 
@@ -149,12 +149,12 @@ class TestASliderAtZero:
     )
 
     def kept(self, messages: tuple[Message, ...], settings: Settings) -> tuple[int, ...]:
-        """What stays at a third of the tokens."""
+        """Return what stays at a third of the tokens."""
         history = History.of(messages, settings=settings)
         return plan_prune(history, settings, sum(history.tokens) // 3).kept
 
     def test_of_role_makes_speakers_equal(self) -> None:
-        """Who says it makes no difference; at its weight it does."""
+        """Check that who says it makes no difference; at its weight it does."""
         other = tuple(replace(m, role="assistant") if m.role == "user" else m for m in self.SAID[:-1])
         swapped = (*other, self.SAID[-1])
         assert self.kept(self.SAID, weights(role=0)) == self.kept(swapped, weights(role=0))
@@ -170,7 +170,7 @@ class TestASliderAtZero:
         }
 
     def test_of_relevance_makes_questions_equal(self) -> None:
-        """What is asked last makes no difference."""
+        """Check that what is asked last makes no difference."""
         other = (*self.SAID[:-1], user("Where is the sister of them"))
         settings = weights(relevance=0)
         assert self.kept(self.SAID, settings) == self.kept(other, settings)
@@ -203,7 +203,7 @@ class TestASliderAtZero:
 
 
 class TestScores:
-    """What is shown of each message."""
+    """Tests of what is shown of each message."""
 
     @given(any_messages, st.sampled_from([0.2, 0.6, 2.0]))
     def test_are_the_weighted_sum_of_their_parts(self, messages: list[Message], share: float) -> None:  # X3

@@ -38,13 +38,13 @@ class TestOffers:
         assert best.rate > offers.whole(1).rate
 
     def test_fits_what_it_cuts_into_the_room(self) -> None:
-        """Where the whole does not fit, the cut does, or there is none."""
+        """Check that where the whole does not fit, the cut does, or there is none."""
         offers, _, _ = offers_of(SAID)
         assert offers.best(1, 120).cost <= 120
         assert offers.best(1, 3).rows is None
 
     def test_falls_as_others_take_its_marks(self) -> None:
-        """What stays elsewhere is not worth having again."""
+        """Check that what stays elsewhere is not worth having again."""
         offers, ledger, _ = offers_of(SAID)
         before = offers.whole(3)
         ledger.cover(ledger.held[3], 0)

@@ -18,10 +18,10 @@ SAID = [
 
 
 class TestPoints:
-    """What each signal gave."""
+    """Tests of what each signal gave."""
 
     def test_rank_as_the_units_were_looked_at(self) -> None:  # X3
-        """What has the higher score was taken first, as far as it fits."""
+        """Check that what has the higher score was taken first, as far as it fits."""
         plan = plan_prune(History.of(SAID, settings=FORESIGHT), FORESIGHT, 20)
         assert plan.scores[1] > plan.scores[2] > plan.scores[3] == 0
 
@@ -35,7 +35,7 @@ class TestPoints:
             column[4]
 
     def test_never_exceed_the_weight_of_a_signal(self) -> None:  # X3
-        """Who is due more gets its weight, and the others the rest."""
+        """Check that who is due more gets its weight, and the others the rest."""
         settings = FORESIGHT.from_dict({"weights": {"recency": 1, "role": 1, "keywords": 1, "length": 97}})
         plan = plan_prune(History.of(SAID, settings=settings), settings, 10_000)
         for i, score in enumerate(plan.scores):

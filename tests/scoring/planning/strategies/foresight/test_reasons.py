@@ -29,11 +29,11 @@ class TestReasons:
         [
             (model("get_it"), "names", "kept: the only message that names `get_it`, which the agent itself named"),
             (user("HAT271"), "names", "kept: the only message that names `HAT271`, which the user named"),
-            (model("ok"), "room", "kept: it adds nothing that others lack, but there is room for it"),
+            (model("ok"), "room", "kept: there is room for it, though others say the same"),
         ],
     )  # fmt: skip
     def test_of_what_stays(self, said: Message, cause: str, reason: str) -> None:  # X3
-        """What it brings, and who named it."""
+        """The reason has the names that the message brings, and who named them."""
         plan = planned([user("begin"), said, model(f"old_name.py {WORDS * 8}"), user("on")], 60)
         assert (plan.cause(1), plan.reason(1)) == (cause, reason)
 
@@ -41,8 +41,8 @@ class TestReasons:
         ("text", "cause", "reason"),
         [
             (WORDS, "empty", "dropped: it names nothing that could be needed again"),
-            (f"main.py {WORDS}", "covered", "dropped: all that it names is named in messages that stay"),
-            (f"only_here {WORDS * 9}", "too_large", "dropped: does not fit beside"),
+            (f"main.py {WORDS}", "covered", "dropped: said again in later messages"),
+            (f"only_here {WORDS * 9}", "too_large", "dropped: to make room for"),
         ],
     )  # fmt: skip
     def test_of_what_goes(self, text: str, cause: str, reason: str) -> None:  # X3
@@ -51,7 +51,7 @@ class TestReasons:
         assert (plan.cause(1), plan.reason(1)[: len(reason)]) == (cause, reason)
 
     def test_point_to_no_message(self) -> None:
-        """What they would point to may go next time."""
+        """Check that what they would point to may go next time."""
         said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
         plan = planned(said, 250)
         assert not any("#" in plan.reason(i) or "message 1" in plan.reason(i) for i in range(len(said)))

@@ -1,4 +1,4 @@
-"""What mentions are worth."""
+"""Tests of what mentions are worth."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestLedger:
         assert worth["req-0003"] == pytest.approx(ALIKE_WORTH * worth["req-9999"])
 
     def test_gives_each_mark_to_the_first_that_stays(self) -> None:
-        """What is covered adds nothing any more."""
+        """Check that what is covered adds nothing any more."""
         ledger = Ledger(History.of(SAID, settings=FORESIGHT), FORESIGHT)
         assert ledger.gain([0, 1]) > 0
         ledger.cover([0], 0)
