@@ -47,7 +47,7 @@ class MalformedMessage(ScoringError):
 
 
 class InvalidList(ScoringError):
-    """A list of messages cannot be made valid for its wire format (SPEC X6). `problems` says why."""
+    """A list of messages cannot be made valid for its wire format (X6). `problems` says why."""
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = tuple(problems)

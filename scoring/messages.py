@@ -72,7 +72,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A file that stands in the context by reference (SPEC C4). `tokens` is the size of the file itself."""
+    """A file that stands in the context by reference (C4). `tokens` is the size of the file itself."""
 
     path: str
     content_id: str = ""

@@ -332,7 +332,7 @@ class _Assembly:
         return taken
 
     def _most_for_a_summary(self, room: int) -> int:
-        """Return a share of what is available (SPEC S2); under a budget of its own whatever fits (SPEC M6)."""
+        """Return a share of what is available (S2); under a budget of its own whatever fits (M6)."""
         return room if self.config.budget is not None else share_of(room, self.config.context.summary_percent)
 
     # -- the result

@@ -1,8 +1,8 @@
 """The emergency path: what is done when a context does not fit and nothing else helps. The only one that may cut
 inside what is protected.
 
-First, when a provider has reported an overflow, the oldest half of the turns goes (SPEC P6). Then, in this order and
-only as far as it takes (SPEC S5): images in the middle, large contents in the middle, the oldest unprotected units,
+First, when a provider has reported an overflow, the oldest half of the turns goes (P6). Then, in this order and
+only as far as it takes (S5): images in the middle, large contents in the middle, the oldest unprotected units,
 and at last inside the protected rest. A unit for which there is no room even beside the system messages alone goes
 before all that, or everything else would go for nothing. It ends within the budget, repairs included, with a message
 of the user's if there was one; where that cannot be, it refuses with the numbers. Each step passes over the list once:
@@ -38,7 +38,7 @@ class SystemTooLarge(ScoringError):
 
 
 class NoUserMessageFits(ScoringError):
-    """Beside the system messages there is no room for any message of the user's: nothing could be sent (SPEC X6)."""
+    """Beside the system messages there is no room for any message of the user's: nothing could be sent (X6)."""
 
     def __init__(self, system_tokens: int, available: int) -> None:
         self.system_tokens, self.available = system_tokens, available

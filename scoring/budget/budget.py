@@ -18,7 +18,7 @@ from scoring.models import ModelLimits
 from scoring.settings import Settings, shown
 from scoring.tokens import TokenCounter, estimate_message_tokens, estimate_tool_tokens
 
-LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings say (SPEC C5)
+LEAST_RESERVE = 4_096  # what an answer needs at least, whatever the settings say (C5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def utilization(tokens: int, limit: int) -> float:
 
 
 def usable_tokens(model: ModelLimits, settings: Settings) -> int:
-    """Return the most an assembled context may take, system prompt and summaries included (SPEC C5).
+    """Return the most an assembled context may take, system prompt and summaries included (C5).
 
     Raises:
         InvalidSettings: nothing is usable.

@@ -91,7 +91,7 @@ def token_threshold(settings: ContextSettings, window: int) -> int:
 
 
 def over_window(fill: Fill, settings: ContextSettings) -> bool:
-    """Return the proactive check before a model call (SPEC P5)."""
+    """Return the proactive check before a model call (P5)."""
     return is_over_budget(fill.messages, fill.tools, settings.response_reserve, fill.window)
 
 
@@ -124,7 +124,7 @@ def bars(fill: Fill, settings: ContextSettings) -> tuple[Bar, Bar]:
 
 
 def available(fill: Fill, settings: ContextSettings) -> int:
-    """Return what messages may take: limit less response reserve, system prompt and tool definitions (SPEC S6)."""
+    """Return what messages may take: limit less response reserve, system prompt and tool definitions (S6)."""
     return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
 
 

@@ -161,7 +161,7 @@ def validate(
     ready: bool = True,
     said: Sequence[Message] | None = None,
 ) -> list[str]:
-    """Return what is wrong with a list by the documented rules of its format; empty when nothing is (SPEC X6).
+    """Return what is wrong with a list by the documented rules of its format; empty when nothing is (X6).
 
     `messages` are Messages, which are encoded first, wire objects, or a request body. With `ready` false the
     list is a context at rest: its last message may be the assistant's, calls at its very end may still be open.

@@ -207,7 +207,7 @@ def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def file_text(part: FileReference) -> str:
-    """Return a file reference as words (SPEC C4)."""
+    """Return a file reference as words (C4)."""
     return part.block
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 from scoring.errors import MalformedMessage
 from scoring.messages import Role, Wire
 
-# What wire formats call the four roles (SPEC B3).
+# What wire formats call the four roles (B3).
 ROLE_NAMES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -187,7 +187,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 
 def words_in(root: Any) -> str:
-    """Return the strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (SPEC B4)."""
+    """Return the strings inside a value of unknown shape, one a line: no keys, no ids, no ciphers (B4)."""
     out: list[str] = []
     seen: set[int] = set()
     todo = [root]

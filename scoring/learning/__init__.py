@@ -1,7 +1,6 @@
-"""Learned weights (SPEC X15): what sessions turned out to need, how much of it a plan keeps, and whether other
-weights would keep more.
+"""Learned weights (X15): labels of what sessions needed, the share of it that plans keep, and weights that keep more.
 
-Only the five sliders are looked for, near the present ones; what is found counts only if it keeps more in sessions
+Only the weights of the signals are searched, near the present ones. A result counts only if it keeps more in sessions
 that had no part in the search. Nothing here changes a setting.
 """
 

@@ -64,7 +64,7 @@ class ContextStats:
     items: int
     tokens: int
     limit: int
-    utilizationPercent: float  # noqa: N815 - the name that SPEC B11 gives
+    utilizationPercent: float  # noqa: N815 - the name that B11 gives
     needsPruning: bool  # noqa: N815
 
 

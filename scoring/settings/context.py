@@ -18,7 +18,7 @@ from scoring.settings.validation import check_settings
 
 @dataclass(frozen=True, slots=True)
 class ContextSettings:
-    """The fields' defaults are those of SPEC S3, S2, M1 and C8.
+    """The fields' defaults are those of S3, S2, M1 and C8.
 
     A summary is due `max_messages_before_summary` messages or `max_tokens_before_summary` tokens after the last one,
     or `summary_window_percent` of the window, whichever comes first. `summary_percent` of what is available is the
@@ -66,7 +66,7 @@ class ContextSettings:
         return {**asdict(self), "tool_outputs_exempt": list(self.tool_outputs_exempt)}
 
 
-# SPEC S10: what each preset sets on top of the defaults.
+# S10: what each preset sets on top of the defaults.
 CONTEXT_PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "Short conversations": {"max_messages_before_summary": 50, "max_tokens_before_summary": 200_000},

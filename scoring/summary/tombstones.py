@@ -16,7 +16,7 @@ from scoring.messages import Media, Message, Part, Text, ToolResult
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 CUT = "[cut]"  # what is left of a message of which nothing fits: no format takes an empty one
-HEAD_CHARS, TAIL_CHARS = 1_000, 500  # SPEC S5
+HEAD_CHARS, TAIL_CHARS = 1_000, 500  # S5
 LONGEST_LINE = 300
 # One of these stands in every such line; looked for first, because it is many times as fast.
 _STEMS = ("error", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert")
