@@ -35,8 +35,8 @@ class TestNamingASession:
         """Whose ids all begin with its own: they are named in full."""
         app.ingest.ensure("def-1", "claude-code")
         app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
-        assert find_session(app, "def")["id"] == "def-1"
-        assert find_session(app, "def-1.ag")["id"] == "def-1.agent-a"
+        assert find_session(app, "def").id == "def-1"
+        assert find_session(app, "def-1.ag").id == "def-1.agent-a"
 
     def test_says_when_there_is_none(self, app: App) -> None:
         """With what was asked for."""

@@ -83,8 +83,8 @@ class TestAList:
         )
         assert done.code == 0
         assert done.out.count("[Summary: depth 1, ") == 1
-        assert "go: summarised" in done.err
-        assert "tokens stands for what is summarised" in done.err
+        assert "31 dropped: summarised" in done.err
+        assert "tokens replaces what is summarised" in done.err
 
     @pytest.mark.parametrize("lines", [False, True])
     def test_may_hold_half_a_character(self, run: Run, tmp_path: Path, lines: bool) -> None:
@@ -99,7 +99,7 @@ class TestAList:
         """And the report says so."""
         done = run("prune", written(tmp_path / "chat.json", CHAT))
         assert json.loads(done.out) == CHAT
-        assert "nothing goes" in done.err
+        assert "nothing is dropped" in done.err
 
     def test_in_a_request_body_stays_in_its_body(self, run: Run, tmp_path: Path) -> None:
         """System prompt and the other fields are kept, calls with their results."""
@@ -121,7 +121,7 @@ class TestAList:
         done = run("prune", written(tmp_path / "body.json", json.loads(text)), "--max-tokens", 3000)
         assert done.out.count('"tool_use"') == 20
         assert done.out.count("cleared: the same came again later") == 19
-        assert "19 are shortened: duplicate" in done.err
+        assert "19 shortened: duplicate" in done.err
 
     def test_of_lines_comes_out_as_lines(self, run: Run, tmp_path: Path) -> None:
         """One message each."""
@@ -141,11 +141,11 @@ class TestAList:
         assert len(json.loads((tmp_path / "out.json").read_text())) < len(CHAT)
 
     def test_is_only_reported_in_a_dry_run(self, run: Run, tmp_path: Path) -> None:
-        """Tokens before and after, and why what goes goes."""
+        """Tokens before and after, and why messages are dropped."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000, "--dry-run")
         assert done.out == ""
         assert "openai: 41 messages" in done.err
-        assert " go: " in done.err
+        assert " dropped: " in done.err
 
     def test_that_cannot_fit_is_said_not_to(self, run: Run, tmp_path: Path) -> None:  # B7
         """The protected stay, and the numbers are given."""

@@ -68,7 +68,7 @@ class TestServe:
         """It may be misspelt; it is followed once it is there."""
         done = run("serve", "--no-watch", "--port", 0, "--watch", tmp_path / "gone", "--watch", tmp_path)
         assert done.code == 0
-        assert f"{tmp_path / 'gone'} is not there yet" in done.err
+        assert f"{tmp_path / 'gone'} does not exist yet" in done.err
         assert done.err.count("\n") == 1
 
     def test_opens_the_page_when_asked(

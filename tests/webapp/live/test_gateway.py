@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, ProblemReported, SessionUpdated, SettingsChanged
 from webapp.live.gateway import LAG_LIMIT, Gateway
 from webapp.live.throttle import RATE
+from webapp.services.session.answers import Session
 
 
 @pytest.fixture
@@ -182,10 +184,12 @@ class TestFloods:
         visitor.says("subscribe", {"room": "overview"})
         stuck, free = threading.Event(), threading.Event()
 
-        def read(_: str) -> dict[str, Any]:
+        session = app.sessions.get("a")
+
+        def read(_: str) -> Session:
             stuck.set()
             assert free.wait(PATIENCE)
-            return {"id": "a"}
+            return session
 
         gateway.app.sessions.get = read  # type: ignore[assignment]
         try:
@@ -201,13 +205,14 @@ class TestFloods:
     def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
         """What could not be read is read again."""
         visitor.says("subscribe", {"room": "overview"})
-        answers: list[Any] = [BusyStore("busy"), {"id": "a", "title": "at last"}]
+        answers: list[Any] = [BusyStore("busy"), replace(app.sessions.get("a"), title="at last")]
 
-        def read(_: str) -> dict[str, Any]:
+        def read(_: str) -> Session:
             answer = answers.pop(0)
             if isinstance(answer, Exception):
                 raise answer
-            return dict(answer)
+            found: Session = answer
+            return found
 
         gateway.app.sessions.get = read  # type: ignore[assignment]
         app.bus.publish(SessionUpdated("a"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from webapp.answers import answer
 
@@ -172,6 +172,6 @@ class Applied:
     operation: Operation
     session: Session
     """The session afterwards."""
-    event: dict[str, object] | None
+    event: dict[str, Any] | None
     """What `context:pruned` carried; null for an operation that is no prune."""
     message: str

@@ -228,18 +228,19 @@ class TestSessions:
         with path.open("a") as file:
             file.write(f"\n{whole}\n")
         assert (begun[:30], self.look(app)) == (whole[:30], 1)
-        found = {s["id"]: s for s in app.sessions.list()}
-        assert (found[GARDEN_ID]["title"], found[GARDEN_ID]["source_label"]) == ("The garden", "pi")
-        assert (found[GARDEN_ID]["malformed"], found[GARDEN_ID]["unknown"]) == (2, 2)
-        assert (found[FORK_ID]["parent_id"], found[FORK_ID]["agent_type"]) == (GARDEN_ID, "fork")
+        found = {s.id: s for s in app.sessions.list()}
+        assert (found[GARDEN_ID].title, found[GARDEN_ID].source_label) == ("The garden", "pi")
+        assert (found[GARDEN_ID].malformed, found[GARDEN_ID].unknown) == (2, 2)
+        assert (found[FORK_ID].parent_id, found[FORK_ID].agent_type) == (GARDEN_ID, "fork")
         assert list(app.verify()) == []
 
     def test_show_what_the_agent_sends(self, app: App) -> None:
         """The context is what is left after branch and compaction, the gauge the last answer's real usage."""
         self.look(app)
-        agent = app.sessions.get(GARDEN_ID)["agent"]
-        assert (agent["messages"], agent["tokens"]) == (7, 408)
-        kinds = [o["kind"] for o in app.operations.list(GARDEN_ID)]
+        agent = app.sessions.get(GARDEN_ID).agent
+        assert agent is not None
+        assert (agent.messages, agent.tokens) == (7, 408)
+        kinds = [o.kind for o in app.operations.list(GARDEN_ID)]
         assert sorted(kinds) == ["compaction", "rewind"]
 
     def test_are_imported_by_their_content(self, app: App) -> None:

@@ -39,6 +39,7 @@ class TestStatus:
         self, app: App, rules: dict[str, Any], automatic: bool, made: str
     ) -> None:  # S7, S3
         """And what came since; no percentage where nothing happens at the limit."""
+        app.background.close()  # no summary is made while the status is read
         session = managed(app, *[wire("user", "hi")] * 40, settings=rules)
         app.sessions.patch(session, automatic=automatic)
         status = app.status.of(session)

@@ -102,18 +102,18 @@ class TestContext:
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
-        assert made["over_budget"]["tokens"] == made["tokens"] > made["over_budget"]["limit"] == 8_192
-        assert "the model accepts 8,192" in made["over_budget"]["message"]
+        assert made.over_budget.tokens == made.tokens > made.over_budget.limit == 8_192
+        assert "the model accepts 8,192" in made.over_budget.message
 
     def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
         """Where it alone exceeds what is usable; the log has all of it."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)
-        assert made["newest_cut"]
-        assert made["over_budget"] is None
-        assert made["tokens"] <= made["budget"]["usable"]
-        assert "characters left out" in made["messages"][0]["content"]
+        assert made.newest_cut
+        assert made.over_budget is None
+        assert made.tokens <= made.budget.usable
+        assert "characters left out" in made.messages[0]["content"]
         assert b"".join(app.exporting.export(session)[2])
 
     def test_of_the_same_state_is_the_same_to_the_byte(self, app: App) -> None:  # P9, C1
@@ -131,10 +131,10 @@ class TestContext:
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         session = managed(app, *talk, model="small")
         made = app.context.get(session)
-        assert made["left_out"]
-        assert made["over_budget"] is None
-        assert made["tokens"] <= made["budget"]["usable"]
-        assert made["messages"][-1] == talk[-1]
+        assert made.left_out
+        assert made.over_budget is None
+        assert made.tokens <= made.budget.usable
+        assert made.messages[-1] == talk[-1]
         assert len(app.store.contexts.items(app.store.sessions.get(session).key, 1)) == 40
 
     def test_leaves_out_by_the_words_of_the_task_type(self, app: App) -> None:  # B18

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -106,5 +106,6 @@ class TestChosen:
     def test_are_of_this_session(self, app: App, session: str, list_name: str) -> None:
         """An id of another session names no message here, though one has the same number."""
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
+        wanted: dict[str, Any] = {list_name: [other]}
         with pytest.raises(NotFound, match=other):
-            app.prunes.plan(session, replace(PlanRequest(), **{list_name: [other]}))
+            app.prunes.plan(session, PlanRequest(**wanted))

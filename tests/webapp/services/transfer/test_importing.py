@@ -289,8 +289,8 @@ class TestRealFiles:
         assert list(app.verify()) == []
         assert sum(i["added"] for i in imported) > 0
         for session in app.sessions.list():
-            for gauge in filter(None, (session["agent"], session["pruned"])):
-                assert sum(r["tokens"] for r in gauge["regions"]) == gauge["tokens"]
+            for gauge in filter(None, (session.agent, session.pruned)):
+                assert sum(r.tokens for r in gauge.regions) == gauge.tokens
 
     @pytest.mark.parametrize("share", [0.3, 0.7])
     def test_grow_to_the_same_as_if_read_at_once(self, app: App, share: float) -> None:
@@ -305,7 +305,7 @@ class TestRealFiles:
         app.importing.import_file(str(path), data)
         second = app.sessions.get(grown)
         for name in ("messages", "turns", "agent", "pruned", "operations"):
-            assert first[name] == second[name]
+            assert getattr(first, name) == getattr(second, name)
 
 
 class TestProgress:

@@ -49,7 +49,7 @@ class TestDeleted:
             app.sessions.delete(name)
         told = {one["session_id"]: one["problems"] for _, one in app.importing.import_sessions(tmp_path)}
         assert ["no message" in " ".join(told[name]) for name in ("ses_1", "ses_2")] == [False, True]
-        assert [s["id"] for s in app.sessions.list()] == ["ses_1"]
+        assert [s.id for s in app.sessions.list()] == ["ses_1"]
 
 
 def claude_row(session_id: str, **more: Any) -> dict[str, Any]:

@@ -107,14 +107,14 @@ class TestAnExport:
         change(of(changed, kind))
         with pytest.raises(Malformed, match="not an export of ours"):
             imported(app, changed)
-        assert [s["id"] for s in app.sessions.list()] == ["good"]
+        assert [s.id for s in app.sessions.list()] == ["good"]
 
     def test_that_says_what_is_true_is_taken(self, app: App, records: Records) -> None:
         """With everything that one of ours may hold."""
         assert {r.get("type") for r in records} >= {"summaries", "operation_items", "context_items"}
         check(records[1], records[2:-1])
         imported(app, records)
-        assert {s["id"] for s in app.sessions.list()} == {"good", "s"}
+        assert {s.id for s in app.sessions.list()} == {"good", "s"}
 
     def test_may_have_settings_of_another_version(self, app: App, records: Records) -> None:
         """What we do not know does not hold; it is no reason to lose the session."""

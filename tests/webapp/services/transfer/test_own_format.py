@@ -44,7 +44,7 @@ class TestRoundTrip:
         assert replace(other.sessions.get("s"), file=None) == replace(app.sessions.get("s"), file=None)
         assert other.operations.list("s") == app.operations.list("s")
         assert exported(other) == exported(app)
-        assert other.operations.undo("s", 1)["undone"] == [2, 1]
+        assert other.operations.undo("s", 1).undone == [2, 1]
         assert other.search.everywhere("parser").total == app.search.everywhere("parser").total > 0
         assert list(other.verify()) == []
 
@@ -60,7 +60,7 @@ class TestRoundTrip:
             return added
 
         assert [load(short), load(short), load(whole), load(short), load(whole)] == [12, 0, 8, 0, 0]
-        assert other.sessions.get("s")["messages"] == 20
+        assert other.sessions.get("s").messages == 20
         assert list(other.verify()) == []
 
     def test_of_another_session_with_the_same_id_stands_beside_it(self, app: App, other: App) -> None:
@@ -69,7 +69,7 @@ class TestRoundTrip:
         followed(other, user("theirs"))
         [imported] = other.importing.import_file("x.jsonl", exported(app))["imported"]
         assert imported["session_id"] == "s-2"
-        assert {s["id"] for s in other.sessions.list()} == {"s", "s-2"}
+        assert {s.id for s in other.sessions.list()} == {"s", "s-2"}
 
     def test_leaves_no_two_sessions_above_each_other(self, app: App, other: App) -> None:
         """Files that say so of two sessions give both, one below the other."""
@@ -77,7 +77,7 @@ class TestRoundTrip:
             followed(app, user("hello"), session_id=session)
             said = exported(app, session).replace(b'"parent_id":null', f'"parent_id":"{parent}"'.encode())
             other.importing.import_file("x.jsonl", said)
-        assert {s["id"]: s["parent_id"] for s in other.sessions.list()} == {"a": "b", "b": None}
+        assert {s.id: s.parent_id for s in other.sessions.list()} == {"a": "b", "b": None}
 
 
 class TestGrowth:
@@ -104,7 +104,7 @@ class TestGrowth:
         other.importing.import_file("x.jsonl", exported(app))
         for append in appends:
             append.join()
-        texts = [m["text"] for s in other.sessions.list() for m in other.messages.page(s["id"])["messages"]]
+        texts = [m["text"] for s in other.sessions.list() for m in other.messages.page(s.id)["messages"]]
         assert texts.count("kept") == 1
         assert other.search.everywhere("kept").total == 1
         assert list(other.verify()) == []
@@ -127,7 +127,7 @@ class TestDeleted:
         data = exported(app)
         app.sessions.delete("s")
         assert app.importing.import_file("x.jsonl", data)["imported"][0]["added"] == 1
-        assert [s["id"] for s in app.sessions.list()] == ["s"]
+        assert [s.id for s in app.sessions.list()] == ["s"]
 
     def test_stays_deleted_where_the_file_is_broken(self, app: App) -> None:
         """Its marker stays, so that following leaves it alone."""
