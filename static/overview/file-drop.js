@@ -14,7 +14,8 @@ import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
 
 /** @typedef {import("../shared/types.js").ImportResult["imported"][number]} Imported */
-/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?: string, results?: Imported[] }}
+/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?:
+ * string, results?: Imported[] }}
  * Entry */
 
 const SHOWN_PROBLEMS = 20;

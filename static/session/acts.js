@@ -27,8 +27,10 @@ export async function actOn(session, id, act, undo) {
   }
 }
 
-/** The settings that a session can have of its own, by the name of the field that chooses it; the empty choice goes back
- * to the common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string, unknown>, said: (session: Session) => string }>} */
+/** The settings that a session can have of its own, by the name of the field that chooses it; the empty choice goes
+ * back
+ * to the common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string,
+ * unknown>, said: (session: Session) => string }>} */
 const OWN = {
   automatic: {
     what: "change automatic pruning",

@@ -60,7 +60,8 @@ const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = 86_400;
 
-/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the day where a
+/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the day
+ * where a
  * new one begins. A label that repeats the one before it stays empty. @param {number[]} ticks seconds */
 export function timeLabels(ticks) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);

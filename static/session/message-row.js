@@ -100,7 +100,8 @@ function marks({ is_error, pinned, drop_first, shortened }) {
   ].filter(Boolean);
 }
 
-/** What a row opens to. @param {Message} message @param {MessageFull | string | null} full the message, the reason why it
+/** What a row opens to. @param {Message} message @param {MessageFull | string | null} full the message, the reason
+ * why it
  * could not be read, or null while it is being read @param {string[]} signals @param {boolean} whole */
 export function messageDetail(message, full, signals, whole) {
   const facts = [

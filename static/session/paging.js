@@ -7,11 +7,13 @@ import { unread } from "./rows.js";
 
 /**
  * Reads until one page covers all rows that are shown and the new ones among them. Where more is new than one page
- * holds, of a list that begins with the newest it reads the newest and then goes on from the first row that is shown. It
+ * holds, of a list that begins with the newest it reads the newest and then goes on from the first row that is
+ * shown. It
  * gives up a page's length beyond.
  *
  * @param {(after: string | number, limit: number) => Promise<Page>} fetchPage
- * @param {Page} page the first of them @param {Message[]} shown @param {string} sort @param {number} most rows of a page
+ * @param {Page} page the first of them @param {Message[]} shown @param {string} sort @param {number} most rows of a
+ * page
  * @returns {Promise<Page>}
  */
 export async function pageOver(fetchPage, page, shown, sort, most) {

@@ -157,7 +157,8 @@ export class PlanPanel extends CoppiceElement {
   }
 
   /**
-   * Plans again when the session has changed, unless a row would move under the pointer or a slider in the hand. Further
+   * Plans again when the session has changed, unless a row would move under the pointer or a slider in the hand.
+   * Further
    * changes do not put it off, or a busy session would never get its plan.
    */
   #followChanges() {

@@ -14,7 +14,8 @@ import { aimOf, groupsOf, paysBack, rowsByCause, SHORTENED } from "./plan.js";
 /** @typedef {import("./choices.js").Choices} Choices */
 /**
  * What the panel shows: `open` causes, `all` causes of which every row is shown, `strategies` to choose from.
- * @typedef {{ plan: Plan, session: Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>, all: Set<string>, strategies: string[] }} PlanView
+ * @typedef {{ plan: Plan, session: Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>,
+ * all: Set<string>, strategies: string[] }} PlanView
  */
 
 const SHOWN_ROWS = 40;

@@ -32,7 +32,8 @@ export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** The request for a plan. Where messages were chosen and no aim was set, they alone are to go, however large the session
+/** The request for a plan. Where messages were chosen and no aim was set, they alone are to go, however large the
+ * session
  * is by the time that the server looks.
  * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Session} session */
 export function planRequest(wish, choices, session) {
@@ -86,7 +87,8 @@ export function rowsByCause(plan) {
   return rows;
 }
 
-/** What has changed since a plan was made. @param {number} then messages of the session at that time @param {number} now
+/** What has changed since a plan was made. @param {number} then messages of the session at that time @param
+ * {number} now
  * @param {boolean} outdated settings or limits have changed */
 export function sinceSentence(then, now, outdated) {
   const more = now - then;

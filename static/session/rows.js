@@ -91,7 +91,8 @@ export function canDrop({ in_context, role, pinned, cause }) {
 export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
 /**
- * Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made again, so that
+ * Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made again, so
+ * that
  * no fate changes twice.
  * @param {Message[]} shown @param {Message[]} fresh @returns {Message[]}
  */

@@ -15,7 +15,8 @@ import { faultAt, valueAt } from "./values.js";
 /** @typedef {import("../shared/html.js").Html} Html */
 /** `type` is the task type whose weights and keywords are shown, that of all sessions by default.
  * @typedef {import("../shared/types.js").SettingsDoc} Doc
- * @typedef {{ settings: Settings, faults: Fault[], limits: Doc["limits"], signals: Doc["signals"], type?: string }} Form
+ * @typedef {{ settings: Settings, faults: Fault[], limits: Doc["limits"], signals: Doc["signals"], type?: string }}
+ * Form
  */
 
 const KNOWN = new Set([
@@ -56,7 +57,8 @@ function numberField(form, path, label, limitName = path) {
 const rounded = (value) => (typeof value === "number" ? Math.round(value * 1000) / 1000 : value);
 
 /** A slider with a number field beside it. @param {Form} form @param {string} path @param {string} label
- * @param {Html} name @param {string} what the unit, for screen readers @param {string} limitName @param {number} most */
+ * @param {Html} name @param {string} what the unit, for screen readers @param {string} limitName @param {number}
+ * most */
 function slider(form, path, label, name, what, limitName, most) {
   const { min = 0, max = most, step = most / 100 } = form.limits[limitName] ?? {};
   return html`<div class="weight">

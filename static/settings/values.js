@@ -8,7 +8,8 @@ export function valueAt(settings, path) {
   return path.split(".").reduce((value, key) => value?.[key], settings);
 }
 
-/** A copy with the value at a dotted path replaced. @param {Settings} settings @param {string} path @param {unknown} value
+/** A copy with the value at a dotted path replaced. @param {Settings} settings @param {string} path @param
+ * {unknown} value
  * @returns {Settings} */
 export function withValue(settings, path, value) {
   const next = structuredClone(settings);
@@ -32,7 +33,8 @@ function canonical(value) {
   return `{${entries.map(([key, one]) => `${key}:${canonical(one)}`).join(",")}}`;
 }
 
-/** Typed text as a number; other text stays text, so that the server can say what is wrong with it. @param {string} text
+/** Typed text as a number; other text stays text, so that the server can say what is wrong with it. @param {string}
+ * text
  * @param {boolean} optional */
 export function typed(text, optional) {
   const trimmed = text.trim();

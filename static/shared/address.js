@@ -20,7 +20,8 @@ export function written(search, values, beginning) {
   return text ? `?${text}` : "";
 }
 
-/** Puts these values into the address of the page, without a step in its history. @param {Record<string, string>} values
+/** Puts these values into the address of the page, without a step in its history. @param {Record<string, string>}
+ * values
  * @param {Record<string, string>} beginning */
 export function write(values, beginning) {
   const query = written(location.search, values, beginning);

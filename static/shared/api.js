@@ -63,17 +63,22 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
  * | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }}
  * Status */
 /** What stands for messages.
- * @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number, replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }}
+ * @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number,
+ * replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }}
  * Summary */
 /** A memory or learning.
- * @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string, updated_at: string }}
+ * @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string,
+ * updated_at: string }}
  * Kept */
 /** What might be kept as a learning.
- * @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at: string | null }}
+ * @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at:
+ * string | null }}
  * Proposal */
-/** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string, plan_id?: string, at_once?: boolean }}
+/** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?:
+ * string, plan_id?: string, at_once?: boolean }}
  * PageQuery */
-/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[], shorten?: string[], compare?: boolean }}
+/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[],
+ * shorten?: string[], compare?: boolean }}
  * PlanRequest */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */

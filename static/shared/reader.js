@@ -20,7 +20,8 @@ export class Reader {
 
   /**
    * @param {(signal: AbortSignal) => Promise<void>} read takes nothing once `signal` is aborted
-   * @param {{ calm?: number, retry?: number }} [pace] with `retry`, one that throws is made again after so many milliseconds
+   * @param {{ calm?: number, retry?: number }} [pace] with `retry`, one that throws is made again after so many
+   * milliseconds
    */
   constructor(read, { calm = 0, retry = 0 } = {}) {
     this.#read = read;
