@@ -71,10 +71,10 @@ class TestTheChart:
     def test_of_nothing_is_a_sentence(self, page: Page, server: Server) -> None:
         """A session without messages has no invented axis."""
         session = server.app.sessions.create(title="Empty", model="gpt-5.1")
-        page.goto(f"{server.url}/sessions/{session['id']}")
+        page.goto(f"{server.url}/sessions/{session.id}")
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
         expect(page.get_by_text("No messages yet.")).to_be_visible()
-        server.app.sessions.patch(session["id"], title="Still empty")
+        server.app.sessions.patch(session.id, title="Still empty")
         expect(page.get_by_role("heading", name="Still empty")).to_be_visible()
         expect(page.get_by_text("No tokens yet.")).to_be_visible()
 
@@ -129,8 +129,8 @@ class TestAutomaticPruning:
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text="messages back")).to_be_visible()
         [operation] = server.app.operations.list(session)
-        assert operation["actor"] == "automatic"
-        assert operation["undone_at"] is not None
+        assert operation.actor == "automatic"
+        assert operation.undone_at is not None
 
 
 class TestWhatIsChosen:

@@ -58,7 +58,7 @@ class TestTheEmergency:
         panel.get_by_role("button", name="Cut to").click()
         expect(page.get_by_text("freed.").first).to_be_visible()
         one = server.app.operations.list(session)[0]
-        assert (one["kind"], one["strategy"]) == ("prune", "emergency")
+        assert (one.kind, one.strategy) == ("prune", "emergency")
         assert server.app.context.get(session).over_budget is None
         page.get_by_role("button", name="Undo").first.click()
         expect(page.get_by_text("Prune undone").first).to_be_visible()
