@@ -37,8 +37,8 @@ from scoring.tokens import (
     expected,
     family_of,
 )
+from webapp.agents import AGENTS
 from webapp.agents.claude_code import decoder as claude_code
-from webapp.agents.claude_code.unwritten import Unwritten
 from webapp.agents.codex import decoder as codex
 from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, TranscriptFile, Usage, UsageReport
 from webapp.tokenizers import Tokenizers
@@ -97,7 +97,7 @@ class Replay:
         self._absorbing = self._cut = False
         self._model: str | None = None
         self._counter = self._counter_for(earlier.model(traits.source))
-        self._unwritten = Unwritten()
+        self._unwritten = AGENTS[traits.source].unwritten()
 
     def _counter_for(self, model: str | None) -> TokenCounter:
         limits = find_model(model)
@@ -147,8 +147,7 @@ class Replay:
         key = entry.source_id or str(len(self._log))
         held = self._groups.get(entry.group or "")
         before, chars = self._size()
-        if self.traits.source == claude_code.SOURCE:
-            self._unwritten.take(entry, self._counter, self.traits.factor)
+        self._unwritten.take(entry, self._counter, self.traits.factor)
         if first and entry.usage:
             self._expect(self._unwritten.asked)
             self._said(entry.usage, entry.model, before, chars)
@@ -220,7 +219,7 @@ class Replay:
         """Return what is known; before the first call, what others taught."""
         if self._known is not None:
             return self._known
-        learned = expected(self.traits, self._earlier.sessions)
+        learned = expected(self.traits, self._earlier.sessions, AGENTS[self.traits.source].restored_tokens)
         return calibration.started(learned.unseen, learned.second or 0, learned.restored or 0)
 
     def _said(self, usage: Usage, model: str | None, before: int, chars: int) -> None:

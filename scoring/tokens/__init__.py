@@ -13,10 +13,9 @@ from scoring.tokens.counting import (
     part_tokens,
 )
 from scoring.tokens.families import family_of
-from scoring.tokens.overheads import AGENTS, Overheads, Traits, expected
+from scoring.tokens.overheads import Overheads, Traits, expected
 
 __all__ = [
-    "AGENTS",
     "DEFINITION",
     "ESTIMATOR",
     "FOUR_CHARACTERS",

@@ -8,7 +8,7 @@ models' factors. Without an earlier session nothing is assumed: what is shown is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -45,22 +45,17 @@ class Overheads:
     calls: int = 0
 
 
-# Agents whose transcripts leave out system prompt and tool definitions.
-AGENTS = frozenset({"claude-code", "codex", "gemini-cli", "opencode"})
-# Tokens of o200k, times the model's factor: Claude Code reads up to five files again after a compaction. Older versions
-# do not write that down (some 4,000 tokens in the one that was measured), newer ones do.
-ASSUMED_RESTORED: Mapping[str, int] = {"claude-code": 2_000}
-
-
-def expected(like: Traits, earlier: Iterable[tuple[Traits, Overheads]]) -> Overheads:
-    """Return what a session like this will carry, from earlier ones (newest first); nothing unseen where there are
-    none.
+def expected(
+    like: Traits, earlier: Iterable[tuple[Traits, Overheads]], restored_tokens: int = 0
+) -> Overheads:
+    """Return what a session like this will carry, from earlier ones (newest first); nothing unseen without one.
 
     Sessions of a single call are often checks without tools, and teach only where there are no others.
+    `restored_tokens` of o200k are assumed to come after a compaction where none has taught.
     """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
     same = [(t, o) for t, o in same if o.calls > 1] or same
-    restored = ASSUMED_RESTORED.get(like.source, 0) * like.factor
+    restored = restored_tokens * like.factor
     if not same:
         return Overheads(0, 0, round(restored))
     best = max(_alike(like, traits) for traits, _ in same)

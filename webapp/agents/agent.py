@@ -14,6 +14,7 @@ from typing import Any
 from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
+from webapp.agents.unwritten import Unwritten
 from webapp.agents.view import View
 
 
@@ -66,7 +67,8 @@ class Agent:
 
     What not every agent has is None: `files` and `archives` say how what it wrote is imported, `transcripts` how a
     pruned view is written for it. `window_of_compaction` tells the window from the tokens at which the agent compacted
-    by itself and the limit known so far, None where that may hold.
+    by itself and the limit known so far, None where that may hold. `unwritten` follows what the agent sends without
+    writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's factor).
     """
 
     source: str
@@ -82,6 +84,8 @@ class Agent:
     archives: Archives | None = None
     transcripts: Transcripts | None = None
     window_of_compaction: Callable[[int, int], int | None] | None = None
+    unwritten: type[Unwritten] = Unwritten
+    restored_tokens: int = 0
 
     def files_at(self, path: Path) -> list[TranscriptFile]:
         """Return the transcripts that a changed file is or belongs to."""

@@ -72,6 +72,6 @@ class TestExpected:
     def test_expects_after_a_compaction_what_others_had_there(self) -> None:
         """Whichever folder they were in; without one, what the agent is known for."""
         before = [(replace(MAIN, cwd="/other"), Overheads(20_000, restored=4_000, calls=90))]
-        assert expected(MAIN, taught(20_000) + before).restored == 4_000
-        assert expected(MAIN, taught(20_000)).restored == 2_300
+        assert expected(MAIN, taught(20_000) + before, 2_000).restored == 4_000
+        assert expected(MAIN, taught(20_000), 2_000).restored == 2_300
         assert expected(Traits("codex"), []).restored == 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from scoring.formats import FORMATS
+from tests.shared import ROOT
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
 
@@ -41,3 +43,29 @@ class TestEveryAgent:
     def test_finds_nothing_in_an_empty_folder(self, agent: Agent, tmp_path: Path) -> None:
         """A folder without its files, or no folder at all, has no sessions."""
         assert list(agent.discover(tmp_path)) == list(agent.discover(tmp_path / "none")) == []
+
+
+# Sources of what is not about an agent: wire formats, families of models, and the menus that name those formats.
+FORMATS_AND_MODELS = (
+    "scoring/formats/",
+    "scoring/models/",
+    "scoring/tokens/families.py",
+    "scoring/tokens/counting.py",
+)
+
+
+def test_no_other_code_names_an_agent() -> None:
+    """Neither its source nor its label stands in a string or comment outside `webapp/agents`."""
+    names = {name for agent in AGENTS.values() for name in (agent.source, agent.label)}
+    # "gemini" alone is a wire format; "codex" within a model's name is that model.
+    said = re.compile(r"""(?<![\w./-])(""" + "|".join(map(re.escape, sorted(names))) + r""")(?![\w.-])""")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for top in ("scoring", "webapp")
+        for path in sorted((ROOT / top).rglob("*.py"))
+        if not path.is_relative_to(ROOT / "webapp" / "agents")
+        and not path.relative_to(ROOT).as_posix().startswith(FORMATS_AND_MODELS)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if said.search(line)
+    ]
+    assert not found, "\n" + "\n".join(found)

@@ -5,6 +5,7 @@ from functools import partial
 from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
+from webapp.agents.claude_code.unwritten import RESTORED, TaskReminders
 from webapp.agents.claude_code.window import window_of_compaction
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -23,4 +24,6 @@ AGENT = Agent(
     ),
     transcripts=Transcripts(write=transcript.write, resume="claude --resume"),
     window_of_compaction=window_of_compaction,
+    unwritten=TaskReminders,
+    restored_tokens=RESTORED,
 )

@@ -8,22 +8,22 @@ thoughts not counted, and shows the list. Public analyses of the agent name thes
 
 The other way round, some arguments of calls are filled in for the screen and for hooks, and taken out before the
 conversation is sent: the plan that `ExitPlanMode` shows is its file's, `SendMessage` says everything twice.
-
-The state is small, bounded and JSON-able.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from scoring.messages import Reasoning, ToolCall
 from scoring.tokens import TokenCounter
 from webapp.agents.reading.rows import dumps, list_of, object_of, parse, text_of
 from webapp.agents.records import REMINDER, Entry
+from webapp.agents.unwritten import Unwritten
 
-SOURCE = "claude-code"
+# In tokens of o200k, times the model's factor: it reads up to five files again after a compaction. Older versions do
+# not write that down (some 4,000 tokens in the one that was measured), newer ones do.
+RESTORED = 2_000
 # Tools that write the list of tasks; the older one has the whole list in its arguments.
 TASKS, TODOS = frozenset({"TaskCreate", "TaskUpdate"}), "TodoWrite"
 # Rows of answers since the list was written, and since the last reminder.
@@ -41,13 +41,11 @@ UNSENT: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(slots=True)
-class Unwritten:
+class TaskReminders(Unwritten):
     """Rows of answers since the list was written and since the last reminder, and the tokens of the list.
 
     `told`: this transcript says by itself what is added. `plans`: a plan was written to a file. `unsent`: tokens
-    written since the last call that are not sent. `call` is the call being answered, `asked` what it brought besides
-    the messages, `unreported` what came so far with calls that report no usage. `older`: the steps of versions
-    before 2.1 hold.
+    written since the last call that are not sent. `older`: the steps of versions before 2.1 hold.
     """
 
     since_list: int = 0
@@ -56,9 +54,6 @@ class Unwritten:
     told: bool = False
     plans: bool = False
     unsent: int = 0
-    call: str = ""
-    asked: int = 0
-    unreported: int = 0
     older: bool = False
 
     def version(self, version: str) -> None:
@@ -111,15 +106,6 @@ class Unwritten:
     def compacted(self) -> None:
         """Start counting again: the agent replaced its context."""
         self.since_list = self.since_reminder = self.unsent = self.unreported = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON-ready data."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Unwritten:
-        """Return what `to_dict` wrote; unknown keys are ignored."""
-        return cls(**{k: v for k, v in (data or {}).items() if k in cls.__dataclass_fields__})
 
 
 def _list_of(arguments: str) -> str:

@@ -18,6 +18,7 @@ from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
 from scoring.settings import ContextSettings, Settings, lexicon_of
 from scoring.summary import Summary
+from webapp.agents import AGENTS
 from webapp.errors import Invalid
 from webapp.services.context.answers import Context as ContextAnswer
 from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
@@ -27,9 +28,6 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.times import iso
 from webapp.store.sessions import SessionRow
-
-# The wire format that a followed agent speaks.
-SPOKEN = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
 
 
 class Context:
@@ -51,7 +49,11 @@ class Context:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             row = session.row
-            name = format or row.wire_format or SPOKEN.get(row.source, "openai")
+            name = (
+                format
+                or row.wire_format
+                or (AGENTS[row.source].wire_format if row.source in AGENTS else "openai")
+            )
             if name not in FORMATS:
                 names = ", ".join(FORMATS)
                 raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")

@@ -14,7 +14,6 @@ import orjson
 from scoring.history import Features
 from scoring.messages import Message, Text
 from scoring.tokens import calibration
-from webapp.agents.claude_code import unwritten
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
 from webapp.services.ingest.windows import narrow, widen
@@ -89,8 +88,7 @@ class AppendBatch:
 
     def _take(self, entry: Entry) -> None:
         message, parts = storable(entry.message)
-        if self.row.source == unwritten.SOURCE:
-            self.state.take(entry, self.session.counter, self._factor)
+        self.state.take(entry, self.session.counter, self._factor)
         replaced = self._sources.get(entry.supersedes) if entry.supersedes else None
         opened = self._open.of(entry, replaced[1] if replaced else None)
         seq = self.row.next_seq

@@ -17,7 +17,6 @@ from scoring.history import settings_for
 from scoring.models import ModelLimits, find_model
 from scoring.settings import Lexicon, Settings, lexicon_of
 from scoring.tokens import (
-    AGENTS,
     Calibration,
     ModelCounter,
     Overheads,
@@ -28,6 +27,7 @@ from scoring.tokens import (
     family_of,
     started,
 )
+from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
 from webapp.services.session.state import SessionState
@@ -133,7 +133,7 @@ class Session:
 
     def __init__(self, environment: Environment, row: SessionRow, totals: Totals) -> None:
         self.environment, self.row, self.totals = environment, row, totals
-        self.state = SessionState.from_dict(row.state)
+        self.state = SessionState.from_dict(row.state, row.source)
         self.pruned = SessionContext(self, PRUNED)
         self.agent = SessionContext(self, AGENT) if row.followed else None
         self._remember()
@@ -280,7 +280,8 @@ class Session:
             row.source, row.parent_id is not None, row.agent_type, row.cwd, self._counted_name, factor
         )
         taught = self.environment.store.sessions.taught(row.source)
-        found = expected(like, [self._overheads(one) for one in taught])
+        restored = AGENTS[row.source].restored_tokens
+        found = expected(like, [self._overheads(one) for one in taught], restored)
         return started(found.unseen, found.second or 0, found.restored or 0)
 
     def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:

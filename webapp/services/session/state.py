@@ -10,8 +10,9 @@ from typing import Any
 
 from scoring.history import Facts, Features
 from scoring.tokens import Calibration, TokenCounter, calibration
-from webapp.agents.claude_code.unwritten import Unwritten
+from webapp.agents import AGENTS
 from webapp.agents.records import Entry
+from webapp.agents.unwritten import Unwritten
 from webapp.services.session.stored_messages import read_features
 
 TRAIL_POINTS = 24
@@ -123,13 +124,14 @@ class SessionState:
         return out
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SessionState:
-        """Return the state that `to_dict` wrote; unknown keys are ignored."""
+    def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
+        """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
         known = {k: v for k, v in data.items() if k in cls.__slots__}
         for name in ("trail", "turn_tokens", "ends", "groups"):
             if name in known:
                 known[name] = known[name].copy()
         known["calibration"] = Calibration.from_dict(known.get("calibration"))
-        known["unwritten"] = Unwritten.from_dict(known.get("unwritten"))
+        unwritten = AGENTS[source].unwritten if source in AGENTS else Unwritten
+        known["unwritten"] = unwritten.from_dict(known.get("unwritten"))
         known["facts"] = Facts.from_dict(known.get("facts"))
         return cls(**known)

@@ -82,7 +82,7 @@ def check(session: Record, rows: Sequence[Record]) -> None:
     for name, hint in {**get_type_hints(SessionRow), "envelope": dict[str, Any]}.items():
         if session.get(name) is not None and name != "last_entry_id":
             _check(session, name, partial(_is, hint))
-    _check(session, "state", _is_state)
+    _check(session, "state", partial(_is_state, session.get("source")))
     if session.get("parent_id") == session["id"]:
         raise ValueError("session: it is its own parent")
     for table, column in (
@@ -124,9 +124,10 @@ def _json(hint: Any, empty: str = "") -> Callable[[Any], None]:
     return lambda text: _adapter(hint).validate_json(text or empty, strict=True)
 
 
-def _is_state(value: Any) -> None:
-    state = SessionState.from_dict(value or {})
+def _is_state(source: Any, value: Any) -> None:
+    state = SessionState.from_dict(value or {}, source)
     _is(SessionState, state)
+    _is(type(state.unwritten), state.unwritten)
     if not LEAST_FACTOR <= state.calibration.factor <= GREATEST_FACTOR:
         raise ValueError(f"a factor of {state.calibration.factor}")
 

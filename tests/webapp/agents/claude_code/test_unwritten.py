@@ -10,7 +10,7 @@ import pytest
 from benchmarks.prediction import Said, replayed
 from scoring.messages import Message, Part, Reasoning, Text, ToolCall, ToolResult
 from tests.shared import shared_data
-from webapp.agents.claude_code.unwritten import OLDER_STEPS, OLDER_WORDS, STEPS, WORDS, Unwritten
+from webapp.agents.claude_code.unwritten import OLDER_STEPS, OLDER_WORDS, STEPS, WORDS, TaskReminders
 from webapp.agents.records import REMINDER, Entry
 
 
@@ -32,7 +32,7 @@ def tool(name: str, **arguments: object) -> ToolCall:
     return ToolCall("id", name, orjson.dumps(arguments).decode())
 
 
-def answered(state: Unwritten, rows: int, start: int = 0, factor: float = 1.0) -> list[int]:
+def answered(state: TaskReminders, rows: int, start: int = 0, factor: float = 1.0) -> list[int]:
     """So many calls of one row each; what was waiting behind each."""
     waiting = []
     for n in range(start, start + rows):
@@ -48,11 +48,11 @@ class TestTheReminder:
     def test_comes_behind_every_tenth_row_of_answers(self) -> None:  # X11
         """Since the session began, then since the last one."""
         step = STEPS[0]
-        assert answered(Unwritten(), 2 * step) == ([0] * (step - 1) + [WORDS]) * 2
+        assert answered(TaskReminders(), 2 * step) == ([0] * (step - 1) + [WORDS]) * 2
 
     def test_comes_more_often_in_versions_before_2_1(self) -> None:
         """Behind the sixth row, then behind every third."""
-        older = Unwritten()
+        older = TaskReminders()
         older.version("2.0.55")
         first, between = OLDER_STEPS
         expected = [0] * (first - 1) + [OLDER_WORDS] + [0] * (between - 1) + [OLDER_WORDS]
@@ -62,14 +62,14 @@ class TestTheReminder:
 
     def test_is_put_off_by_writing_the_list(self) -> None:
         """The steps count from there."""
-        state = Unwritten()
+        state = TaskReminders()
         answered(state, 9)
         state.take(row(tool("TaskUpdate"), call="list"), Letters(), 1)
         assert answered(state, 10, start=20) == [0] * 9 + [WORDS]
 
     def test_shows_the_list_until_it_is_done(self) -> None:
         """Number, state and words of each; a list of done things is forgotten."""
-        state = Unwritten()
+        state = TaskReminders()
         todos = [{"content": "Try", "status": "pending", "activeForm": "Trying"}]
         state.take(row(tool("TodoWrite", todos=todos)), Letters(), 1)
         assert state.listed == len("1. [pending] Try")
@@ -80,7 +80,7 @@ class TestTheReminder:
 
     def test_counts_no_thoughts_and_every_row_of_a_call(self) -> None:
         """One call is written as several rows."""
-        state = Unwritten()
+        state = TaskReminders()
         for _ in range(4):
             state.take(row(Reasoning("hm")), Letters(), 1)
             state.take(row(Text("I look.")), Letters(), 1)
@@ -88,24 +88,24 @@ class TestTheReminder:
 
     def test_is_counted_as_the_model_counts(self) -> None:
         """Its words times the model's factor."""
-        assert answered(Unwritten(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
+        assert answered(TaskReminders(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
 
     def test_is_left_to_transcripts_that_tell_it(self) -> None:
         """Where attachments are written, the reminder is a row like any other."""
-        state = Unwritten()
+        state = TaskReminders()
         state.take(row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}'), Letters(), 1)
         assert answered(state, 30) == [0] * 30
 
     def test_counts_anew_after_a_compaction(self) -> None:
         """The agent looks at what is in its context."""
-        state = Unwritten()
+        state = TaskReminders()
         answered(state, 9)
         state.compacted()
         assert answered(state, 9, start=20) == [0] * 9
 
     def test_belongs_to_the_call_it_came_with(self) -> None:
         """While a call is being answered it is known what it brought; the next one has not got it any more."""
-        state = Unwritten()
+        state = TaskReminders()
         answered(state, 10)
         state.take(row(Text("So."), call="next"), Letters(), 1)
         assert (state.asked, state.waiting(1)) == (WORDS, 0)
@@ -118,7 +118,7 @@ class TestWhatIsNotSent:
 
     def test_is_the_plan_that_was_read_from_its_file(self) -> None:  # X11
         """The next call is smaller than the rows say, once."""
-        state, plan = Unwritten(), "1. Think. " * 50
+        state, plan = TaskReminders(), "1. Think. " * 50
         state.take(row(tool("Write", file_path="/home/u/.claude/plans/p.md", content=plan)), Letters(), 1)
         state.take(row(tool("ExitPlanMode", plan=plan), call="d"), Letters(), 1)
         assert state.waiting(1) == -len(orjson.dumps({"plan": plan})) + len("{}")
@@ -127,13 +127,13 @@ class TestWhatIsNotSent:
 
     def test_is_no_plan_that_the_model_wrote_into_the_call(self) -> None:
         """The tool's first versions had no file."""
-        state = Unwritten()
+        state = TaskReminders()
         state.take(row(tool("ExitPlanMode", plan="1. Think.")), Letters(), 1)
         assert state.waiting(1) == 0
 
     def test_is_the_second_copy_of_a_message(self) -> None:
         """`SendMessage` is written with the words twice, sent with them once."""
-        state, words = Unwritten(), "Round two."
+        state, words = TaskReminders(), "Round two."
         sent = {"to": "bob", "summary": "go", "message": words}
         written = {**sent, "type": "message", "recipient": "bob", "content": words}
         state.take(row(tool("SendMessage", **written)), Letters(), 1)
@@ -145,15 +145,15 @@ class TestTheState:
 
     def test_comes_back_from_json(self) -> None:
         """As it was; what another version wrote is passed over."""
-        state = Unwritten(since_list=3, call="c", older=True)
+        state = TaskReminders(since_list=3, call="c", older=True)
         data = orjson.loads(orjson.dumps({**state.to_dict(), "from_the_future": 1}))
-        assert Unwritten.from_dict(data) == state
-        assert Unwritten.from_dict(None) == Unwritten()
+        assert TaskReminders.from_dict(data) == state
+        assert TaskReminders.from_dict(None) == TaskReminders()
 
     @pytest.mark.parametrize("version", ["", "x", "2", "2.1.0-beta", "3.0"])
     def test_takes_unknown_versions_for_new_ones(self, version: str) -> None:
         """The longer steps are today's."""
-        state = Unwritten()
+        state = TaskReminders()
         state.version(version)
         assert not state.older
 

@@ -7,7 +7,7 @@ import orjson
 from scoring.tokens import Calibration, started
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
-from webapp.agents.claude_code.unwritten import STEPS, WORDS
+from webapp.agents.claude_code.unwritten import STEPS, WORDS, TaskReminders
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 
 
@@ -42,7 +42,7 @@ class TestCarried:
 
     def test_keep_what_came_unwritten_until_a_compaction(self) -> None:  # X11
         """A session that reports no usage: the reminder is in its context, and goes with it."""
-        carried, counter = SessionState(), Estimator()
+        carried, counter = SessionState(unwritten=TaskReminders()), Estimator()
         for n in range(STEPS[0] + 1):
             carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
         assert carried.calibration.unseen == WORDS
