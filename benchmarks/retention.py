@@ -40,8 +40,8 @@ def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
     )
     history.rate(typed, settings)
-    settled = prune_messages(history, typed, settings, budget, count=lambda m: count(_wire(m))).settled
-    return [(i, _wire(settled.stand_ins[i])) if i in settled.stand_ins else i for i in settled.kept]
+    fitted = prune_messages(history, typed, settings, budget, count=lambda m: count(_wire(m))).settled
+    return [(i, _wire(fitted.replaced[i])) if i in fitted.replaced else i for i in fitted.kept]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -23,7 +23,7 @@ from scoring.errors import InvalidSettings
 from scoring.formats import OPENING, encode, repair
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import find_model
-from scoring.planning import OverBudget, PrunePlan, plan_prune, protect, settle
+from scoring.planning import OverBudget, PrunePlan, fit, plan_prune, protect
 from scoring.settings import Settings
 from scoring.summary import Summary, cleared, cut_message, written
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens, part_tokens
@@ -96,7 +96,7 @@ def build(
 
 @dataclass(slots=True)
 class _Room:
-    """What there is to spend: the total, what is spent on prompt and tools, and what is left for messages."""
+    """The room of an assembly: in total, taken by prompt and tools, and left for messages."""
 
     total: int
     messages: int
@@ -286,14 +286,14 @@ class _Assembly:
         self.notes += plan.problems
         gone = {id(messages[i]) for i in plan.removed}
         summary, place = self._written(plan, messages)
-        settled = settle(
+        fitted = fit(
             plan,
             history,
             lambda i: messages[i].message,
             lambda short: estimate_message_tokens(short, self.counter),
         )
-        for i, short in settled.stand_ins.items():
-            cost = settled.costs[i]
+        for i, short in fitted.replaced.items():
+            cost = fitted.costs[i]
             messages[i] = replace(messages[i], message=short, tokens=cost, item=None, features=None)
         kept = iter(messages)
         out: list[Slot] = []

@@ -14,7 +14,7 @@ from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.numbering import numbered, plain
-from scoring.formats.reading import Place, kind_of
+from scoring.formats.reading import DEPTH_LIMIT, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Text, Wire
 
@@ -243,6 +243,7 @@ def _with_system_placed(
 
 
 __all__ = [
+    "DEPTH_LIMIT",
     "FORMATS",
     "OPENING",
     "Decoded",
@@ -250,10 +251,13 @@ __all__ = [
     "decode",
     "decode_readable",
     "encode",
+    "gathered_sources",
+    "json_text",
     "opening",
     "reads_as_said",
     "recognise",
     "repair",
     "system_text",
+    "turns_of",
     "validate",
 ]

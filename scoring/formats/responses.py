@@ -208,7 +208,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _patch_server_result(out: dict[str, Any], kind: str, text: str) -> None:
-    """What a built-in tool gave back, in the shape its item has; a generated image has no words to change."""
+    """Write the result of a built-in tool in the shape of its item; a generated image has no words to change."""
     if kind == "code_interpreter_call":
         out["outputs"] = [{"type": "logs", "logs": text}]
     elif kind == "file_search_call":

@@ -1,4 +1,4 @@
-"""What one message leaves behind for the stages before dropping: which files its calls read and write as a whole, and
+"""Traces of one message for the stages before dropping: which files its calls read and write as a whole, and
 what each of its tool outputs would be known by and shortened to.
 
 Found once, without looking at another message, and stored as text: one line a call, then one a result, in their order.

@@ -213,9 +213,9 @@ def _prune(history: list[Any], read: _Read, settings: Settings, max_tokens: int)
     done = prune(
         read.columns, read.messages, settings, max_tokens, wire_format=read.format, counter=read.counter
     )
-    plan, kept = done.plan, done.settled.kept
+    plan, kept = done.plan, done.fitted.kept
     removed = [history[i] for i in plan.removed]
-    pruned = done.wire(read.messages, read.format) if removed or done.settled.stand_ins else history
+    pruned = done.wire(read.messages, read.format) if removed or done.fitted.replaced else history
     stats = _stats(plan.tokens_before, done.tokens, len(removed), len(kept))
     summary = done.summary.summary.as_message().text if done.summary is not None else ""
     return PruneResult(pruned, removed, stats, done.over_budget, plan.problems, summary)

@@ -1,4 +1,4 @@
-"""Carries a plan out on a list that no store keeps: planned, settled to exact numbers, and written in its format.
+"""Carries a plan out on a list that no store keeps: planned, fitted to exact numbers, and written in its format.
 
 The law: what comes out takes exactly the tokens that are said, at most `max_tokens` unless `over_budget` says so; and
 it is a list that the planner made for its wire format. So nothing is dropped after planning: where the exact numbers
@@ -15,7 +15,7 @@ from typing import Any
 from scoring.formats import encode, opening
 from scoring.history import History
 from scoring.messages import Message
-from scoring.planning import OverBudget, PrunePlan, Settled, plan_prune, settle
+from scoring.planning import FittedPlan, OverBudget, PrunePlan, fit, plan_prune
 from scoring.settings import Settings
 from scoring.summary import Judged, written
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
@@ -25,14 +25,14 @@ from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 class Pruning:
     """A prune that was carried out within `max_tokens`: the plan that was followed, and what came of it.
 
-    `settled` has what stays with the messages that stand in for shortened ones, `summary` what was written for some of
+    `fitted` has what stays with the messages that stand in for shortened ones, `summary` what was written for some of
     the removed, `opening` is the line that the list has to begin with; `tokens` is what all of it takes. `over_budget`
     is that of the budget asked for.
     """
 
     max_tokens: int
     plan: PrunePlan
-    settled: Settled
+    fitted: FittedPlan
     summary: Judged | None
     opening: Message | None
     tokens: int
@@ -45,8 +45,8 @@ class Pruning:
         A summary stands at the place of the first message it covers, the line that has to open the list before all
         but system messages.
         """
-        stand_ins, kept = self.settled.stand_ins, self.settled.kept
-        made = {p: encode([message], wire_format)[0] for p, message in stand_ins.items()}
+        replaced, kept = self.fitted.replaced, self.fitted.kept
+        made = {p: encode([message], wire_format)[0] for p, message in replaced.items()}
         out = [made[p] if p in made else _object(messages[p], wire_format) for p in kept]
         if self.summary is not None and self.plan.summary is not None:
             place = bisect_left(kept, self.plan.summary.covers[0])
@@ -97,16 +97,16 @@ def _carried_out(
     count: Callable[[Message], int],
 ) -> Pruning:
     """Return what comes of a plan."""
-    settled = settle(plan, history, messages.__getitem__, count)
-    summary, line, tokens = None, None, settled.tokens - plan.opening_tokens
+    fitted = fit(plan, history, messages.__getitem__, count)
+    summary, line, tokens = None, None, fitted.tokens - plan.opening_tokens
     if plan.summary is not None:
         covered = [messages[p] for p in plan.summary.covers]
         summary = written(covered, plan.summary.tokens, settings.summary_words, counter or ESTIMATOR)
         tokens += summary.tokens - plan.summary.tokens
-    if plan.opening_tokens and (plan.removed or settled.stand_ins):
+    if plan.opening_tokens and (plan.removed or fitted.replaced):
         line = opening()
         tokens += count(line)
-    return Pruning(max_tokens, plan, settled, summary, line, tokens, None)
+    return Pruning(max_tokens, plan, fitted, summary, line, tokens, None)
 
 
 def _object(message: Message, wire_format: str) -> Any:

@@ -33,9 +33,11 @@ class ContextCost:
 
 @dataclass(frozen=True, slots=True)
 class PruneCost:
-    """What a prune does to the bill. `saved_per_call` and `rewritten_once` are tokens, `saved_cost` is of each later
-    call, `rewrite_cost` of the next one alone. After `break_even_calls` calls it has paid back: 0 where rewriting costs
-    nothing, None where it never does or prices are not known.
+    """The effect of a prune on the bill.
+
+    `saved_per_call` and `rewritten_once` are tokens, `saved_cost` is of each later call, `rewrite_cost` of the next one
+    alone. After `break_even_calls` calls it has paid back: 0 where rewriting costs nothing, None where it never does or
+    prices are not known.
     """
 
     saved_per_call: int

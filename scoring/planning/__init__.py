@@ -1,6 +1,6 @@
 """Planning: which messages a prune takes out or shortens, and why. It decides and never acts."""
 
-from scoring.planning.fit import Settled, settle
+from scoring.planning.fit import FittedPlan, fit
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import protect
@@ -9,14 +9,14 @@ from scoring.planning.strategies import Shortening, Why
 
 __all__ = [
     "CAUSES",
+    "FittedPlan",
     "OverBudget",
     "PrunePlan",
-    "Settled",
     "Shortening",
     "Why",
+    "fit",
     "plan_prune",
     "protect",
-    "settle",
     "shortening",
     "with_shortened",
 ]

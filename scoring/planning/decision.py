@@ -197,15 +197,15 @@ def decide(
     decision.mark(causes)
     free = _unmarked(history, causes, dropped, marked)
     room = max(0, max_tokens - protection.tokens)
-    standing = decision.stage(settings, free, room)
+    staged = decision.stage(settings, free, room)
 
     def among(candidates: list[int], room: int, staying: Collection[int]) -> tuple[Choice | None, int]:
-        costs = standing.unit_tokens
+        costs = staged.unit_tokens
         total = sum([costs[h] for h in candidates])
         if total <= room:
             decision.mark(candidates)
             return None, room - total
-        choice = choose(Task(standing, settings, candidates, room, staying))
+        choice = choose(Task(staged, settings, candidates, room, staying))
         return choice, room - choice.tokens
 
     choice, left = among(free, room, causes)

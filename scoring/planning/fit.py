@@ -1,8 +1,8 @@
-"""From a plan's estimates to exact numbers: shortened outputs are made, counted and fitted to the budget.
+"""Fits a plan to exact numbers: shortened outputs are made, counted, and cut further while they exceed the budget.
 
-A plan reckons what a shortened output will cost by its rows; only who has the text can say. While the exact total is
-above the budget, outputs are cut further. What is then free gives shortened outputs back whole, newest first, but for
-those that a plan shortens whether there is room or not. All messages of the plan stay, whatever they take.
+A plan estimates the cost of a shortened output from its rows; the exact cost needs the text. Room that is left over
+restores shortened outputs in full, newest first, except those that a plan shortens even where there is room. Every
+message of the plan stays, whatever it takes.
 """
 
 from __future__ import annotations
@@ -15,36 +15,38 @@ from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
 from scoring.planning.strategies.contract import cut
 
-# Rows are of different lengths: a little less of them than the share of tokens that is to be saved.
+# Rows differ in length: keep a little less of them than the share of tokens that may stay.
 CLOSER = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A plan with exact numbers: `kept` positions in order (shortened ones among them), the messages that stand in
-    for shortened ones with their `costs`, and the `tokens` of all, with what is set aside for a summary and an opening.
+class FittedPlan:
+    """A plan with exact numbers.
+
+    `kept` are positions in order, shortened ones among them. `replaced` has the messages in place of shortened ones,
+    `costs` their tokens. `tokens` is the total, with the room for a summary and an opening line.
     """
 
     kept: tuple[int, ...]
-    stand_ins: dict[int, Message]
+    replaced: dict[int, Message]
     costs: dict[int, int]
     tokens: int
 
 
-def settle(
+def fit(
     plan: PrunePlan,
     history: History,
     message: Callable[[int], Message],
     count: Callable[[Message], int],
-) -> Settled:
-    """Settle a plan; `message` gives the message at a position, `count` what one costs.
+) -> FittedPlan:
+    """Fit a plan to exact numbers; `message` gives the message at a position, `count` what one costs.
 
     The total may end above the budget by what the plan's estimates missed (`scoring.lists.pruning` then plans again).
     """
     if not plan.shortened:
-        return Settled(plan.kept, {}, {}, plan.tokens_after - plan.absorbed)
-    stand_ins = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
-    costs = {p: count(made) for p, made in stand_ins.items()}
+        return FittedPlan(plan.kept, {}, {}, plan.tokens_after - plan.absorbed)
+    replaced = {p: plan.shortenings[p].apply(message(p)) for p in plan.shortened}
+    costs = {p: count(made) for p, made in replaced.items()}
     kept = tuple(sorted((*plan.kept, *plan.shortened)))
     total = sum([costs.get(p, history.tokens[p]) for p in kept])
     total += plan.opening_tokens + (plan.summary.tokens - plan.absorbed if plan.summary is not None else 0)
@@ -59,11 +61,11 @@ def settle(
             smaller = cut(rows, message(position))
             less = costs[position] - count(smaller)
             if less > 0:
-                stand_ins[position], costs[position], total = smaller, costs[position] - less, total - less
-    for position in sorted(stand_ins, reverse=True):
+                replaced[position], costs[position], total = smaller, costs[position] - less, total - less
+    for position in sorted(replaced, reverse=True):
         extra = history.tokens[position] - costs[position]
         fits = total + extra <= allowed and not plan.shortenings[position].lasting
         if extra <= 0 or fits:
             total += extra
-            del stand_ins[position], costs[position]
-    return Settled(kept, stand_ins, costs, total)
+            del replaced[position], costs[position]
+    return FittedPlan(kept, replaced, costs, total)

@@ -20,7 +20,7 @@ LEAST_SECONDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a session is like. `source` names the agent, `child` says that another session started it, `factor` is the
+    """The traits of a session. `source` names the agent, `child` says that another session started it, `factor` is the
     `token_factor` of its model.
     """
 

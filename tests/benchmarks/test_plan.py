@@ -14,7 +14,7 @@ from scoring.settings import FORESIGHT
 
 
 class TestHistories:
-    """What is made up."""
+    """Tests of the made-up histories."""
 
     def test_have_to_let_something_go(self) -> None:
         """A plan over them changes something, and keeps to its budget."""

@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 
-from scoring.formats import FORMATS
-from scoring.formats.base import gathered_sources, turns_of
+from scoring.formats import FORMATS, gathered_sources, turns_of
 from scoring.messages import Message
 
 

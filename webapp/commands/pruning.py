@@ -162,7 +162,7 @@ def _as_it_came(value: Any, decoded: Decoded, done: Pruning) -> Any:
 def report(pruned: Pruned) -> list[str]:
     """Return a report of what was done, and why, line by line."""
     done, plan = pruned.done, pruned.done.plan
-    stays, shortened = len(done.settled.kept), sorted(done.settled.stand_ins)
+    stays, shortened = len(done.fitted.kept), sorted(done.fitted.replaced)
     before = f"{counted(stays + len(plan.removed), 'message')}, {counted(plan.tokens_before, 'token')}"
     after = f"{counted(stays, 'message')}, {counted(done.tokens, 'token')}"
     lines = [f"{pruned.format}: {before} -> {after} (at most {done.max_tokens:,})"]

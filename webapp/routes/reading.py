@@ -12,7 +12,7 @@ import orjson
 from flask import Request
 from pydantic import BaseModel
 
-from scoring.formats.reading import DEPTH_LIMIT
+from scoring.formats import DEPTH_LIMIT
 from webapp.routes.problems import RequestFault
 from webapp.services.session.codec import read_json
 

@@ -54,8 +54,10 @@ _SIGNS = re.compile(r"[\\/_={}\[\]<>()|&$#@~*+`]|--|\w[.:]\w")
 
 
 class Words(NamedTuple):
-    """How often each stem stands in a text, without stop words and single characters; how many words it has (two signs
-    of unspaced writing count as one); and whether it puts a question, or a request to tell something.
+    """The words of a text.
+
+    `stems` has how often each stem occurs, without stop words and single characters. `total` is how many words it has;
+    two signs of unspaced writing count as one. `asks` is True where it asks a question, or to be told something.
     """
 
     stems: dict[str, int]

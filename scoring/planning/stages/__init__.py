@@ -14,7 +14,7 @@ from functools import partial
 from scoring.history import History
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.stages import duplicates, outputs, superseded
-from scoring.planning.stages.contract import WHOLE, Cut, Ground, Stage
+from scoring.planning.stages.contract import WHOLE, Cut, Stage, StageInput
 from scoring.planning.stages.replacement import as_it_stands, cost, made
 from scoring.planning.strategies.contract import Shortening, Why
 from scoring.settings import Settings
@@ -63,7 +63,7 @@ def run(
     if not stages or excess <= 0:
         return None
     work = _Work(history, state)
-    work.through(stages, Ground(history, settings, frozenset(free), kept), excess)
+    work.through(stages, StageInput(history, settings, frozenset(free), kept), excess)
     return work.staged()
 
 
@@ -82,11 +82,11 @@ class _Work:
         self._cuts: dict[int, dict[int, tuple[Stage, Cut]]] = {}
         self._costs: dict[int, int] = {}
 
-    def through(self, stages: Sequence[Stage], ground: Ground, excess: int) -> None:
+    def through(self, stages: Sequence[Stage], given: StageInput, excess: int) -> None:
         """One stage after the other, while there is an excess."""
-        exempt = exempt_outputs(self._history, ground.settings.tool_outputs_exempt)
+        exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:
-            for position, cuts in _by_message(stage.find(ground)):
+            for position, cuts in _by_message(stage.find(given)):
                 if position not in exempt:
                     excess -= self.take(stage, position, cuts)
                     if stage.sparing and excess <= 0:

@@ -34,7 +34,7 @@ class Cut(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class StageInput:
     """The input of a stage: `free` are the heads of units that may go, `kept` those of units that stay anyway.
 
     What is in neither goes whatever a stage does, so nothing is replaced for its sake.
@@ -75,7 +75,7 @@ class Stage:
 
     causes: tuple[str, ...]
     wanted: Callable[[Settings], bool]
-    find: Callable[[Ground], Iterator[Cut]]
+    find: Callable[[StageInput], Iterator[Cut]]
     why: Callable[[Cut, str, int], Why]
     told: Callable[[Cut], str]
     sparing: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scoring.planning.stages.contract import GONE, LESS, Cut, Ground, Stage
+from scoring.planning.stages.contract import GONE, LESS, Cut, Stage, StageInput
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -16,18 +16,18 @@ def wanted(settings: Settings) -> bool:
     return settings.stage_duplicates
 
 
-def find(ground: Ground) -> Iterator[Cut]:
+def find(given: StageInput) -> Iterator[Cut]:
     """Yield the outputs that come again, word for word, in a later message."""
     seen: dict[str, list[tuple[int, int]]] = {}
-    for position, index, known_by in ground.outputs():
+    for position, index, known_by in given.outputs():
         seen.setdefault(known_by, []).append((position, index))
     found: list[Cut] = []
     for places in seen.values():
-        staying = [place for place in places if ground.may_stay(place[0])] if len(places) > 1 else []
+        staying = [place for place in places if given.may_stay(place[0])] if len(places) > 1 else []
         found += [
             Cut(position, index, staying[-1][0])
             for position, index in staying
-            if position != staying[-1][0] and ground.may_change(position)
+            if position != staying[-1][0] and given.may_change(position)
         ]
     yield from sorted(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.planning.old_outputs import old_outputs
-from scoring.planning.stages.contract import Cut, Ground, Stage
+from scoring.planning.stages.contract import Cut, Stage, StageInput
 from scoring.planning.strategies.contract import Why
 from scoring.settings import ContextSettings, Settings
 
@@ -21,12 +21,12 @@ def wanted(settings: Settings) -> bool:
     return settings.stage_outputs != "off"
 
 
-def find(ground: Ground) -> Iterator[Cut]:
+def find(given: StageInput) -> Iterator[Cut]:
     """Yield the outputs of old messages, the oldest first."""
-    shorten = ground.settings.stage_outputs == "shorten"
-    for position in reversed(old_outputs(ground.history, ContextSettings.of(ground.settings))):
-        if ground.may_change(position):
-            for index, output in enumerate(ground.history.features[position].traced.outputs):
+    shorten = given.settings.stage_outputs == "shorten"
+    for position in reversed(old_outputs(given.history, ContextSettings.of(given.settings))):
+        if given.may_change(position):
+            for index, output in enumerate(given.history.features[position].traced.outputs):
                 if output.digest and (output.short < output.chars or not shorten):
                     yield Cut(position, index, shorten=shorten)
 

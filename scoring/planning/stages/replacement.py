@@ -1,5 +1,4 @@
-"""How a message stands once some of its outputs are replaced: what it then costs, how it is made, and the history that
-strategies choose from.
+"""Replacing outputs of a message: its cost, the new message, and the history that strategies choose from.
 
 Costs are reckoned from what is known of the outputs, rather too high than too low. Nothing gets longer.
 """

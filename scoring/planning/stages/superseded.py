@@ -21,7 +21,7 @@ from scoring.history import (
     read_output,
     touches_of,
 )
-from scoring.planning.stages.contract import GONE, LESS, Cut, Ground, Stage
+from scoring.planning.stages.contract import GONE, LESS, Cut, Stage, StageInput
 from scoring.planning.strategies.contract import Why
 from scoring.settings import Settings
 
@@ -50,18 +50,18 @@ def wanted(settings: Settings) -> bool:
     return settings.stage_superseded
 
 
-def find(ground: Ground) -> Iterator[Cut]:
+def find(given: StageInput) -> Iterator[Cut]:
     """Yield the reads that are superseded, each with the latest message that does so."""
     later: dict[str, list[Seen]] = {}
     found: list[Cut] = []
-    for seen in reversed(_seen(ground.history)):
-        if not ground.may_stay(seen.position):
+    for seen in reversed(_seen(given.history)):
+        if not given.may_stay(seen.position):
             continue
         after = later.setdefault(seen.touch.path, [])
         by = next((one for one in after if one.supersedes(seen)), None)
         if by is None:
             after.append(seen)
-        elif seen.touch.kind == READ and ground.may_change(seen.position):
+        elif seen.touch.kind == READ and given.may_change(seen.position):
             wrote = by.touch.kind == WRITE
             found.append(Cut(seen.position, seen.result, by.position, seen.touch.name, written=wrote))
     yield from reversed(found)

@@ -140,9 +140,9 @@ class TestABareList:
         done = prune(history, messages, rules, budget)
         made = build(messages, config=AssemblyConfig(rules, context, usable=budget))
         if done.over_budget is None and not made.newest_cut:
-            stays = [done.settled.stand_ins.get(i, messages[i]) for i in done.settled.kept]
+            stays = [done.fitted.replaced.get(i, messages[i]) for i in done.fitted.kept]
             if done.summary is not None and done.plan.summary is not None:
-                place = bisect_left(done.settled.kept, done.plan.summary.covers[0])
+                place = bisect_left(done.fitted.kept, done.plan.summary.covers[0])
                 stays.insert(place, done.summary.summary.as_message())
             assert list(made.messages) == stays
 

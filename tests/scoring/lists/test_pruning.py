@@ -99,14 +99,14 @@ class TestAPrune:
         """Outputs are cut further before anything goes."""
         for factor in (1, 2):
             done = pruned(SAID, 600, factor)
-            assert (done.plan.max_tokens, done.settled.kept) == (600, (0, 1, 2, 3, 4))
+            assert (done.plan.max_tokens, done.fitted.kept) == (600, (0, 1, 2, 3, 4))
             assert done.tokens <= 600
 
     def test_drops_what_it_must(self) -> None:
         """Never what is protected; the budget that was asked for is the one that is told."""
         done = pruned(SAID, 60, 40)
-        assert 4 in done.settled.kept
-        assert 3 not in done.settled.kept
+        assert 4 in done.fitted.kept
+        assert 3 not in done.fitted.kept
         assert done.tokens <= done.max_tokens == 60
         assert done.over_budget is None
 
@@ -139,6 +139,6 @@ class TestAPrune:
         done = pruned(messages, budget, factor)
         history = History.of(messages, settings=PLAIN)
         for members in history.units.members.values():
-            assert len(set(members) & set(done.settled.kept)) in (0, len(members))
-        assert done.tokens == sum(done.settled.costs.get(i, history.tokens[i]) for i in done.settled.kept)
+            assert len(set(members) & set(done.fitted.kept)) in (0, len(members))
+        assert done.tokens == sum(done.fitted.costs.get(i, history.tokens[i]) for i in done.fitted.kept)
         assert done.over_budget or done.tokens <= budget

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scoring.history import History
 from scoring.messages import Message
-from scoring.planning.fit import Settled, settle
+from scoring.planning.fit import FittedPlan, fit
 from scoring.planning.plan import plan_prune
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import any_messages, calls, model, results, user
@@ -26,11 +26,11 @@ def size(message: Message) -> int:
     return len(message.text)
 
 
-def settled(messages: list[Message], budget: int, factor: int) -> tuple[Settled, History]:
+def settled(messages: list[Message], budget: int, factor: int) -> tuple[FittedPlan, History]:
     """A plan of messages, settled with a counter that counts `factor` times as much."""
     history = History.of(messages, settings=PLAIN)
     plan = plan_prune(history, PLAIN, budget)
-    return settle(plan, history, messages.__getitem__, lambda m: factor * size(m) // 4 + 4), history
+    return fit(plan, history, messages.__getitem__, lambda m: factor * size(m) // 4 + 4), history
 
 
 class TestSettling:
@@ -49,8 +49,8 @@ class TestSettling:
         said = [calls("1"), results("1", text=OUTPUT), calls("2"), results("2", text=OUTPUT), user("on")]
         history = History.of(said, settings=PLAIN)
         plan = plan_prune(history, PLAIN, sum(history.tokens) - 1)
-        done = settle(plan, history, said.__getitem__, lambda m: size(m) // 8)
-        assert plan.shortened == tuple(done.stand_ins) == (1,)
+        done = fit(plan, history, said.__getitem__, lambda m: size(m) // 8)
+        assert plan.shortened == tuple(done.replaced) == (1,)
 
     def test_cuts_further_before_anything_goes(self) -> None:
         """A counter that counts twice leaves about half of the rows."""
@@ -58,7 +58,7 @@ class TestSettling:
         two, _ = settled(SAID, 600, 2)
         assert two.kept == one.kept
         assert two.tokens <= 600
-        assert len(two.stand_ins[3].text) < len(one.stand_ins[3].text)
+        assert len(two.replaced[3].text) < len(one.replaced[3].text)
 
     def test_drops_nothing(self) -> None:  # X1
         """A plan that was shown is followed as it was, whatever it takes."""
@@ -70,8 +70,8 @@ class TestSettling:
         """Check that what stands in for it has to gain something."""
         history = History.of(SAID, settings=PLAIN)
         plan = plan_prune(history, PLAIN, 600)
-        done = settle(plan, history, SAID.__getitem__, lambda m: history.tokens[3])
-        assert (plan.shortened, done.stand_ins) == ((3,), {})
+        done = fit(plan, history, SAID.__getitem__, lambda m: history.tokens[3])
+        assert (plan.shortened, done.replaced) == ((3,), {})
 
     @given(any_messages, st.integers(0, 500), st.integers(1, 5))
     def test_keeps_the_plans_messages_and_counts_them(
@@ -81,5 +81,5 @@ class TestSettling:
         done, history = settled(messages, budget, factor)
         plan = plan_prune(history, PLAIN, budget)
         assert done.kept == tuple(sorted((*plan.kept, *plan.shortened)))
-        assert set(done.stand_ins) <= set(plan.shortened)
+        assert set(done.replaced) <= set(plan.shortened)
         assert done.tokens == sum(done.costs.get(i, history.tokens[i]) for i in done.kept)

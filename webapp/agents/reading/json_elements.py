@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from scoring.formats.reading import DEPTH_LIMIT
+from scoring.formats import DEPTH_LIMIT
 from webapp.agents.reading.rows import Fault, parse_value
 from webapp.agents.reading.text import line_of, mended
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from scoring.formats.reading import json_text
+from scoring.formats import json_text
 from scoring.messages import Media
 
 TITLE_CHARS = 80

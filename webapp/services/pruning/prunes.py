@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from scoring.messages import Message
-from scoring.planning import settle
+from scoring.planning import fit
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
@@ -275,16 +275,16 @@ def _replacements(session: Session, made: SessionPlan) -> dict[int, str]:
     def count(message: Message) -> int:
         return estimate_message_tokens(message, counter)
 
-    settled = settle(made.base, view.history, message, count)
+    fitted = fit(made.base, view.history, message, count)
     chosen = {
         i: made.plan.shortenings[i].apply(message(i))
         for i in made.plan.shortened
         if i not in made.base.shortenings
     }
-    costs = settled.costs | {i: made.plan.shortenings[i].tokens for i in chosen}
+    costs = fitted.costs | {i: made.plan.shortenings[i].tokens for i in chosen}
     return {
         view.nos[i]: replacement(costs[i], {r.call_id: r.text for r in short.results})
-        for i, short in (settled.stand_ins | chosen).items()
+        for i, short in (fitted.replaced | chosen).items()
     }
 
 

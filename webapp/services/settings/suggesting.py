@@ -19,8 +19,17 @@ from scoring.history import (
     task_type_of,
     with_content,
 )
-from scoring.learning import Case, case_at, cuts_of, judged, suggest
-from scoring.learning.labels import AHEAD, LEAST_BEFORE, LONGEST, LONGEST_JUDGED
+from scoring.learning import (
+    AHEAD,
+    LEAST_BEFORE,
+    LONGEST,
+    LONGEST_JUDGED,
+    Case,
+    case_at,
+    cuts_of,
+    judged,
+    suggest,
+)
 from scoring.settings import Settings, lexicon_of
 from webapp.errors import Conflict
 from webapp.services.session.environment import Environment

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scoring.errors import MalformedMessage, UnknownFormat
-from scoring.formats import Decoded
-from scoring.formats.reading import DEPTH_LIMIT
+from scoring.formats import DEPTH_LIMIT, Decoded
 from webapp.agents.reading.json_elements import LIST_KEYS, Document, deeper_than, read_document
 from webapp.agents.reading.rows import Fault, parse, parse_value
 from webapp.agents.reading.tail import lines_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scoring.history import History
 from scoring.messages import Message, Part, Text, ToolCall, ToolResult, message
-from scoring.planning.stages.contract import Cut, Ground
+from scoring.planning.stages.contract import Cut, StageInput
 from scoring.settings import FORESIGHT, Settings
 
 OFF = FORESIGHT.from_dict({"stage_duplicates": False, "stage_superseded": False, "stage_outputs": "off"})
@@ -46,11 +46,11 @@ def ran(call_id: str, command: str, output: str) -> list[Message]:
     return [asked(call_id, "Bash", command=command), answered(call_id, output)]
 
 
-def ground(messages: list[Message], settings: Settings = FORESIGHT, *, kept: frozenset[int] = frozenset(),
-           gone: frozenset[int] = frozenset()) -> Ground:  # fmt: skip
+def given(messages: list[Message], settings: Settings = FORESIGHT, *, kept: frozenset[int] = frozenset(),
+           gone: frozenset[int] = frozenset()) -> StageInput:  # fmt: skip
     """Return the input of a stage; the units at the heads `kept` stay anyway, those `gone` go anyway, others may go."""
     history = History.of(messages, settings=settings)
-    return Ground(history, settings, frozenset(history.units.heads()) - kept - gone, kept)
+    return StageInput(history, settings, frozenset(history.units.heads()) - kept - gone, kept)
 
 
 def places(cuts: list[Cut]) -> list[tuple[int, int | None]]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from scoring.messages import ToolResult, message
 from tests.scoring.builders import user
-from tests.scoring.planning.stages.sessions import answered, asked, file_text, ground, ran, read
+from tests.scoring.planning.stages.sessions import answered, asked, file_text, given, ran, read
 
 
-class TestGround:
+class TestStageInput:
     """Tests of which outputs there are, and whose."""
 
     def test_tells_what_may_change_from_what_may_stay(self) -> None:  # X7, B7
         """A protected output stays as it is and may stand for others; one that goes anyway does neither."""
-        made = ground([user(), *read("1", "a.py"), user()], kept=frozenset({0}), gone=frozenset({1}))
+        made = given([user(), *read("1", "a.py"), user()], kept=frozenset({0}), gone=frozenset({1}))
         assert [made.may_change(p) for p in range(4)] == [False, False, False, True]
         assert [made.may_stay(p) for p in range(4)] == [True, False, False, True]
 
     def test_leaves_alone_what_stands_before_a_summary(self) -> None:  # X7, C8
         """It may stand for others all the same."""
-        made = ground([user(), *read("1", "a.py"), user()])
+        made = given([user(), *read("1", "a.py"), user()])
         made.history.summarised = 3
         assert [made.may_change(p) for p in range(4)] == [False, False, False, True]
         assert made.may_stay(2)
@@ -26,13 +26,13 @@ class TestGround:
     def test_has_the_outputs_that_are_long_enough(self) -> None:  # X7
         """Each result of a message by itself, by what it says; short ones are worth no line in their place."""
         both = message("tool", "", ToolResult("2", "short"), ToolResult("3", file_text("a")))
-        made = ground([*ran("1", "make", file_text("a")), asked("2", "x"), asked("3", "x"), both, user()])
+        made = given([*ran("1", "make", file_text("a")), asked("2", "x"), asked("3", "x"), both, user()])
         found = list(made.outputs())
         assert [(position, result) for position, result, _ in found] == [(1, 0), (4, 1)]
         assert found[0][2] == found[1][2]
 
     def test_has_none_of_what_was_never_looked_into(self) -> None:  # X7
         """Features that a version of before stored."""
-        made = ground([*read("1", "a.py"), answered("2", "short, and it failed", failed=True), user()])
+        made = given([*read("1", "a.py"), answered("2", "short, and it failed", failed=True), user()])
         made.history.features[1] = type(made.history.features[1])("tool", 100, results=("1",))
         assert list(made.outputs()) == []

@@ -7,7 +7,7 @@ from scoring.planning.stages import duplicates
 from scoring.planning.stages.contract import GONE, LESS, WHOLE, Cut
 from scoring.settings import BLUEPRINT, FORESIGHT
 from tests.scoring.builders import user
-from tests.scoring.planning.stages.sessions import asked, file_text, ground, places, ran
+from tests.scoring.planning.stages.sessions import asked, file_text, given, places, ran
 
 SAME = file_text("the log")
 
@@ -18,28 +18,28 @@ class TestDuplicates:
     def test_are_all_but_the_newest(self) -> None:  # X7
         """Three times the same: the first two go, for the sake of the third."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
-        assert places(list(duplicates.find(ground(said)))) == [(1, 5), (3, 5)]
+        assert places(list(duplicates.find(given(said)))) == [(1, 5), (3, 5)]
 
     def test_are_equal_to_the_last_character(self) -> None:  # X7
         """Nearly the same is not the same."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME + "!"), user()]
-        assert list(duplicates.find(ground(said))) == []
+        assert list(duplicates.find(given(said))) == []
 
     def test_are_no_protected_ones(self) -> None:  # X7, B7
         """An old copy that is pinned stays, and so does the newest."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
-        assert places(list(duplicates.find(ground(said, kept=frozenset({0}))))) == [(3, 5)]
+        assert places(list(duplicates.find(given(said, kept=frozenset({0}))))) == [(3, 5)]
 
     def test_are_measured_by_what_may_stay(self) -> None:  # X7
         """A copy that goes anyway is none to rely on."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
-        assert places(list(duplicates.find(ground(said, gone=frozenset({4}))))) == [(1, 3)]
+        assert places(list(duplicates.find(given(said, gone=frozenset({4}))))) == [(1, 3)]
 
     def test_are_not_looked_for_within_one_message(self) -> None:
         """A message is no reason for itself."""
         both = message("tool", "", ToolResult("1", SAME), ToolResult("2", SAME))
         said = [asked("1", "a"), asked("2", "b"), both, user()]
-        assert list(duplicates.find(ground(said))) == []
+        assert list(duplicates.find(given(said))) == []
 
     def test_are_a_setting(self) -> None:  # X7
         """On in *Foresight*, off in *Blueprint*."""

@@ -11,7 +11,7 @@ from scoring.planning.stages import outputs
 from scoring.planning.stages.contract import WHOLE, Cut
 from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from tests.scoring.builders import user
-from tests.scoring.planning.stages.sessions import file_text, ground, ran
+from tests.scoring.planning.stages.sessions import file_text, given, ran
 
 CLEAR = replace(
     FORESIGHT, stage_outputs="clear", tool_outputs_keep_tokens=500, tool_outputs_keep_turns=1
@@ -29,19 +29,19 @@ class TestOldOutputs:
 
     def test_are_those_before_the_last_turns_oldest_first(self) -> None:  # X7
         """Beyond the newest tokens, as the settings of *tool outputs first* say."""
-        assert [cut.position for cut in outputs.find(ground(turns(), CLEAR))] == [2, 5, 8]
+        assert [cut.position for cut in outputs.find(given(turns(), CLEAR))] == [2, 5, 8]
         fewer = replace(CLEAR, tool_outputs_keep_turns=2)
-        assert [cut.position for cut in outputs.find(ground(turns(), fewer))] == [2, 5]
+        assert [cut.position for cut in outputs.find(given(turns(), fewer))] == [2, 5]
 
     def test_are_no_protected_ones(self) -> None:  # X7, B7
         """A pinned one stays as it is."""
-        assert [c.position for c in outputs.find(ground(turns(), CLEAR, kept=frozenset({1})))] == [5, 8]
+        assert [c.position for c in outputs.find(given(turns(), CLEAR, kept=frozenset({1})))] == [5, 8]
 
     def test_are_shortened_only_where_that_makes_them_shorter(self) -> None:  # X7
         """An output that is no longer than its head and tail stays whole."""
         shorten = replace(CLEAR, stage_outputs="shorten", tool_outputs_keep_tokens=0)
         short = [user(), *ran("a", "make", file_text("x", 30)), *ran("b", "make", LONG), user(), user()]
-        assert [(c.position, c.shorten) for c in outputs.find(ground(short, shorten))] == [(4, True)]
+        assert [(c.position, c.shorten) for c in outputs.find(given(short, shorten))] == [(4, True)]
 
     @pytest.mark.parametrize(("settings", "wanted"), [(FORESIGHT, False), (BLUEPRINT, False), (CLEAR, True)])
     def test_are_a_setting(self, settings: Settings, wanted: bool) -> None:  # X7

@@ -12,7 +12,7 @@ from scoring.formats import FORMATS, decode, encode, validate
 from scoring.history import History
 from scoring.lists import prune
 from scoring.messages import Message, ToolCall
-from scoring.planning.fit import settle
+from scoring.planning.fit import fit
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.stages import CAUSES, STAGES
 from scoring.planning.stages.contract import WHOLE, Cut
@@ -190,14 +190,14 @@ class TestEveryPlan:
     def test_never_replaces_what_a_call_was_asked_with(
         self, messages: list[Message], settings: Settings, strategy: str, share: float
     ) -> None:  # X7
-        """The inputs of write and edit calls, and of all others, stand as they were, in the plan and once settled."""
+        """The inputs of write and edit calls, and of all others, stand as they were, in the plan and once fitted."""
         history = History.of(messages, settings=settings)
         plan = plan_prune(history, settings, int(sum(history.tokens) * share), strategy=strategy)
-        settled = settle(plan, history, messages.__getitem__, estimate_message_tokens)
+        fitted = fit(plan, history, messages.__getitem__, estimate_message_tokens)
         for position in plan.shortened:
             for short in (
                 plan.shortenings[position].apply(messages[position]),
-                settled.stand_ins.get(position),
+                fitted.replaced.get(position),
             ):
                 if short is not None:
                     assert _but_outputs(short) == _but_outputs(messages[position])

@@ -16,7 +16,7 @@ from tests.scoring.planning.stages.sessions import (
     answered,
     asked,
     file_text,
-    ground,
+    given,
     places,
     ran,
     read,
@@ -26,7 +26,7 @@ from tests.scoring.planning.stages.sessions import (
 
 def found(*parts: list[Message], **more: Any) -> list[tuple[int, int | None]]:
     """Return which messages are cleared for which, in a list of these parts and a last message."""
-    return places(list(superseded.find(ground([m for part in parts for m in part] + [user()], **more))))
+    return places(list(superseded.find(given([m for part in parts for m in part] + [user()], **more))))
 
 
 class TestReads:
