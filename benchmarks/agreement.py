@@ -38,13 +38,13 @@ def _followed(config: Config) -> list[Row]:
         files = app.following.following.discover()
         for file in files:
             app.following.following.look(file)
-        known = {s["id"]: s for s in app.sessions.list()}
+        known = {s.id: s for s in app.sessions.list()}
         calls = {name: _calls(app, name) for name in known}
         for file in files:
             if file.path.stat().st_size:
                 app.importing.import_file(file.path.name, file.path.read_bytes())
-        after = {s["id"]: s for s in app.sessions.list()}
-        twice = [n for n, s in after.items() if n not in known or s["messages"] != known[n]["messages"]]
+        after = {s.id: s for s in app.sessions.list()}
+        twice = [n for n, s in after.items() if n not in known or s.messages != known[n].messages]
         twice += [n for n, keys in calls.items() if len(set(keys)) < len(keys) or _calls(app, n) != keys]
         off = [n for n, s in after.items() if not _adds_up(s)]
         return [

@@ -181,7 +181,7 @@ def trial(app: App, path: Path, rng: random.Random) -> str | None:
     try:
         name = str(path) if rng.random() < 0.5 else path.name
         answer = app.importing.import_file(name, data)
-        named = {one["session_id"] for one in answer["imported"]}
+        named = {one.session_id for one in answer}
         app.sessions.list()
     except StoreError as error:
         return f"{type(error).__name__}: {error}"

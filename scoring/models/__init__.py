@@ -7,12 +7,13 @@ from scoring.models.lookup import (
     known_models,
     window_above,
 )
-from scoring.models.prices import CURRENCY, CallTokens, context_cost, prune_cost, spent
+from scoring.models.prices import CURRENCY, CallTokens, PruneCost, context_cost, prune_cost, spent
 
 __all__ = [
     "CURRENCY",
     "CallTokens",
     "ModelLimits",
+    "PruneCost",
     "context_cost",
     "find_model",
     "get_context_limit",

@@ -25,7 +25,7 @@ class TestSummarisingByAPlan:
         expect(group).to_be_visible()
         expect(panel.get_by_text("Summary of messages 1–")).to_be_visible()
         expect(panel.get_by_text("at most")).to_be_visible()
-        assert server.app.summarising.list(session) == {"summaries": []}
+        assert server.app.summarising.list(session).summaries == []
         panel.get_by_role("button", name="Summarise").filter(has_text="messages").click()
         expect(page.get_by_text("summarised,").first).to_be_visible()
         [summary] = server.app.summarising.list(session)["summaries"]

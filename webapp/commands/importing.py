@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,6 +14,7 @@ from webapp.agents import AGENTS
 from webapp.app import App
 from webapp.commands.common import counted, db_option, err, opened
 from webapp.errors import CoppiceError, StoreError
+from webapp.services.transfer.answers import ImportedSession
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
@@ -96,28 +96,28 @@ def import_one(
         return f"coppice: {file}: {str(error).removeprefix(file.name + ': ')}"
     except OSError as error:
         return f"coppice: {file}: {(error.strerror or str(error)).lower()}"
-    for one in answer["imported"]:
+    for one in answer:
         tell(file, one)
     return None
 
 
-def tell(file: Path, one: dict[str, Any]) -> None:
-    """Says what came of a session that a file holds."""
-    click.echo(f"{one['session_id']}  {told(one)}  {one['title'] or ''}".rstrip())
-    for problem in one["problems"][:PROBLEMS_SHOWN]:
+def tell(file: Path, one: ImportedSession) -> None:
+    """Print the result of importing one session."""
+    click.echo(f"{one.session_id}  {told(one)}  {one.title or ''}".rstrip())
+    for problem in one.problems[:PROBLEMS_SHOWN]:
         click.echo(f"{file}: {problem}", err=True)
-    more = len(one["problems"]) - PROBLEMS_SHOWN
+    more = len(one.problems) - PROBLEMS_SHOWN
     if more > 0:
         click.echo(f"{file}: {more} more like these", err=True)
 
 
-def told(one: dict[str, Any]) -> str:
-    """What was added, in words."""
-    words = [f"{counted(one['added'], 'message')} added"]
-    if one["known"]:
-        words.append(f"{one['known']:,} known")
-    if one["skipped"]:
-        words.append(f"{one['skipped']:,} skipped")
+def told(one: ImportedSession) -> str:
+    """Return what was added, in words."""
+    words = [f"{counted(one.added, 'message')} added"]
+    if one.known:
+        words.append(f"{one.known:,} known")
+    if one.skipped:
+        words.append(f"{one.skipped:,} skipped")
     return ", ".join(words)
 
 

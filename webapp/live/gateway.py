@@ -278,7 +278,7 @@ class Gateway:
 
     def plan(self, wish: SocketPlan) -> Payload:
         """Answer as `POST …/plan` does."""
-        return self.app.prunes.plan(wish.session_id, PlanRequest(**without_session(wish)))
+        return vars(self.app.prunes.plan(wish.session_id, PlanRequest(**without_session(wish))))
 
     def prune(self, wish: SocketPrune) -> Payload:
         """Answer as `POST …/prune` does."""

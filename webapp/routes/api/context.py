@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webapp.app import App
 from webapp.bodies import FormatQuery, Nothing, OperationsQuery, PlanWish, PruneWish
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.services.context.answers import Context
+from webapp.services.planning.answers import Plan
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.pruning.answers import OperationFull, Operations, Undone
 from webapp.services.session.answers import Applied
@@ -19,8 +17,8 @@ table = Table("context")
 NUMBER = "<int(max=2147483647):n>"
 
 
-@table.get("/sessions/<session_id>/context", answers=Context, errors=(404,))
-def get_context(app: App, session_id: str, query: FormatQuery) -> Any:
+@table.get("/sessions/<session_id>/context", errors=(404,))
+def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
     """The message list for the next call, with its estimate and budget.
 
     `format` is openai, responses, anthropic, gemini or langchain; by default the one the messages came in.
@@ -28,14 +26,14 @@ def get_context(app: App, session_id: str, query: FormatQuery) -> Any:
     return app.context.get(session_id, query.format)
 
 
-@table.post("/sessions/<session_id>/plan", answers=shapes.Plan, errors=(404, 409))
-def plan_prune(app: App, session_id: str, body: PlanWish) -> Any:
+@table.post("/sessions/<session_id>/plan", errors=(404, 409))
+def plan_prune(app: App, session_id: str, body: PlanWish) -> Plan:
     """Shows what a prune would do, and why; stores nothing. 409 when it is to drop what is pinned."""
     return app.prunes.plan(session_id, PlanRequest(**body.given()))
 
 
-@table.post("/sessions/<session_id>/prune", answers=Applied, errors=(404, 409))
-def apply_prune(app: App, session_id: str, body: PruneWish) -> Any:
+@table.post("/sessions/<session_id>/prune", errors=(404, 409))
+def apply_prune(app: App, session_id: str, body: PruneWish) -> Applied:
     """Applies a plan that was shown, or a fresh one; 409 when the plan is stale.
 
     A plan is stale once the session has changed, or the settings or limits that decided it.
@@ -43,19 +41,19 @@ def apply_prune(app: App, session_id: str, body: PruneWish) -> Any:
     return app.prunes.apply(session_id, PruneRequest(**body.given()))
 
 
-@table.get("/sessions/<session_id>/operations", answers=Operations, errors=(404,))
-def list_operations(app: App, session_id: str, query: OperationsQuery) -> Any:
+@table.get("/sessions/<session_id>/operations", errors=(404,))
+def list_operations(app: App, session_id: str, query: OperationsQuery) -> Operations:
     """What has changed the context, newest first, with what an undo would take along."""
     return Operations(operations=app.operations.list(session_id, query.kind))
 
 
-@table.get(f"/sessions/<session_id>/operations/{NUMBER}", answers=OperationFull, errors=(404,))
-def get_operation(app: App, session_id: str, n: int) -> Any:
+@table.get(f"/sessions/<session_id>/operations/{NUMBER}", errors=(404,))
+def get_operation(app: App, session_id: str, n: int) -> OperationFull:
     """One operation with the messages it changed, how and why."""
     return app.operations.one(session_id, n)
 
 
-@table.post(f"/sessions/<session_id>/operations/{NUMBER}/undo", answers=Undone, errors=(404, 409))
-def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Any:
+@table.post(f"/sessions/<session_id>/operations/{NUMBER}/undo", errors=(404, 409))
+def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Undone:
     """Undoes an operation and those after it; 409 when the agent's own compaction stands between."""
     return app.operations.undo(session_id, n)

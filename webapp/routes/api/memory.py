@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import (
@@ -16,13 +14,13 @@ from webapp.bodies import (
     SummaryWish,
 )
 from webapp.errors import NotFound
-from webapp.routes.api import shapes_memory
 from webapp.routes.api.context import NUMBER
 from webapp.routes.api.routing import Table
 from webapp.services.catalog.answers import Status
 from webapp.services.context.answers import Learnings, Memories, Memory, Proposals
 from webapp.services.pruning.answers import Relieved
 from webapp.services.session.answers import Applied
+from webapp.services.summaries.answers import Summaries, Summarised, SummaryFull
 
 table = Table("memory")
 
@@ -126,14 +124,14 @@ def propose_again(app: App, body: ProposalText) -> Ok:
     return Ok(ok=True)
 
 
-@table.get("/sessions/<session_id>/summaries", answers=shapes_memory.Summaries, errors=(404,))
-def list_summaries(app: App, session_id: str) -> Any:
+@table.get("/sessions/<session_id>/summaries", errors=(404,))
+def list_summaries(app: App, session_id: str) -> Summaries:
     """The summaries of a session, newest first, and which of them stand in its context."""
     return app.summarising.list(session_id)
 
 
-@table.get(f"/sessions/<session_id>/summaries/{NUMBER}", answers=shapes_memory.SummaryFull, errors=(404,))
-def get_summary(app: App, session_id: str, n: int) -> Any:
+@table.get(f"/sessions/<session_id>/summaries/{NUMBER}", errors=(404,))
+def get_summary(app: App, session_id: str, n: int) -> SummaryFull:
     """One summary with the ids of the messages it stands for."""
     return app.summarising.one(session_id, n)
 
@@ -141,16 +139,15 @@ def get_summary(app: App, session_id: str, n: int) -> Any:
 @table.post(
     f"/sessions/<session_id>/summaries/{NUMBER}/expand",
     body=Nothing,
-    answers=Applied,
     errors=(404, 409),
 )
-def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Any:
+def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Applied:
     """Puts what a summary covers back in its place."""
     return app.summarising.expand(session_id, n)
 
 
-@table.post("/sessions/<session_id>/summarize", answers=shapes_memory.Summarised, errors=(404, 409))
-def summarize_session(app: App, session_id: str, body: SummaryWish) -> Any:
+@table.post("/sessions/<session_id>/summarize", errors=(404, 409))
+def summarize_session(app: App, session_id: str, body: SummaryWish) -> Summarised:
     """Summarises now, whatever the thresholds say; in the background where a model is asked, unless told to wait."""
     return app.background.summarise(session_id, body.wait)
 
@@ -162,15 +159,15 @@ def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
     return Ok(ok=app.background.cancel(session_id))
 
 
-@table.post("/sessions/<session_id>/overflow", answers=Relieved, errors=(404, 409))
-def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Any:
+@table.post("/sessions/<session_id>/overflow", errors=(404, 409))
+def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
     """For an agent whose provider says that the context is too long: ends within the budget, and can be undone."""
     if body.reported:
         return app.overflow.relieve(session_id)
     return app.overflow.relieve(session_id, overflow=False, actor="user")
 
 
-@table.get("/sessions/<session_id>/status", answers=Status, errors=(404,))
-def session_status(app: App, session_id: str) -> Any:
+@table.get("/sessions/<session_id>/status", errors=(404,))
+def session_status(app: App, session_id: str) -> Status:
     """Both triggers, the last summary, what is available, and all of it in one line."""
     return app.status.of(session_id)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from webapp.app import App
 from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
+from webapp.services.planning.answers import Archive, MessageFull, Page
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
@@ -17,8 +16,8 @@ table = Table("messages")
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
 
-@table.post("/sessions/<session_id>/messages", answers=Appended, errors=(404, 409))
-def append_messages(app: App, session_id: str, body: Append) -> Any:
+@table.post("/sessions/<session_id>/messages", errors=(404, 409))
+def append_messages(app: App, session_id: str, body: Append) -> Appended:
     """Appends messages in any wire format; answers their ids, the figures, and the prune if one was automatic.
 
     Where the settings ask for it (`status_line`), `line` says in one line how full the context is.
@@ -29,8 +28,8 @@ def append_messages(app: App, session_id: str, body: Append) -> Any:
     return replace(appended, line=app.status.line(session_id))
 
 
-@table.get("/sessions/<session_id>/messages", answers=shapes.Page, errors=(404,))
-def list_messages(app: App, session_id: str, query: MessagesQuery) -> Any:
+@table.get("/sessions/<session_id>/messages", errors=(404,))
+def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     """A page of messages with tokens, score, signals, fate and reason.
 
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
@@ -42,43 +41,43 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Any:
     return (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
 
 
-@table.get(ONE, answers=shapes.MessageFull, errors=(404,))
-def get_message(app: App, session_id: str, message_id: str) -> Any:
+@table.get(ONE, errors=(404,))
+def get_message(app: App, session_id: str, message_id: str) -> MessageFull:
     """One message with all its parts."""
     return app.messages.one(session_id, message_id)
 
 
-@table.post(ONE + "/pin", answers=Applied, errors=(404, 409))
-def pin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/pin", errors=(404, 409))
+def pin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Pins a message with its unit: no prune drops it."""
     return app.operations.pin(session_id, message_id)
 
 
-@table.post(ONE + "/unpin", answers=Applied, errors=(404, 409))
-def unpin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/unpin", errors=(404, 409))
+def unpin_message(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Takes a pin off."""
     return app.operations.unpin(session_id, message_id)
 
 
-@table.post(ONE + "/restore", answers=Applied, errors=(404, 409))
-def restore_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/restore", errors=(404, 409))
+def restore_message(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Puts a message with its unit back into the context, at its place in the log."""
     return app.operations.restore(session_id, message_id)
 
 
-@table.post(ONE + "/drop", answers=Applied, errors=(404, 409))
-def drop_message(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/drop", errors=(404, 409))
+def drop_message(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Takes a message with its unit out of the context now."""
     return app.operations.drop(session_id, message_id)
 
 
-@table.post(ONE + "/drop-first", answers=Applied, errors=(404, 409))
-def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing) -> Any:
+@table.post(ONE + "/drop-first", errors=(404, 409))
+def drop_message_first(app: App, session_id: str, message_id: str, body: Nothing) -> Applied:
     """Marks a message with its unit as the first to go at the next prune."""
     return app.operations.drop_first(session_id, message_id)
 
 
-@table.get("/sessions/<session_id>/archive", answers=shapes.Archive, errors=(404,))
-def search_archive(app: App, session_id: str, query: ArchiveQuery) -> Any:
+@table.get("/sessions/<session_id>/archive", errors=(404,))
+def search_archive(app: App, session_id: str, query: ArchiveQuery) -> Archive:
     """What is out of the context, or those of it that say `q`."""
-    return {"messages": app.search.archive(session_id, query.q)}
+    return app.search.archive(session_id, query.q)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webapp.answers import Ok
 from webapp.app import App
 from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery, TimelineQuery
@@ -15,8 +13,8 @@ from webapp.services.session.answers import Session
 table = Table("sessions")
 
 
-@table.get("/sessions", answers=Sessions)
-def list_sessions(app: App, query: SessionsQuery) -> Any:
+@table.get("/sessions")
+def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     """All sessions with their figures.
 
     `state` is idle, active or warning; `q` looks in title, model and folder.
@@ -25,20 +23,20 @@ def list_sessions(app: App, query: SessionsQuery) -> Any:
     return Sessions(sessions=found)
 
 
-@table.post("/sessions", answers=Session, status=201, errors=(409,))
-def create_session(app: App, body: NewSession) -> Any:
+@table.post("/sessions", status=201, errors=(409,))
+def create_session(app: App, body: NewSession) -> Session:
     """Makes a session that a program feeds; 409 when the id exists."""
     return app.sessions.create(**body.given())
 
 
-@table.get("/sessions/<session_id>", answers=Session, errors=(404,))
-def get_session(app: App, session_id: str) -> Any:
+@table.get("/sessions/<session_id>", errors=(404,))
+def get_session(app: App, session_id: str) -> Session:
     """One session with its figures."""
     return app.sessions.get(session_id)
 
 
-@table.route("PATCH", "/sessions/<session_id>", answers=Session, errors=(404,))
-def change_session(app: App, session_id: str, body: SessionChange) -> Any:
+@table.route("PATCH", "/sessions/<session_id>", errors=(404,))
+def change_session(app: App, session_id: str, body: SessionChange) -> Session:
     """Changes title, model, automatic pruning, or the session's own settings."""
     return app.sessions.patch(session_id, **body.given())
 
@@ -54,13 +52,13 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
     return Ok(ok=True)
 
 
-@table.get("/sessions/<session_id>/stats", answers=Stats, errors=(404,))
-def session_stats(app: App, session_id: str) -> Any:
+@table.get("/sessions/<session_id>/stats", errors=(404,))
+def session_stats(app: App, session_id: str) -> Stats:
     """How full the context is, by region, with both triggers and the time it was looked at."""
     return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
 
 
-@table.get("/sessions/<session_id>/timeline", answers=Timeline, errors=(404,))
-def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Any:
+@table.get("/sessions/<session_id>/timeline", errors=(404,))
+def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Timeline:
     """Tokens over time, with prunes and compactions marked."""
     return app.sessions.timeline(session_id, points=query.points)

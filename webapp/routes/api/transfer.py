@@ -12,19 +12,20 @@ from flask import Response, request
 
 from webapp.app import App
 from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
+from webapp.bus import Bus
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
-from webapp.routes.api import shapes
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
 from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
 from webapp.services.catalog.answers import Results
 from webapp.services.session.answers import Session
+from webapp.services.transfer.answers import Imported, ImportedSession, UnreadableFile
 
 table = Table("files")
 
-# How often pages are told how far a file is read.
-TOLD_SECONDS = 0.25
+# The time between two reports of an import's progress.
+PROGRESS_SECONDS = 0.25
 
 
 @table.get("/sessions/<session_id>/export", errors=(404, 409))
@@ -39,14 +40,12 @@ def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
     return Response(chunks, mimetype=mimetype, headers=headers)
 
 
-@table.post(
-    "/import", body=FileSent, answers=shapes.Imported, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True
-)
-def import_file(app: App) -> Any:
-    """Imports files, as multipart fields named `file` or one in a JSON body; recognised by content.
+@table.post("/import", body=FileSent, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True)
+def import_file(app: App) -> Imported:
+    """Import files, as multipart fields named `file` or one in a JSON body; the format is recognised by content.
 
-    The same file twice adds nothing; a longer version adds the rest. What cannot be read is told with its place. 409
-    when it names a session that came from elsewhere.
+    The same file twice adds nothing; a longer version adds the rest. What cannot be read is reported with its place.
+    409 when a file names a session of another origin.
     """
     refuse_encoded(request)
     if request.mimetype == "multipart/form-data":
@@ -59,21 +58,22 @@ def import_file(app: App) -> Any:
     return import_json(app, FileSent.model_validate(parse_json(request.get_data(cache=False))))
 
 
-def import_uploads(app: App) -> dict[str, Any]:
-    """Imports every file of a multipart form."""
+def import_uploads(app: App) -> Imported:
+    """Import every file of a multipart form."""
     files = [file for _, file in request.files.items(multi=True)]
     if not files:
         raise RequestFault(400, "malformed", "the form holds no file; send it as a field named `file`")
     file_format, model = request.form.get("format") or "auto", request.form.get("model") or None
-    imported: list[Any] = []
+    imported: list[ImportedSession | UnreadableFile] = []
     failures: list[Exception] = []
     for file in files:
         name = file.filename or "upload"
         try:
-            progress = Telling(app.bus, name)
+            progress = Progress(app.bus, name)
             stream = cast("BinaryIO", file.stream)
-            done = app.importing.import_file(name, stream, format=file_format, model=model, progress=progress)
-            imported += done["imported"]
+            imported += app.importing.import_file(
+                name, stream, format=file_format, model=model, progress=progress
+            )
         except Exception as error:
             if status_of(error) >= 500:  # not the file's fault
                 raise
@@ -81,37 +81,39 @@ def import_uploads(app: App) -> dict[str, Any]:
             imported.append(unreadable(name, error))
     if len(failures) == len(files):
         raise failures[0]
-    return {"imported": imported}
+    return Imported(imported=imported)
 
 
-class Telling:
-    """Tells the pages how far a file is read, a few times a second; of one that is done sooner nothing."""
+class Progress:
+    """Publishes the progress of an import a few times a second; nothing for a file that is read sooner."""
 
-    def __init__(self, bus: Any, name: str, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, bus: Bus, name: str, clock: Callable[[], float] = monotonic) -> None:
         self._bus, self._name, self._clock = bus, name, clock
         self._last = clock()
 
     def __call__(self, done: int, size: int) -> None:
-        """So many bytes have been used."""
-        if self._clock() - self._last >= TOLD_SECONDS:
+        """Note that `done` of `size` bytes have been read."""
+        if self._clock() - self._last >= PROGRESS_SECONDS:
             self._last = self._clock()
             self._bus.publish(ImportProgressed(self._name, done, size))
 
 
-def unreadable(name: str, error: Exception) -> dict[str, Any]:
-    """What is told of a file of which nothing could be read, beside others that could."""
-    figures = {"added": 0, "known": 0, "skipped": 0}
-    return {"session_id": None, "title": name, "source": None, **figures, "problems": [str(error)]}
+def unreadable(name: str, error: Exception) -> UnreadableFile:
+    """Return the entry of a file of which nothing could be read, among others that could."""
+    return UnreadableFile(
+        session_id=None, title=name, source=None, added=0, known=0, skipped=0, problems=[str(error)]
+    )
 
 
-def import_json(app: App, sent: FileSent) -> Any:
-    """Imports the one file of a JSON body."""
+def import_json(app: App, sent: FileSent) -> Imported:
+    """Import the file of a JSON body."""
     data = sent.content.encode() if isinstance(sent.content, str) else orjson.dumps(sent.content)
-    return app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)
+    done = app.importing.import_file(sent.name, data, format=sent.format, model=sent.model)
+    return Imported(imported=[*done])
 
 
 def disposition(filename: str) -> str:
-    """The header that makes a browser save the answer under this name, whatever letters it has."""
+    """Return the header that makes a browser save the answer under this name, in any script."""
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in filename)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename, safe='')}"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from webapp.services.catalog.answers import Hit, Results
+from webapp.services.planning.answers import Archive
 from webapp.services.planning.message_pages import Messages
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
@@ -23,7 +23,7 @@ class Search:
     def __init__(self, environment: Environment, messages: Messages) -> None:
         self._store, self._messages = environment.store, messages
 
-    def archive(self, session_id: str, q: str | None = None) -> list[dict[str, Any]]:
+    def archive(self, session_id: str, q: str | None = None) -> Archive:
         """Return at most 500 messages that are not in the context, newest first; with `q` those that match it.
 
         Raises:
@@ -35,7 +35,7 @@ class Search:
             if q and q.strip():
                 found = set(self._store.words.in_session(row.key, q))
                 nos = [no for no in nos if no in found]
-            return self._messages.rows(row.key, None, nos[:ARCHIVE_ROWS])
+            return Archive(messages=self._messages.rows(row.key, None, nos[:ARCHIVE_ROWS]))
 
     def everywhere(self, q: str | None, session: str | None = None) -> Results:
         """Return the best matching messages of all sessions, or of one, each once and with a snippet.

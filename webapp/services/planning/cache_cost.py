@@ -1,16 +1,13 @@
-"""What a prune does to the bill: the prefix that has to be sent anew, and what every later call saves (SPEC X9)."""
+"""The effect of a prune on the bill: the prefix that must be sent again, and what every later call saves (X9)."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
-from scoring.models import prune_cost
+from scoring.models import PruneCost, prune_cost
 from webapp.services.planning.planning import SessionPlan
 
 
-def cache_figures(made: SessionPlan) -> dict[str, Any]:
-    """Tokens saved on every next call, tokens rewritten once, and after how many calls that has paid back.
+def cache_figures(made: SessionPlan) -> PruneCost:
+    """Return tokens saved on every next call, tokens rewritten once, and after how many calls that has paid back.
 
     `rewritten_once` is what follows the first changed place in the context afterwards. Money is in US dollars at list
     price, None where the prices are not known.
@@ -23,4 +20,4 @@ def cache_figures(made: SessionPlan) -> dict[str, Any]:
         short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
         summary = plan.summary.tokens if plan.summary is not None else 0
         rewritten = scale.part(kept + short + summary)
-    return asdict(prune_cost(scale.part(plan.freed), rewritten, made.limits.model))
+    return prune_cost(scale.part(plan.freed), rewritten, made.limits.model)

@@ -1,4 +1,4 @@
-"""Messages in pages, with scores and fates of the plan that would be made now; and one message in full."""
+"""Pages of messages, with scores and fates of the plan that would be made now; and single messages in full."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import orjson
 
 from scoring.messages import Message, part_from_dict, part_to_dict
 from webapp.errors import Invalid, NotFound
-from webapp.services.planning.message_rows import message_json, pending_json
+from webapp.services.planning.answers import LogEntry, MessageFull, Page
+from webapp.services.planning.answers import Message as MessageAnswer
+from webapp.services.planning.message_rows import message_answer, pending_answer
 from webapp.services.planning.planning import Planning, SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.replacements import with_replacement
@@ -21,7 +23,7 @@ from webapp.store.operations import Left
 
 FATES = ("kept", "protected", "goes", "shortened", "out", "errors", "in", "pinned")
 SORTS = ("newest", "oldest", "score", "tokens")
-_OF_THE_LOG = frozenset({"after", "limit", "role", "q", "sort"})  # what a page is told by without any plan
+_OF_THE_LOG = frozenset({"after", "limit", "role", "q", "sort"})  # arguments that need no plan
 
 
 class Messages:
@@ -40,11 +42,11 @@ class Messages:
         q: str | None = None,
         sort: str | None = None,
         plan_id: str | None = None,
-    ) -> dict[str, Any]:
-        """A page of messages. `after` is the `next` of the page before; `plan_id` takes fates from a shown plan.
+    ) -> Page:
+        """Return a page of messages. `after` is the `next` of the page before; `plan_id` takes fates from a shown plan.
 
-        Whose fates they are stands in the answer: where the plan is not for the session as it is, `plan_id` is null
-        there and the fates are those of the plan that would be made now.
+        Where that plan is stale, `plan_id` is null in the answer and the fates are those of the plan that would be
+        made now.
 
         Raises:
             NotFound: there is no such session.
@@ -63,19 +65,19 @@ class Messages:
             total = self._count(session, wanted)
             nos, cursor = self._ordered(session, made, wanted, sort, after, max(1, min(limit, 1000)))
             rows = self.rows(session.key, made, nos)
-        return {
-            "messages": rows,
-            "total": total,
-            "next": cursor,
-            "version": session.version,
-            "plan_id": shown.id if shown is not None else None,
-            "pending": False,
-            "counts": self._counts(session, made),
-        }
+        return Page(
+            messages=rows,
+            total=total,
+            next=cursor,
+            version=session.version,
+            plan_id=shown.id if shown is not None else None,
+            pending=False,
+            counts=self._counts(session, made),
+        )
 
-    def at_once(self, session_id: str, **by: Any) -> dict[str, Any]:
-        """The same page; where a plan would have to be made first, rows as the log has them, without score and fate,
-        and `pending` says so. An order or choice that takes a plan is waited for.
+    def at_once(self, session_id: str, **by: Any) -> Page:
+        """Return the same page without waiting for a plan: if none is ready, scores and fates are missing (`pending`).
+        An order or filter that needs a plan waits for it.
 
         Raises:
             NotFound, Invalid: as `page` does.
@@ -95,40 +97,38 @@ class Messages:
         role: str | None = None,
         q: str | None = None,
         sort: str | None = None,
-    ) -> dict[str, Any]:
-        """A page of what the log alone says."""
+    ) -> Page:
+        """Return a page of what the log alone gives."""
         wanted = self._matching(session, None, role, None, q)
         nos, cursor = self._in_log_order(
             session, wanted, sort != "oldest", _cursor(after), max(1, min(limit, 1000))
         )
         found, left = self._found(session.key, nos)
         scale = session.pruned.scale
-        return {
-            "messages": [pending_json(found[no], scale, left.get(no)) for no in nos if no in found],
-            "total": self._count(session, wanted),
-            "next": cursor,
-            "version": session.version,
-            "plan_id": None,
-            "pending": True,
-            "counts": {
-                "all": session.row.next_no - 1,
-                "errors": self._store.log.count(session.key, error=True),
-            },
-        }
+        errors = self._store.log.count(session.key, error=True)
+        return Page(
+            messages=[pending_answer(found[no], scale, left.get(no)) for no in nos if no in found],
+            total=self._count(session, wanted),
+            next=cursor,
+            version=session.version,
+            plan_id=None,
+            pending=True,
+            counts={"all": session.row.next_no - 1, "errors": errors},
+        )
 
-    def rows(self, session: int, made: SessionPlan | None, nos: Sequence[int]) -> list[dict[str, Any]]:
-        """JSON rows of messages, in the order of `nos`."""
+    def rows(self, session: int, made: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
+        """Return messages, in the order of `nos`."""
         found, left = self._found(session, nos)
-        return [message_json(found[no], made, left.get(no)) for no in nos if no in found]
+        return [message_answer(found[no], made, left.get(no)) for no in nos if no in found]
 
     def _found(self, session: int, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
-        """Messages by number, and how those that are out left the context."""
+        """Return messages by number, and how those that are out left the context."""
         found = self._store.log.messages(session, nos)
         gone = [(m.out_operation, m.no) for m in found.values() if m.out_operation is not None]
         return found, self._store.operations.left(session, gone)
 
-    def by_number(self, session_id: str, nos: Sequence[int]) -> list[dict[str, Any]]:
-        """JSON rows of these messages, with the fates of the plan that would be made now.
+    def by_number(self, session_id: str, nos: Sequence[int]) -> list[MessageAnswer]:
+        """Return these messages, with the fates of the plan that would be made now.
 
         Raises:
             NotFound: there is no such session.
@@ -137,8 +137,8 @@ class Messages:
             session = Session.load(self._environment, session_id)
             return self.rows(session.key, self._planning.make(session), nos)
 
-    def one(self, session_id: str, mid: str) -> dict[str, Any]:
-        """One message with all its parts.
+    def one(self, session_id: str, mid: str) -> MessageFull:
+        """Return one message with all its parts.
 
         Raises:
             NotFound: there is no such session or message.
@@ -149,17 +149,19 @@ class Messages:
             made = self._planning.make(session)
             [out] = self.rows(session.key, made, [message.no])
             entries = self._store.log.entries_of(session.key, message)
-        out["parts"] = [part for entry in entries for part in orjson.loads(entry.parts)]
-        whole = Message(message.role, tuple(map(part_from_dict, out["parts"])))
-        replacement = made.view.replacements.get(message.no) if out["shortened"] else None
-        out["stands"] = (
-            [part_to_dict(p) for p in with_replacement(whole, replacement).parts] if replacement else None
+        parts = [part for entry in entries for part in orjson.loads(entry.parts)]
+        whole = Message(message.role, tuple(map(part_from_dict, parts)))
+        replacement = made.view.replacements.get(message.no) if out.shortened else None
+        shown = with_replacement(whole, replacement).parts if replacement else None
+        return MessageFull(
+            **vars(out),
+            parts=parts,
+            stands=None if shown is None else [part_to_dict(part) for part in shown],
+            entries=[LogEntry(seq=e.seq, id=e.id.hex(), source_id=e.source_id) for e in entries],
         )
-        out["entries"] = [{"seq": e.seq, "id": e.id.hex(), "source_id": e.source_id} for e in entries]
-        return out
 
     def find(self, session: Session, mid: str) -> MessageRow:
-        """The message with this id.
+        """Return the message with this id.
 
         Raises:
             NotFound: there is none.
@@ -175,7 +177,7 @@ class Messages:
     def _matching(
         self, session: Session, made: SessionPlan | None, role: str | None, fate: str | None, q: str | None
     ) -> list[int] | None:
-        """Numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
+        """Return the numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
         if q and q.strip():
             sets.append(set(self._store.words.in_session(session.key, q)))
@@ -209,7 +211,7 @@ class Messages:
         after: str | None,
         limit: int,
     ) -> tuple[list[int], str | None]:
-        """The numbers of this page, and the cursor of the next."""
+        """Return the numbers of this page, and the cursor of the next."""
         if sort in ("newest", "oldest"):
             return self._in_log_order(session, wanted, sort == "newest", _cursor(after), limit)
         ranked = self._ranked(session, made, wanted, sort)
@@ -220,14 +222,14 @@ class Messages:
     def _in_log_order(
         self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
     ) -> tuple[list[int], str | None]:
-        """A page of numbers, and the cursor of the next."""
+        """Return a page of numbers, and the cursor of the next."""
         nos = self._from_cursor(session, wanted, newest, beyond, limit)
         return nos[:limit], str(nos[limit - 1]) if len(nos) > limit else None
 
     def _from_cursor(
         self, session: Session, wanted: list[int] | None, newest: bool, beyond: int | None, limit: int
     ) -> list[int]:
-        """One more than a page, so that one knows whether there is a next."""
+        """Return one number more than a page, which tells whether there is a next."""
         if wanted is None:
             last = session.row.next_no - 1
             if newest:
@@ -242,7 +244,7 @@ class Messages:
         return wanted[start : start + limit + 1]
 
     def _ranked(self, session: Session, made: SessionPlan, wanted: list[int] | None, sort: str) -> list[int]:
-        """All of them, highest first; what is out of the context has no score and stands last."""
+        """Return all numbers, highest first; messages out of the context have no score and come last."""
         if sort == "tokens":
             tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(session.key)}
             nos = list(tokens) if wanted is None else wanted

@@ -1,12 +1,15 @@
-"""What a plan takes, grouped by its reason: what goes, and outputs that one of the stages before dropping replaced."""
+"""Groups the messages of a plan by reason: those it drops, and outputs that a stage before dropping shortened."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Literal
 
 from scoring.planning import CAUSES
+from webapp.services.planning.answers import PlanGroup
 from webapp.services.planning.planning import SessionPlan
+
+Group = tuple[str, Literal["goes", "shortened"]]
 
 LABELS = {
     "below_cut": "score below the cut",
@@ -28,14 +31,12 @@ LABELS = {
 }
 
 
-def groups_of(made: SessionPlan) -> list[dict[str, Any]]:
-    """The groups of a plan: cause, label, how many messages, the tokens they free, and their fate, "goes" or
-    "shortened". Other outputs that are shortened stand in no group.
-    """
+def groups_of(made: SessionPlan) -> list[PlanGroup]:
+    """Return the groups of a plan. Outputs that are shortened by hand are in no group."""
     plan, tokens = made.plan, made.view.history.tokens
-    counts, freed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    counts, freed = Counter[Group](), Counter[Group]()
     for i in plan.removed:
-        group = plan.cause(i), "goes"
+        group: Group = plan.cause(i), "goes"
         counts[group] += 1
         freed[group] += tokens[i]
     for i in plan.shortened:
@@ -43,12 +44,12 @@ def groups_of(made: SessionPlan) -> list[dict[str, Any]]:
             counts[cause, "shortened"] += 1
             freed[cause, "shortened"] += tokens[i] - plan.shortenings[i].tokens
     return [
-        {
-            "cause": cause,
-            "label": LABELS.get(cause, cause.replace("_", " ")),
-            "fate": fate,
-            "messages": count,
-            "tokens": made.scale.part(freed[cause, fate]),
-        }
+        PlanGroup(
+            cause=cause,
+            label=LABELS.get(cause, cause.replace("_", " ")),
+            fate=fate,
+            messages=count,
+            tokens=made.scale.part(freed[cause, fate]),
+        )
         for (cause, fate), count in counts.most_common()
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webapp.answers import answer
+from webapp.services.planning.answers import Message
 from webapp.services.session.answers import Applied, Operation, Session
 
 
@@ -16,10 +15,18 @@ class Operations:
 
 
 @answer
+class OperationItem(Message):
+    """A message as an operation changed it."""
+
+    change: str
+    """"out", "in", "shortened", "pinned" or another name of the change."""
+
+
+@answer
 class OperationFull(Operation):
     """One operation with each message that it changed."""
 
-    items: list[dict[str, Any]]
+    items: list[OperationItem]
 
 
 @answer

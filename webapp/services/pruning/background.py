@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 from scoring.budget import Due, Fill, summary_due
 from scoring.settings import ContextSettings
@@ -19,6 +18,7 @@ from webapp.services.pruning.automatic import Automatic
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
+from webapp.services.summaries.answers import Summarised
 from webapp.services.summaries.plan_summary import stood_in
 from webapp.services.summaries.summarising import Summarising
 
@@ -48,8 +48,8 @@ class Background:
 
     # -- on wish
 
-    def summarise(self, session_id: str, wait: bool | None = None) -> dict[str, Any]:
-        """Summarises now. Waits for the result unless a model is asked; `wait` overrides that.
+    def summarise(self, session_id: str, wait: bool | None = None) -> Summarised:
+        """Summarise now, and wait for the result unless a model writes it; `wait` overrides that.
 
         Raises:
             NotFound, Conflict: as `Summarising.summarise`; Conflict too while one runs already.
@@ -60,7 +60,15 @@ class Background:
         self._store.sessions.get(session_id)
         started = self._start(session_id, "user")
         message = "a summary is being made" if started else "a summary is being made already"
-        return {"running": True, "started": started, "message": message}
+        return Summarised(
+            summary=None,
+            operation=None,
+            session=None,
+            problems=[],
+            running=True,
+            started=started,
+            message=message,
+        )
 
     def cancel(self, session_id: str) -> bool:
         """Gives up the session's running summary; whether there was one."""
@@ -123,7 +131,7 @@ class Background:
                 self._automatic.summarise(session_id, job.cancelled)
             else:
                 made = self._summarising.summarise(session_id, actor, job.cancelled)
-                self._environment.bus.publish(*stood_in(session_id, made["problems"]))
+                self._environment.bus.publish(*stood_in(session_id, made.problems))
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
         except CoppiceError as error:

@@ -7,14 +7,13 @@ plus all that was appended since. What the agent did itself cannot be undone and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from scoring.units import Units, waiting
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import ContextPruned, ContextRestored, Event, OperationUndone, SessionUpdated
 from webapp.services.planning.message_pages import Messages
-from webapp.services.planning.message_rows import message_json
-from webapp.services.pruning.answers import OperationFull, Undone
+from webapp.services.planning.message_rows import message_answer
+from webapp.services.pruning.answers import OperationFull, OperationItem, Undone
 from webapp.services.session.answers import Applied, Operation
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer
@@ -91,7 +90,7 @@ class Operations:
             messages = self._store.log.messages(session.key, [item.no for item in items])
         live = [o for o in operations if o.undone_at is None]
         shown = [
-            _item_json(messages[item.no], item, found.plan.get("weights", {}))
+            _item(messages[item.no], item, found.plan.get("weights", {}))
             for item in items
             if item.no in messages and item.change not in (SUMMARY_IN, SUMMARY_OUT)
         ]
@@ -315,6 +314,6 @@ def _undone_words(operations: Sequence[OperationRow], restored: int) -> str:
     return f"{what.replace('_', ' ')}, {restored:,} {'message' if restored == 1 else 'messages'} back"
 
 
-def _item_json(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> dict[str, Any]:
-    """One message as an operation changed it."""
-    return message_json(message, None, Left(item.detail or {}, weights)) | {"change": item.change}
+def _item(message: MessageRow, item: ItemRow, weights: dict[str, float]) -> OperationItem:
+    left = Left(item.detail or {}, weights)
+    return OperationItem(**vars(message_answer(message, None, left)), change=item.change)

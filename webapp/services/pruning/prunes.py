@@ -17,6 +17,7 @@ from scoring.planning import fit
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
+from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.message_rows import why
@@ -58,7 +59,7 @@ class Prunes:
 
     # -- showing
 
-    def plan(self, session_id: str, wanted: PlanRequest) -> dict[str, Any]:
+    def plan(self, session_id: str, wanted: PlanRequest) -> Plan:
         """Return the plan that was asked for; stores nothing.
 
         Raises:
@@ -79,40 +80,40 @@ class Prunes:
             )
             self._planning.remember(made)
             saved = self._planning.make(session) if wanted.compare else None
-            return self._plan_json(session, made, saved)
+            return self._answer(session, made, saved)
 
     def _numbers(self, session: Session, mids: Sequence[str] | None) -> set[int]:
         return {self._messages.find(session, mid).no for mid in mids or ()}
 
-    def _plan_json(self, session: Session, made: SessionPlan, saved: SessionPlan | None) -> dict[str, Any]:
+    def _answer(self, session: Session, made: SessionPlan, saved: SessionPlan | None) -> Plan:
         plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
         after = scale.shown(scale.estimate - plan.freed)
         units = {made.view.history.units.head[i] for i in plan.removed}
-        return {
-            "plan_id": made.id,
-            "session_id": session.id,
-            "version": made.version,
-            "strategy": plan.strategy,
-            "preset": made.preset,
-            "max_tokens": made.max_tokens,
-            "limit": limits.limit,
-            "before": _fill(scale.tokens, limits.limit, made.size),
-            "after": _fill(after, limits.limit, made.size - len(plan.removed)),
-            "regions_after": self._regions_after(session, made, after),
-            "removed_count": len(plan.removed),
-            "removed_units": len(units),
-            "shortened_count": len(plan.shortened),
-            "summary": self._covering.shown(made),
-            "freed": scale.tokens - after,
-            "over_budget": self._over(session, made),
-            "nothing_to_do": _nothing(made),
-            "groups": groups_of(made),
-            "removed": self._messages.rows(session.key, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
-            "shortened": self._messages.rows(session.key, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
-            "kept": self._kept(session, made),
-            "cache": cache_figures(made),
-            "changed": None if saved is None else _changed(made, saved),
-        }  # fmt: skip
+        return Plan(
+            plan_id=made.id,
+            session_id=session.id,
+            version=made.version,
+            strategy=plan.strategy,
+            preset=made.preset,
+            max_tokens=made.max_tokens,
+            limit=limits.limit,
+            before=_fill(scale.tokens, limits.limit, made.size),
+            after=_fill(after, limits.limit, made.size - len(plan.removed)),
+            regions_after=self._regions_after(session, made, after),
+            removed_count=len(plan.removed),
+            removed_units=len(units),
+            shortened_count=len(plan.shortened),
+            summary=self._covering.shown(made),
+            freed=scale.tokens - after,
+            over_budget=self._over(session, made),
+            nothing_to_do=_nothing(made),
+            groups=groups_of(made),
+            removed=self._messages.rows(session.key, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
+            shortened=self._messages.rows(session.key, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
+            kept=self._kept(session, made),
+            cache=cache_figures(made),
+            changed=None if saved is None else _changed(made, saved),
+        )  # fmt: skip
 
     def _regions_after(self, session: Session, made: SessionPlan, after: int) -> list[Region]:
         """The regions of the context as it would be; they add up to `after`."""
@@ -137,30 +138,29 @@ class Prunes:
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
         return regions_of(session, made.scale, estimates, after)
 
-    def _over(self, session: Session, made: SessionPlan) -> dict[str, Any] | None:
-        """The numbers where what is always kept takes more than the budget; the emergency path is offered where the
-        context is above what is usable, too (SPEC B7).
-        """
+    def _over(self, session: Session, made: SessionPlan) -> OverBudget | None:
+        """Return by how much the protected messages exceed the budget, None if they fit (B7)."""
         plan, scale = made.plan, made.scale
         if plan.over_budget is None:
             return None
         protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
         usable = scale.shown(session.usable_estimate)
-        return {
-            "protected_tokens": protected,
-            "max_tokens": made.max_tokens,
-            "message": f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
-            "usable": usable,
-            "emergency": scale.tokens > usable,
-        }
+        return OverBudget(
+            protected_tokens=protected,
+            max_tokens=made.max_tokens,
+            message=f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
+            usable=usable,
+            emergency=scale.tokens > usable,
+        )
 
-    def _kept(self, session: Session, made: SessionPlan) -> list[dict[str, Any]]:
+    def _kept(self, session: Session, made: SessionPlan) -> list[Kept]:
         plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]
         found = self._store.log.messages(session.key, [made.view.nos[i] for i in some])
         return [
-            {"id": found[made.view.nos[i]].mid, "number": made.view.nos[i], "fate": plan.fate(i),
-             "reason": plan.reason(i), "tokens": made.scale.part(made.view.history.tokens[i]),
-             "score": round(plan.scores[i], 2)}
+            Kept(
+                id=found[made.view.nos[i]].mid, number=made.view.nos[i], fate=plan.fate(i), reason=plan.reason(i),
+                tokens=made.scale.part(made.view.history.tokens[i]), score=round(plan.scores[i], 2),
+            )
             for i in some if made.view.nos[i] in found
         ]  # fmt: skip
 
@@ -310,8 +310,8 @@ def explain(made: SessionPlan, position: int) -> dict[str, Any]:
     }
 
 
-def _fill(tokens: int, limit: int, messages: int) -> dict[str, Any]:
-    return {"tokens": tokens, "utilization": percent(tokens, limit), "messages": messages}
+def _fill(tokens: int, limit: int, messages: int) -> Fill:
+    return Fill(tokens=tokens, utilization=percent(tokens, limit), messages=messages)
 
 
 def _nothing(made: SessionPlan) -> str | None:

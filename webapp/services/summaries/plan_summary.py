@@ -15,6 +15,7 @@ from typing import Any
 from webapp.errors import Conflict
 from webapp.events import Event, ProblemReported
 from webapp.services.context.pruned_view import view_items
+from webapp.services.planning.answers import PlannedSummary
 from webapp.services.planning.planning import SessionPlan
 from webapp.services.session.environment import Environment
 from webapp.services.session.operation import ContextChange
@@ -47,21 +48,21 @@ class Covering:
         """Whether a model is asked, which takes its time."""
         return self._summarising.has_model
 
-    def shown(self, made: SessionPlan) -> dict[str, Any] | None:
-        """The summary of a plan before it is written: what it would stand for, and the most that it may take."""
+    def shown(self, made: SessionPlan) -> PlannedSummary | None:
+        """Return the summary of a plan before it is written, None if the plan has none."""
         planned = made.plan.summary
         if planned is None:
             return None
         nos = [made.view.nos[i] for i in planned.covers]
-        return {
-            "messages": len(nos),
-            "first": nos[0],
-            "last": nos[-1],
-            "covered_tokens": made.scale.part(planned.covered_tokens),
-            "most_tokens": made.scale.part(planned.tokens),
-            "absorbed_tokens": made.scale.part(planned.absorbed),
-            "by_model": self.has_model,
-        }
+        return PlannedSummary(
+            messages=len(nos),
+            first=nos[0],
+            last=nos[-1],
+            covered_tokens=made.scale.part(planned.covered_tokens),
+            most_tokens=made.scale.part(planned.tokens),
+            absorbed_tokens=made.scale.part(planned.absorbed),
+            by_model=self.has_model,
+        )
 
     def prepare(
         self,

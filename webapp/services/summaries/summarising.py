@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from scoring.messages import Message
 from scoring.settings import ContextSettings
@@ -28,6 +28,13 @@ from webapp.services.session.operation import ContextChange, reason_of
 from webapp.services.session.operation_answers import operation_answer
 from webapp.services.session.session import Session
 from webapp.services.session.times import iso
+from webapp.services.summaries.answers import (
+    Covered,
+    Summaries,
+    Summarised,
+    SummaryAnswer,
+    SummaryFull,
+)
 from webapp.store.context import MESSAGE, SUMMARY
 from webapp.store.log import MessageRow
 from webapp.store.summaries import SummaryRow
@@ -107,16 +114,16 @@ class Summarising:
 
     # -- looking
 
-    def list(self, session_id: str) -> dict[str, Any]:
-        """All summaries of a session, newest first."""
+    def list(self, session_id: str) -> Summaries:
+        """Return all summaries of a session, newest first."""
         with self._store.read():
             session = Session.load(self._environment, session_id)
             rows = self._store.summaries.all(session.key)
             there = set(self._store.summaries.standing_numbers(session.key))
-        return {"summaries": [summary_json(s, s.n in there) for s in rows]}
+        return Summaries(summaries=[summary_answer(s, s.n in there) for s in rows])
 
-    def one(self, session_id: str, n: int) -> dict[str, Any]:
-        """One summary, with the ids of the messages it stands for.
+    def one(self, session_id: str, n: int) -> SummaryFull:
+        """Return one summary, with the ids of the messages that it covers.
 
         Raises:
             NotFound: there is no such session or summary.
@@ -128,7 +135,7 @@ class Summarising:
             covered = self._store.summaries.covered(session.key, found)
             rows = self._store.log.messages(session.key, covered)
         ids = [rows[no].mid for no in covered if no in rows]
-        return summary_json(found, there) | {"message_ids": ids}
+        return SummaryFull(**vars(summary_answer(found, there)), message_ids=ids)
 
     def _find(self, session: Session, n: int) -> SummaryRow:
         found = self._store.summaries.get(session.key, n)
@@ -140,8 +147,8 @@ class Summarising:
 
     def summarise(
         self, session_id: str, actor: str = "user", cancelled: threading.Event | None = None
-    ) -> dict[str, Any]:
-        """Puts a summary in the place of all but the recent messages.
+    ) -> Summarised:
+        """Replace all but the recent messages by a summary.
 
         Raises:
             NotFound: there is no such session.
@@ -214,7 +221,7 @@ class Summarising:
         first, last = _times(span)
         return covering(span.values, first=iso(first) or "", last=iso(last) or "")
 
-    def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> dict[str, Any]:
+    def _apply(self, session_id: str, span: Span, text: Text, actor: str) -> Summarised:
         with self._environment.lock(session_id), self._store.write():
             session = Session.load(self._environment, session_id)
             self.check(session, span)
@@ -227,13 +234,15 @@ class Summarising:
         self._environment.bus.publish(summarised_event(session, summary), SessionUpdated(session_id))
         count = len(span.messages)
         words = f"{count:,} {'message' if count == 1 else 'messages'} -> {summary.tokens:,} tokens"
-        return {
-            "summary": summary_json(summary, True),
-            "operation": operation_answer(operation),
-            "session": session_answer(session),
-            "problems": list(text.problems),
-            "message": words,
-        }
+        return Summarised(
+            summary=summary_answer(summary, True),
+            operation=operation_answer(operation),
+            session=session_answer(session),
+            problems=list(text.problems),
+            running=False,
+            started=True,
+            message=words,
+        )
 
     def put(self, session: Session, span: Span, text: Text, note: str = "") -> SummaryRow:
         """Writes the row of a summary over a span, inside the caller's transaction."""
@@ -359,25 +368,25 @@ def _times(span: Span) -> tuple[int | None, int | None]:
     )
 
 
-def summary_json(row: SummaryRow, standing: bool) -> dict[str, Any]:
-    """One summary."""
-    return {
-        "id": row.n,
-        "text": row.text,
-        "note": row.note,
-        "depth": row.depth,
-        "messages": row.messages,
-        "tokens": row.tokens,
-        "replaced_tokens": row.replaced_tokens,
-        "first_at": iso(row.first_at),
-        "last_at": iso(row.last_at),
-        "level": row.level,
-        "model": row.model,
-        "cost": row.cost,
-        "covers": {
-            "messages": sum(kind == MESSAGE for kind, _ in row.covers),
-            "summaries": [ref for kind, ref in row.covers if kind == SUMMARY],
-        },
-        "standing": standing,
-        "at": iso(row.at),
-    }
+def summary_answer(row: SummaryRow, standing: bool) -> SummaryAnswer:
+    """Return a summary; `standing` says whether it is in the context."""
+    return SummaryAnswer(
+        id=row.n,
+        text=row.text,
+        note=row.note,
+        depth=row.depth,
+        messages=row.messages,
+        tokens=row.tokens,
+        replaced_tokens=row.replaced_tokens,
+        first_at=iso(row.first_at),
+        last_at=iso(row.last_at),
+        level=cast("Level", row.level),
+        model=row.model,
+        cost=row.cost,
+        covers=Covered(
+            messages=sum(kind == MESSAGE for kind, _ in row.covers),
+            summaries=[ref for kind, ref in row.covers if kind == SUMMARY],
+        ),
+        standing=standing,
+        at=iso(row.at),
+    )

@@ -25,6 +25,7 @@ from webapp.services.ingest.ingest import Added, Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
+from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.list_files import read_file
 from webapp.services.transfer.own_format import OwnFormat
 from webapp.store.sessions import SessionRow
@@ -52,7 +53,7 @@ class Importing:
         model: str | None = None,
         progress: Callable[[int, int], None] | None = None,
         place: Path | None = None,
-    ) -> dict[str, Any]:
+    ) -> list[ImportedSession]:
         """Import a file, its bytes or an open one that can be sought in; return one entry a session in it.
 
         `place` is where it lies on this machine, for who may name files there: what lies beside it is read too. Of
@@ -77,12 +78,12 @@ class Importing:
                 raise Malformed(f"{base}: not recognised{_looks(content)}; {EXPECTED}")
             source = found
         if source == COPPICE:
-            return {"imported": self._own.load(base, content.whole())}
+            return self._own.load(base, content.whole())
         if source in IMPORTS:
-            return {"imported": [self._transcript(base, place, content, source, model)]}
-        return {"imported": [self._list(base, content, None if source == WIRE else source, model)]}
+            return [self._transcript(base, place, content, source, model)]
+        return [self._list(base, content, None if source == WIRE else source, model)]
 
-    def import_sessions(self, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    def import_sessions(self, path: Path) -> Iterator[tuple[Path, ImportedSession]]:
         """Import the sessions of the databases and trees at or below a path, and yield one entry for each."""
         for archives in filter(None, (agent.archives for agent in AGENTS.values())):
             for file in (file for place in archives.find(path) for file in archives.sessions(place)):
@@ -91,7 +92,7 @@ class Importing:
                 except (Conflict, Invalid, Malformed) as error:  # the others are imported all the same
                     yield file.path, _refused(file, error)
 
-    def _session(self, file: TranscriptFile, said: Iterator[Record]) -> dict[str, Any]:
+    def _session(self, file: TranscriptFile, said: Iterator[Record]) -> ImportedSession:
         records = self._asked(file.session_id, said)
         self._ingest.ensure(
             file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
@@ -104,7 +105,7 @@ class Importing:
 
     def _transcript(
         self, base: str, place: Path | None, content: Content, source: str, model: str | None
-    ) -> dict[str, Any]:
+    ) -> ImportedSession:
         head, files = content.head(), IMPORTS[source]
         named, parent, title, agent_type = files.origin(place or PurePath(base), head, place is not None)
         first = head.partition(b"\n")[0]
@@ -138,7 +139,7 @@ class Importing:
 
     def _list(
         self, name: str, content: Content, wire_format: str | None, model: str | None
-    ) -> dict[str, Any]:
+    ) -> ImportedSession:
         file = read_file(name, content, wire_format)
         decoded, model = file.decoded, model or file.model
         ids = ids_of(decoded.messages)
@@ -169,22 +170,24 @@ class Importing:
                 self._store.sessions.update(self._store.sessions.get(session_id).key, envelope=dict(envelope))
         return session_id
 
-    def _answer(self, session_id: str, added: Added) -> dict[str, Any]:
+    def _answer(self, session_id: str, added: Added) -> ImportedSession:
         row: SessionRow = self._store.sessions.get(session_id)
-        return {
-            "session_id": row.id,
-            "title": shown_title(row),
-            "source": row.source,
-            "added": len(added.nos),
-            "known": added.known,
-            "skipped": added.skipped,
-            "problems": added.problems,
-        }
+        return ImportedSession(
+            session_id=row.id,
+            title=shown_title(row),
+            source=row.source,
+            added=len(added.nos),
+            known=added.known,
+            skipped=added.skipped,
+            problems=added.problems,
+        )
 
 
-def _refused(file: TranscriptFile, error: CoppiceError) -> dict[str, Any]:
-    counts = {"added": 0, "known": 0, "skipped": 0, "problems": [str(error)]}
-    return {"session_id": file.session_id, "title": file.title, "source": file.source, **counts}
+def _refused(file: TranscriptFile, error: CoppiceError) -> ImportedSession:
+    return ImportedSession(
+        session_id=file.session_id, title=file.title, source=file.source, added=0, known=0, skipped=0,
+        problems=[str(error)],
+    )  # fmt: skip
 
 
 def name_in(name: str) -> str:

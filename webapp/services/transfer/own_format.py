@@ -19,6 +19,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
 from webapp.services.session.session import Session
+from webapp.services.transfer.answers import ImportedSession
 from webapp.services.transfer.own_checks import check
 from webapp.store.indexed_text import indexed
 from webapp.store.session_dump import BATCH, SESSION_COLUMNS, TABLES
@@ -45,7 +46,7 @@ class OwnFormat:
                 yield orjson.dumps(record) + b"\n"
         yield orjson.dumps({"type": "end", "records": count}) + b"\n"
 
-    def load(self, name: str, data: bytes) -> list[dict[str, Any]]:
+    def load(self, name: str, data: bytes) -> list[ImportedSession]:
         """Read a file that `lines` wrote.
 
         Raises:
@@ -184,13 +185,13 @@ def _id_of(record: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def _answer(row: SessionRow, added: int, known: int, problems: list[str]) -> dict[str, Any]:
-    return {
-        "session_id": row.id,
-        "title": shown_title(row),
-        "source": row.source,
-        "added": added,
-        "known": known,
-        "skipped": 0,
-        "problems": problems,
-    }
+def _answer(row: SessionRow, added: int, known: int, problems: list[str]) -> ImportedSession:
+    return ImportedSession(
+        session_id=row.id,
+        title=shown_title(row),
+        source=row.source,
+        added=added,
+        known=known,
+        skipped=0,
+        problems=problems,
+    )

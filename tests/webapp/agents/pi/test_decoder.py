@@ -247,5 +247,5 @@ class TestSessions:
         """Into the session that is followed; nothing comes twice."""
         self.look(app)
         for path in (GARDEN, BIRDS):
-            [imported] = app.importing.import_file("upload.jsonl", path.read_bytes())["imported"]
+            [imported] = app.importing.import_file("upload.jsonl", path.read_bytes())
             assert (imported["source"], imported["added"]) == ("pi", 0)

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from webapp.bus import Bus
 from webapp.events import ImportProgressed
-from webapp.routes.api.transfer import Telling, disposition
+from webapp.routes.api.transfer import Progress, disposition
 
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
@@ -149,7 +149,7 @@ class TestTheDemo:
         assert first.json["id"] == second.json["id"]
 
 
-class TestTelling:
+class TestProgress:
     """How often the pages hear of an import."""
 
     def test_is_a_few_times_a_second(self) -> None:
@@ -158,8 +158,8 @@ class TestTelling:
         now = [0.0]
         bus = Bus()
         bus.subscribe(events.append)
-        telling = Telling(bus, "a.jsonl", lambda: now[0])
+        progress = Progress(bus, "a.jsonl", lambda: now[0])
         for n in range(100):
             now[0] = n * 0.01
-            telling(n, 100)
+            progress(n, 100)
         assert events == [ImportProgressed("a.jsonl", n, 100) for n in (25, 50, 75)]

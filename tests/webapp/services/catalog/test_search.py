@@ -18,10 +18,10 @@ class TestArchive:
         """Newest first; with words, those that say them."""
         followed(app, *conversation(10), user("end"))
         removed = app.prunes.apply("s", PruneRequest(max_tokens=300)).event["removed_ids"]
-        assert [m["id"] for m in app.search.archive("s")] == removed[::-1]
-        assert {m["number"] for m in app.search.archive("s", "line 3")} == {15}
+        assert [m.id for m in app.search.archive("s").messages] == removed[::-1]
+        assert {m.number for m in app.search.archive("s", "line 3").messages} == {15}
         app.operations.undo("s")
-        assert app.search.archive("s") == []
+        assert app.search.archive("s").messages == []
 
 
 class TestEverywhere:

@@ -54,10 +54,10 @@ class TestStatus:
         """How many messages became how many tokens, and when."""
         followed(app, *conversation(6), user("end"))
         assert app.status.of("s").last_summary is None
-        made = app.summarising.summarise("s")["summary"]
+        made = app.summarising.summarise("s").summary
         last = app.status.of("s").last_summary
-        assert last.text == f"19 messages -> {made['tokens']:,} tokens"
-        assert last.at == made["at"]
+        assert last.text == f"19 messages -> {made.tokens:,} tokens"
+        assert last.at == made.at
 
     def test_is_one_line_of_messages_tools_and_context(self, app: App) -> None:  # S7, S6
         """With what is available beside prompt, tools and reserve."""

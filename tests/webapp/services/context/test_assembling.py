@@ -179,7 +179,7 @@ class TestRealSessions:
         for file in files:
             if file.stat().st_size == 0:
                 continue
-            for imported in app.importing.import_file(str(file), file.read_bytes())["imported"]:
+            for imported in app.importing.import_file(str(file), file.read_bytes()):
                 session = imported["session_id"]
                 assert validate(app.context.get(session, name).messages, name, ready=False) == []
                 tokens = app.sessions.get(session).pruned.tokens

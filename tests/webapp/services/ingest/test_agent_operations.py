@@ -32,7 +32,7 @@ class TestTurn:
         """Every message that left says why."""
         followed(app, *conversation(1))
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c")])
-        reasons = {m["reason"] for m in app.search.archive("s")}
+        reasons = {m.reason for m in app.search.archive("s").messages}
         assert reasons == {"the agent compacted its context (auto)"}
 
     def test_is_noted_under_a_name_of_its_own(self) -> None:

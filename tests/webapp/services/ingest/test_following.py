@@ -144,9 +144,9 @@ class TestFollowing:
         session = place.app.sessions.get(NAME)
         assert (session.malformed, session.messages) == (1, 2)
         assert session.notes[0].startswith("line 2: the row could not be used: ")
-        [imported] = place.app.importing.import_file("a.jsonl", row(3) + odd + row(4))["imported"]
-        assert (imported["added"], imported["skipped"]) == (2, 1)
-        assert imported["problems"][0].startswith("line 2: the row could not be used: ")
+        [imported] = place.app.importing.import_file("a.jsonl", row(3) + odd + row(4))
+        assert (imported.added, imported.skipped) == (2, 1)
+        assert imported.problems[0].startswith("line 2: the row could not be used: ")
 
     def test_leaves_a_deleted_session_alone(self, place: Place) -> None:
         """However its file grows, and after a restart."""
@@ -240,8 +240,8 @@ class TestWholeFiles:
         other = place.open()
         assert place.look(other) == 1
         assert self.said(other, "g1") == ["hi", "hello", "more"]
-        [again] = other.importing.import_file(str(path), path.read_bytes())["imported"]
-        assert (again["session_id"], again["added"]) == ("g1", 0)
+        [again] = other.importing.import_file(str(path), path.read_bytes())
+        assert (again.session_id, again.added) == ("g1", 0)
         assert list(other.verify()) == []
         other.close()
 
@@ -307,7 +307,7 @@ class TestWholeFiles:
         assert {f.session_id for f in named} <= {f.session_id for f in files}
         assert named
         [*imported] = place.app.importing.import_sessions(root)
-        assert sum(one["added"] for _, one in imported) == 0
+        assert sum(one.added for _, one in imported) == 0
         assert list(place.app.verify()) == []
 
     def test_of_opencode_stand_while_a_message_is_half_written(self, place: Place) -> None:
@@ -365,8 +365,8 @@ class TestDrops:
         before = {s.id: (s.messages, s.version) for s in app.sessions.list()}
         for file in files:
             if file.path.stat().st_size:
-                imported = app.importing.import_file(file.path.name, file.path.read_bytes())["imported"]
-                assert [(one["session_id"], one["added"]) for one in imported] == [(file.session_id, 0)]
+                imported = app.importing.import_file(file.path.name, file.path.read_bytes())
+                assert [(one.session_id, one.added) for one in imported] == [(file.session_id, 0)]
         assert {s.id: (s.messages, s.version) for s in app.sessions.list()} == before
         app.close()
 

@@ -18,10 +18,10 @@ def walk(app: App, **by: Any) -> list[int]:
     after = None
     while True:
         page = app.messages.page("s", after=after, limit=7, **by)
-        numbers += [m["number"] for m in page["messages"]]
-        after = page["next"]
+        numbers += [m.number for m in page.messages]
+        after = page.next
         if after is None:
-            assert len(numbers) == page["total"]
+            assert len(numbers) == page.total
             return numbers
 
 
@@ -43,14 +43,14 @@ class TestPage:
         followed(app, *conversation(5))
         first = app.messages.page("s", limit=7)
         app.ingest.append_records("s", [entry(99, user("more"))])
-        second = app.messages.page("s", limit=7, after=first["next"])
-        assert [m["number"] for m in first["messages"] + second["messages"]] == list(range(20, 6, -1))
+        second = app.messages.page("s", limit=7, after=first.next)
+        assert [m.number for m in first.messages + second.messages] == list(range(20, 6, -1))
 
     def test_narrow_by_role_fate_and_words(self, app: App) -> None:
         """Each alone and together."""
         followed(app, *conversation(10))
         app.prunes.apply("s", PruneRequest(max_tokens=600))
-        counts = app.messages.page("s")["counts"]
+        counts = app.messages.page("s").counts
         for fate in ("kept", "protected", "goes", "out", "errors"):
             assert len(walk(app, fate=fate)) == counts[fate]
         assert counts["kept"] + counts["protected"] + counts["goes"] + counts["out"] == counts["all"] == 40
@@ -65,32 +65,32 @@ class TestPage:
         row = app.store.sessions.get("s")
         app.histories.drop(row.key)
         pending = app.messages.at_once("s", limit=7, role="user")
-        assert (pending["pending"], pending["total"], pending["counts"]["all"]) == (True, 8, 32)
+        assert (pending.pending, pending.total, pending.counts["all"]) == (True, 8, 32)
         whole = app.messages.page("s", limit=7, role="user")
-        assert [m["id"] for m in pending["messages"]] == [m["id"] for m in whole["messages"]]
-        assert (pending["next"], whole["pending"]) == (whole["next"], False)
-        for early, late in zip(pending["messages"], whole["messages"], strict=True):
-            assert early["in_context"] == late["in_context"]
-            assert early["fate"] == ("pending" if early["in_context"] else "out")
-            assert early["in_context"] or early == late
+        assert [m.id for m in pending.messages] == [m.id for m in whole.messages]
+        assert (pending.next, whole.pending) == (whole.next, False)
+        for early, late in zip(pending.messages, whole.messages, strict=True):
+            assert early.in_context == late.in_context
+            assert early.fate == ("pending" if early.in_context else "out")
+            assert early.in_context or early == late
         assert app.messages.at_once("s", limit=7, role="user") == whole
 
     @pytest.mark.parametrize("by", [{"fate": "goes"}, {"sort": "score"}])
     def test_wait_for_what_takes_a_plan(self, app: App, by: dict[str, str]) -> None:
         """An order by score cannot be told without scores."""
         followed(app, *conversation(8))
-        assert not app.messages.at_once("s", **by)["pending"]
+        assert not app.messages.at_once("s", **by).pending
 
     def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
         """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
-        page = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
-        assert {m["id"] for m in page["messages"]} == {m["id"] for m in plan["removed"]}
+        page = app.messages.page("s", fate="goes", plan_id=plan.plan_id, limit=500)
+        assert {m.id for m in page.messages} == {m.id for m in plan.removed}
         app.ingest.append_records("s", [entry(99, user("more"))])
-        later = app.messages.page("s", fate="goes", plan_id=plan["plan_id"], limit=500)
-        assert (page["plan_id"], later["plan_id"]) == (plan["plan_id"], None)
-        assert later["messages"] == app.messages.page("s", fate="goes", limit=500)["messages"] == []
+        later = app.messages.page("s", fate="goes", plan_id=plan.plan_id, limit=500)
+        assert (page.plan_id, later.plan_id) == (plan.plan_id, None)
+        assert later.messages == app.messages.page("s", fate="goes", limit=500).messages == []
 
     @pytest.mark.parametrize("by", [{"sort": "colour"}, {"fate": "doomed"}, {"after": "x"}, {"after": "-1"}])
     def test_refuse_what_they_do_not_know(self, app: App, by: dict[str, Any]) -> None:
@@ -103,7 +103,7 @@ class TestPage:
         """Nothing fails."""
         app.ingest.ensure("s", "claude-code")
         page = app.messages.page("s")
-        assert (page["messages"], page["total"], page["next"]) == ([], 0, None)
+        assert (page.messages, page.total, page.next) == ([], 0, None)
 
 
 class TestOne:
@@ -113,8 +113,8 @@ class TestOne:
         """However long."""
         followed(app, result("c", "x" * 10_000))
         one = app.messages.one("s", mid(app, "s", 1))
-        assert one["parts"][0]["text"] == "x" * 10_000
-        assert len(one["text"]) <= 400
+        assert one.parts[0]["text"] == "x" * 10_000
+        assert len(one.text) <= 400
 
     @pytest.mark.parametrize("wrong", ["1", "1-00", "99-00", "", "abc"])
     def test_is_found_by_its_whole_id_only(self, app: App, wrong: str) -> None:

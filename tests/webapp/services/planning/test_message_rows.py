@@ -6,6 +6,7 @@ import pytest
 
 from tests.webapp.building import call, conversation, followed, result, user
 from webapp.app import App
+from webapp.services.planning.answers import Call
 from webapp.services.planning.message_rows import contributions
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
@@ -16,36 +17,34 @@ class TestRow:
     def test_shows_the_part_each_signal_gave(self, app: App) -> None:  # X3
         """The parts add up to the score."""
         followed(app, *conversation(10), user("end"))
-        rows = app.messages.page("s", limit=50)["messages"]
+        rows = app.messages.page("s", limit=50).messages
         assert len(rows) == 41
         for row in rows:
-            assert sum(row["contributions"].values()) == pytest.approx(row["score"], abs=0.05)
-            assert (
-                set(row["signals"]) == set(row["contributions"]) >= {"recency", "role", "keywords", "length"}
-            )
-            assert row["reason"].split(":")[0] in ("kept", "protected", "dropped")
+            assert sum(row.contributions.values()) == pytest.approx(row.score, abs=0.05)
+            assert set(row.signals) == set(row.contributions) >= {"recency", "role", "keywords", "length"}
+            assert row.reason.split(":")[0] in ("kept", "protected", "dropped")
 
     def test_shows_the_unit(self, app: App) -> None:  # X3
         """A call and its results are one, named by the call's number."""
         followed(app, user("go"), call("c"), result("c", "out"), user("end"))
-        rows = {row["number"]: row for row in app.messages.page("s")["messages"]}
-        assert [(rows[n]["unit"], rows[n]["unit_size"]) for n in (1, 2, 3)] == [(1, 1), (2, 2), (2, 2)]
-        assert rows[2]["calls"] == [{"name": "Bash", "summary": "ls"}]
-        assert rows[3]["tool"] == "Bash"
+        rows = {row.number: row for row in app.messages.page("s").messages}
+        assert [(rows[n].unit, rows[n].unit_size) for n in (1, 2, 3)] == [(1, 1), (2, 2), (2, 2)]
+        assert rows[2].calls == [Call(name="Bash", summary="ls")]
+        assert rows[3].tool == "Bash"
 
     def test_explains_what_is_out_in_the_words_of_its_day(self, app: App) -> None:  # X3
         """Score, parts and reason stay those of the prune, whatever the settings say later."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
-        before = {row["id"]: row for row in plan["removed"]}
-        app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        before = {row.id: row for row in plan.removed}
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         app.settings.put({"weights": {"recency": 1, "role": 99}})
-        out = app.search.archive("s")
-        assert {row["id"] for row in out} == {*before} != set()
+        out = app.search.archive("s").messages
+        assert {row.id for row in out} == {*before} != set()
         for row in out:
             for name in ("score", "reason", "cause", "contributions", "unit", "unit_size"):
-                assert row[name] == before[row["id"]][name]
-            assert (row["fate"], row["in_context"], row["operation"]) == ("out", False, 1)
+                assert getattr(row, name) == getattr(before[row.id], name)
+            assert (row.fate, row.in_context, row.operation) == ("out", False, 1)
 
     def test_weighs_each_signal(self) -> None:
         """Points are weight times rating."""

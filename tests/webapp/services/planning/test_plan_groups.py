@@ -20,9 +20,9 @@ class TestGroups:
             Session.of(app.environment, row), max_tokens=300, strategy="newest_first"
         )
         groups = groups_of(made)
-        assert sum(g["messages"] for g in groups) == len(made.plan.removed)
-        assert {g["fate"] for g in groups} == {"goes"}
-        counts = [g["messages"] for g in groups]
+        assert sum(g.messages for g in groups) == len(made.plan.removed)
+        assert {g.fate for g in groups} == {"goes"}
+        counts = [g.messages for g in groups]
         assert counts == sorted(counts, reverse=True)
 
     def test_have_words_for_every_stage(self) -> None:  # X7

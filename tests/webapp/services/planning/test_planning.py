@@ -47,7 +47,7 @@ class TestPlanning:
     def test_forgets_the_oldest_plans(self, app: App, planning: Planning) -> None:
         """A bounded number is kept; a forgotten one is stale."""
         followed(app, *conversation(2))
-        first = app.prunes.plan("s", PlanRequest())["plan_id"]
+        first = app.prunes.plan("s", PlanRequest()).plan_id
         for _ in range(PLANS_KEPT):
             app.prunes.plan("s", PlanRequest())
         with pytest.raises(StalePlan, match="no longer known"):
@@ -95,16 +95,16 @@ class TestWhatAPlanStandsFor:
     ) -> None:  # X1
         """It is refused, and a list that asks for its fates is given those of now."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900))["plan_id"]
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
         change(app)
         with pytest.raises(StalePlan, match="settings or limits have changed since this plan was made"):
             app.prunes.apply("s", PruneRequest(plan_id=plan))
-        assert app.messages.page("s", plan_id=plan)["plan_id"] is None
+        assert app.messages.page("s", plan_id=plan).plan_id is None
 
     def test_holds_through_what_decides_nothing(self, app: App) -> None:
         """A title, and the same value once more."""
         followed(app, *conversation(12), model="gpt-5")
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900))["plan_id"]
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900)).plan_id
         app.sessions.patch("s", title="another", model="gpt-5", automatic=False)
         assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1
 
@@ -112,6 +112,6 @@ class TestWhatAPlanStandsFor:
         """Saving what was tried makes nothing of what was shown untrue."""
         followed(app, *conversation(12), model="gpt-5")
         tried = {"strategy": "score", "weights": {"recency": 60}}
-        plan = app.prunes.plan("s", PlanRequest(max_tokens=900, settings=tried))["plan_id"]
+        plan = app.prunes.plan("s", PlanRequest(max_tokens=900, settings=tried)).plan_id
         app.sessions.patch("s", settings=tried)
         assert app.prunes.apply("s", PruneRequest(plan_id=plan)).operation.n == 1

@@ -67,8 +67,8 @@ class TestSummarising:
         made = [a.prune for a in answers if a.prune]
         assert len(made) == 1
         assert made[0].operation.actor == "automatic"
-        [summary] = app.summarising.list(session)["summaries"]
-        assert summary["level"] == "deterministic"
+        [summary] = app.summarising.list(session).summaries
+        assert summary.level == "deterministic"
         assert made[0].session.pruned.tokens <= made[0].session.aim_tokens
         assert list(app.verify()) == []
 
@@ -86,7 +86,7 @@ class TestSummarising:
         app.ingest.append_messages(session, [words(n, 1_000) for n in range(24)])
         [operation] = app.operations.list(session)
         assert (operation.actor, operation.strategy) == ("automatic", "score")
-        assert app.summarising.list(session) == {"summaries": []}
+        assert app.summarising.list(session).summaries == []
         assert list(app.verify()) == []
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
@@ -100,7 +100,7 @@ class TestSummarising:
             tokens, usable = estimate(app, session)
             assert tokens <= usable
         assert emergencies(events) == []
-        assert len(app.summarising.list(session)["summaries"]) > 1
+        assert len(app.summarising.list(session).summaries) > 1
 
     def test_is_left_to_a_model_while_the_context_fits(self, app: App) -> None:  # P5, S4
         """In the background; the append does not wait for it."""
@@ -137,8 +137,8 @@ class TestSummarising:
         try:
             session = automatic(app, strategy="summarise")
             app.ingest.append_messages(session, [words(n, 1_000) for n in range(30)])
-            [summary] = app.summarising.list(session)["summaries"]
-            assert summary["standing"]
+            [summary] = app.summarising.list(session).summaries
+            assert summary.standing
             tokens, usable = estimate(app, session)
             assert tokens <= usable
         finally:
@@ -182,7 +182,7 @@ class TestTheEmergency:
         one = app.sessions.get(session)
         assert one.target_tokens < one.pruned.tokens
         assert app.operations.list(session) == []
-        assert app.prunes.plan(session, PlanRequest())["over_budget"] is not None
+        assert app.prunes.plan(session, PlanRequest()).over_budget is not None
 
     def test_is_not_called_for_by_every_message_after_it(self, app: App) -> None:  # X9
         """It ends a tenth below, so that there is room for some."""

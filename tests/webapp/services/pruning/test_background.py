@@ -52,13 +52,13 @@ class TestOnWish:
     def test_waits_for_the_built_in_summariser(self, app: App) -> None:  # S8
         """It takes no time worth mentioning."""
         followed(app, *conversation(6), user("end"))
-        assert app.background.summarise("s")["summary"]["level"] == "deterministic"
+        assert app.background.summarise("s").summary.level == "deterministic"
 
     def test_does_not_wait_for_a_model(self, app: App, slow: tuple[Slow, Background]) -> None:  # P5
         """The result comes as an event."""
         model, background = slow
         events = heard(app)
-        assert background.summarise("s")["started"]
+        assert background.summarise("s").started
         assert model.asked.wait(PATIENCE)
         assert background.running("s")
         model.go.set()
@@ -72,7 +72,7 @@ class TestOnWish:
         model, background = slow
         background.summarise("s")
         assert model.asked.wait(PATIENCE)
-        assert not background.summarise("s")["started"]
+        assert not background.summarise("s").started
         with pytest.raises(Conflict, match="already"):
             background.summarise("s", wait=True)
 
@@ -83,7 +83,7 @@ class TestOnWish:
         assert model.asked.wait(PATIENCE)
         assert background.cancel("s")
         until(lambda: not background.running("s"))
-        assert app.summarising.list("s") == {"summaries": []}
+        assert app.summarising.list("s").summaries == []
         assert not background.cancel("s")
 
     def test_gives_up_when_it_is_closed(self, app: App, slow: tuple[Slow, Background]) -> None:  # C9
@@ -93,7 +93,7 @@ class TestOnWish:
         assert model.asked.wait(PATIENCE)
         background.close()
         assert not background.running("s")
-        assert not background.summarise("s")["started"]
+        assert not background.summarise("s").started
 
     def test_refuses_a_session_that_is_not_there(self, slow: tuple[Slow, Background]) -> None:
         """At once."""
@@ -120,7 +120,7 @@ class TestByItself:
         session = managed(app, settings={"max_messages_before_summary": 12})
         app.ingest.append_messages(session, [wire("user", f"word {n} " * 40) for n in range(20)])
         assert not app.background.running(session)
-        assert app.summarising.list(session) == {"summaries": []}
+        assert app.summarising.list(session).summaries == []
 
     def test_relieves_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
         """Where pruning by itself is on and was not enough."""

@@ -55,7 +55,7 @@ class TestByHand:
         """From the list or the archive, in log order."""
         app.operations.drop(session, mid(app, session, 3))
         events = heard(app)
-        app.operations.restore(session, app.search.archive(session)[0]["id"])
+        app.operations.restore(session, app.search.archive(session).messages[0].id)
         assert context_numbers(app, session) == [1, 2, 3, 4, 5, 6]
         [event] = [e for e in events if isinstance(e, ContextRestored)]
         assert len(event.message_ids) == 2
@@ -66,10 +66,10 @@ class TestByHand:
         followed(app, *conversation(10), user("end"))
         app.operations.pin("s", mid(app, "s", 2))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
-        assert not {2, 3} & {m["number"] for m in plan["removed"]}
+        assert not {2, 3} & {m.number for m in plan.removed}
         app.operations.unpin("s", mid(app, "s", 3))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
-        assert {2, 3} <= {m["number"] for m in plan["removed"]}
+        assert {2, 3} <= {m.number for m in plan.removed}
 
     def test_drop_first_makes_it_go_first(self, app: App) -> None:  # X5
         """Before anything that scores lower; a second time takes the mark off."""
@@ -77,13 +77,13 @@ class TestByHand:
         tokens = app.sessions.get("s").pruned.tokens
         app.sessions.patch("s", settings={"fresh_tail": 0})
         app.operations.drop_first("s", mid(app, "s", 38))
-        assert {m["number"] for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1))["removed"]} == {
+        assert {m.number for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1)).removed} == {
             38,
             39,
         }
         app.operations.drop_first("s", mid(app, "s", 39))
         assert not {38, 39} & {
-            m["number"] for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1))["removed"]
+            m.number for m in app.prunes.plan("s", PlanRequest(max_tokens=tokens - 1)).removed
         }
 
     @pytest.mark.parametrize(
@@ -179,4 +179,4 @@ class TestList:
         """With the change and the reason."""
         app.operations.drop(session, mid(app, session, 4))
         [item] = app.operations.one(session, 1).items
-        assert (item["number"], item["change"], item["reason"]) == (4, "out", "dropped by hand")
+        assert (item.number, item.change, item.reason) == (4, "out", "dropped by hand")

@@ -147,7 +147,7 @@ class UndoMachine(RuleBasedStateMachine):
         assert list(self.app.verify()) == []
         session = self.app.sessions.get("s")
         assert session.pruned.messages == len(numbers)
-        assert self.app.messages.page("s")["counts"]["out"] == self.model.length - len(numbers)
+        assert self.app.messages.page("s").counts["out"] == self.model.length - len(numbers)
 
 
 TestUndo = UndoMachine.TestCase  # X2

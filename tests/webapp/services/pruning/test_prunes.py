@@ -43,26 +43,22 @@ class TestPlan:
         """Groups, rows and numbers agree."""
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_300))
-        assert sum(g["messages"] for g in plan["groups"]) == plan["removed_count"] == len(plan["removed"]) > 0
-        assert (
-            plan["before"]["messages"] - plan["removed_count"]
-            == plan["after"]["messages"]
-            == len(plan["kept"])
-        )
-        assert plan["before"]["tokens"] - plan["freed"] == plan["after"]["tokens"] <= 1_300
-        assert plan["nothing_to_do"] is None
-        assert {m["fate"] for m in plan["removed"]} == {"goes"}
+        assert sum(g.messages for g in plan.groups) == plan.removed_count == len(plan.removed) > 0
+        assert plan.before.messages - plan.removed_count == plan.after.messages == len(plan.kept)
+        assert plan.before.tokens - plan.freed == plan.after.tokens <= 1_300
+        assert plan.nothing_to_do is None
+        assert {m.fate for m in plan.removed} == {"goes"}
 
     def test_spares_and_drops_units_as_it_is_told(self, app: App) -> None:  # X1
         """Message ids in, whole units out."""
         followed(app, *conversation(10), user("end"))
         first = app.prunes.plan("s", PlanRequest(max_tokens=500))
-        spared = first["removed"][0]
+        spared = first.removed[0]
         second = app.prunes.plan(
-            "s", PlanRequest(max_tokens=500, spare=[spared["id"]], drop=[mid(app, "s", 38)])
+            "s", PlanRequest(max_tokens=500, spare=[spared.id], drop=[mid(app, "s", 38)])
         )
-        removed = {m["number"] for m in second["removed"]}
-        assert spared["number"] not in removed
+        removed = {m.number for m in second.removed}
+        assert spared.number not in removed
         assert {38, 39} <= removed
 
     def test_takes_an_agents_own_summary_from_the_summaries(self, app: App) -> None:
@@ -71,8 +67,8 @@ class TestPlan:
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
         app.ingest.append_records("s", [summary, *entries(*conversation(10), user("end"), start=1)])
         plan = app.prunes.plan("s", PlanRequest(max_tokens=100, drop=[mid(app, "s", 1)]))
-        assert "compaction_summary" in {m["kind"] for m in plan["removed"]}
-        after = {r.name: r.tokens for r in plan["regions_after"]}
+        assert "compaction_summary" in {m.kind for m in plan.removed}
+        after = {r.name: r.tokens for r in plan.regions_after}
         assert after.get("summary", 0) == 0 < after["user"]
 
     def test_says_how_many_fates_would_change(self, app: App) -> None:  # X4
@@ -83,23 +79,23 @@ class TestPlan:
         other = app.prunes.plan(
             "s", PlanRequest(compare=True, settings={"strategy": "score", "fresh_tail": 2})
         )
-        assert same["changed"] == 0
-        assert other["changed"] > 0
+        assert same.changed == 0
+        assert other.changed > 0
 
     def test_says_that_the_protected_are_too_many(self, app: App) -> None:  # B7
         """With the numbers, and drops nothing silently."""
         session = managed(app, wire("system", "rules " * 500), wire("user", "hi"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=100))
-        assert plan["over_budget"]["protected_tokens"] > plan["over_budget"]["max_tokens"] == 100
-        assert plan["removed_count"] == 0
-        assert plan["nothing_to_do"] == "everything in the context is protected"
+        assert plan.over_budget.protected_tokens > plan.over_budget.max_tokens == 100
+        assert plan.removed_count == 0
+        assert plan.nothing_to_do == "everything in the context is protected"
 
     def test_says_that_nothing_is_to_be_done(self, app: App) -> None:
         """Where the context is within its budget."""
         followed(app, user("hi"))
-        assert "within" in app.prunes.plan("s", PlanRequest())["nothing_to_do"]
+        assert "within" in app.prunes.plan("s", PlanRequest()).nothing_to_do
         app.ingest.ensure("empty", "claude-code")
-        assert app.prunes.plan("empty", PlanRequest())["nothing_to_do"] == "the context is empty"
+        assert app.prunes.plan("empty", PlanRequest()).nothing_to_do == "the context is empty"
 
     @pytest.mark.parametrize("wish", [{"strategy": "luck"}, {"settings": {"fresh_tail": -1}}])
     def test_refuses_what_it_does_not_know(self, app: App, wish: dict[str, Any]) -> None:
@@ -117,14 +113,14 @@ class TestApply:
         followed(app, *conversation(10), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         events = heard(app)
-        applied = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
-        assert set(context_numbers(app, "s")) == {k["number"] for k in plan["kept"]}
-        assert applied.session.pruned.tokens == plan["after"]["tokens"] == applied.operation.tokens_after
-        assert applied.operation.freed == plan["freed"]
+        applied = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
+        assert set(context_numbers(app, "s")) == {k.number for k in plan.kept}
+        assert applied.session.pruned.tokens == plan.after.tokens == applied.operation.tokens_after
+        assert applied.operation.freed == plan.freed
         assert app.sessions.get("s").messages == 41
         [event] = [e for e in events if isinstance(e, ContextPruned)]
-        assert set(event.removed_ids) == {m["id"] for m in plan["removed"]}
-        assert applied.event["tokenReduction"] == plan["freed"]
+        assert set(event.removed_ids) == {m.id for m in plan.removed}
+        assert applied.event["tokenReduction"] == plan.freed
         assert list(app.verify()) == []
 
     def test_refuses_a_plan_for_an_older_state(self, app: App) -> None:  # X1
@@ -133,7 +129,7 @@ class TestApply:
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         app.ingest.append_records("s", [entry(99, user("more"))])
         with pytest.raises(StalePlan, match="changed"):
-            app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+            app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert len(context_numbers(app, "s")) == 41
 
     def test_refuses_a_plan_of_another_session(self, app: App) -> None:
@@ -142,7 +138,7 @@ class TestApply:
         followed(app, *conversation(10), session_id="t")
         plan = app.prunes.plan("s", PlanRequest(max_tokens=500))
         with pytest.raises(StalePlan):
-            app.prunes.apply("t", PruneRequest(plan_id=plan["plan_id"]))
+            app.prunes.apply("t", PruneRequest(plan_id=plan.plan_id))
 
     def test_refuses_to_prune_nothing(self, app: App) -> None:
         """There is no empty operation in the history."""
@@ -191,23 +187,21 @@ class TestShortening:
         """The call stays, the row that is named again stays; undo gives back every character."""
         self.session(app)
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        assert plan["shortened_count"] == len(plan["shortened"]) > 0
-        assert {m["fate"] for m in plan["shortened"]} == {"shortened"}
-        assert any("test_empty_rows" in m["reason"] for m in plan["shortened"])
-        assert app.messages.page("s", fate="shortened", plan_id=plan["plan_id"])["total"] == len(
-            plan["shortened"]
-        )
+        assert plan.shortened_count == len(plan.shortened) > 0
+        assert {m.fate for m in plan.shortened} == {"shortened"}
+        assert any("test_empty_rows" in m.reason for m in plan.shortened)
+        assert app.messages.page("s", fate="shortened", plan_id=plan.plan_id).total == len(plan.shortened)
         whole = app.context.get("s", "openai").messages
         assert self.chatter(0) in self.exported(app)
-        done = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= 1_000
         sent = app.context.get("s", "openai").messages
         outputs = [m["content"] for m in sent if m["role"] == "tool"]
         assert any("py::test_empty_rows" in text for text in outputs)
         assert all(text.startswith("[shortened: ") for text in outputs)
-        [shown] = [m for m in app.messages.page("s")["messages"] if m["shortened"]][:1]
-        assert shown["reason"] == "its output stands shortened since an earlier prune"
-        full = app.messages.one("s", shown["id"])
+        [shown] = [m for m in app.messages.page("s").messages if m.shortened][:1]
+        assert shown.reason == "its output stands shortened since an earlier prune"
+        full = app.messages.one("s", shown.id)
         assert len(full["stands"][0]["text"]) < len(full["parts"][0]["text"])
         assert self.chatter(0) not in self.exported(app)
         assert "py::test_empty_rows" in self.exported(app)
@@ -219,12 +213,12 @@ class TestShortening:
         self.session(app)
         regions = {r.name: r.tokens for r in app.sessions.get("s").pruned.regions}
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        assert all(0 < m["tokens_after"] < m["tokens"] for m in plan["shortened"])
-        assert [m["tokens_after"] for m in plan["removed"]] == [None] * plan["removed_count"]
-        after = {r.name: r.tokens for r in plan["regions_after"]}
-        assert sum(after.values()) == plan["after"]["tokens"]
-        gone = sum(m["tokens"] for m in plan["removed"] if m["role"] == "tool")
-        less = sum(m["tokens"] - m["tokens_after"] for m in plan["shortened"])
+        assert all(0 < m.tokens_after < m.tokens for m in plan.shortened)
+        assert [m.tokens_after for m in plan.removed] == [None] * plan.removed_count
+        after = {r.name: r.tokens for r in plan.regions_after}
+        assert sum(after.values()) == plan.after.tokens
+        gone = sum(m.tokens for m in plan.removed if m.role == "tool")
+        less = sum(m.tokens - m.tokens_after for m in plan.shortened)
         assert regions["tool"] - after["tool"] == gone + less > 0
         assert after["user"] == regions["user"]
 
@@ -232,9 +226,9 @@ class TestShortening:
         """In the history, and in the words of what was done."""
         self.session(app)
         plan = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        done = app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        done = app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         [listed] = app.operations.list("s")
-        changes = [item["change"] for item in app.operations.one("s", 1).items]
+        changes = [item.change for item in app.operations.one("s", 1).items]
         assert (listed.removed, listed.shortened) == (changes.count("out"), changes.count("shortened"))
         assert listed.removed + listed.shortened == listed.messages
         assert listed.shortened > 0
@@ -247,8 +241,8 @@ class TestShortening:
         app.prunes.apply("s", PruneRequest(max_tokens=2_500))
         before = app.sessions.get("s").pruned.tokens
         plan = app.prunes.plan("s", PlanRequest(max_tokens=300))
-        assert plan["before"]["tokens"] == before <= 2_500
-        app.prunes.apply("s", PruneRequest(plan_id=plan["plan_id"]))
+        assert plan.before.tokens == before <= 2_500
+        app.prunes.apply("s", PruneRequest(plan_id=plan.plan_id))
         assert app.sessions.get("s").pruned.tokens <= 300
 
     def test_finds_what_messages_say_that_came_before_it_was_kept(self, app: App) -> None:  # B18
@@ -262,5 +256,5 @@ class TestShortening:
                 app.store.log.put_messages(row.key, [message._replace(features=bare)])
         app.prunes._histories.drop(row.key)
         again = app.prunes.plan("s", PlanRequest(max_tokens=1_000))
-        assert [m["reason"] for m in again["shortened"]] == [m["reason"] for m in expected["shortened"]]
-        assert again["after"] == expected["after"]
+        assert [m.reason for m in again.shortened] == [m.reason for m in expected.shortened]
+        assert again.after == expected.after

@@ -33,16 +33,16 @@ class TestShortening:
         before = app.sessions.get(session).pruned.tokens
         chosen = [mid(app, session, 3), mid(app, session, 6)]
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
-        assert [m["number"] for m in plan["shortened"]] == [3, 6]
-        assert all("by you" in m["reason"] for m in plan["shortened"])
-        assert (plan["removed_count"], plan["nothing_to_do"]) == (0, None)
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
-        assert done.session.pruned.tokens == plan["after"]["tokens"] < before
+        assert [m.number for m in plan.shortened] == [3, 6]
+        assert all("by you" in m.reason for m in plan.shortened)
+        assert (plan.removed_count, plan.nothing_to_do) == (0, None)
+        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        assert done.session.pruned.tokens == plan.after.tokens < before
         assert done.operation.shortened == 2
         outputs = [m["content"] for m in app.context.get(session, "openai").messages if m["role"] == "tool"]
         assert all("ERROR: it broke" in text and len(text) < len(LONG) / 2 for text in outputs)
         inside = app.operations.one(session, done.operation.n).items
-        assert all("by you" in item["reason"] for item in inside)
+        assert all("by you" in item.reason for item in inside)
         app.operations.undo(session, done.operation.n)
         assert app.context.get(session, "openai").messages == whole
 
@@ -52,22 +52,22 @@ class TestShortening:
         plan = app.prunes.plan(
             session, PlanRequest(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
         )
-        assert plan["after"]["tokens"] <= 2_200
-        gone = {m["id"] for m in plan["removed"]}
-        assert gone.isdisjoint(m["id"] for m in plan["shortened"])
-        done = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert plan.after.tokens <= 2_200
+        gone = {m.id for m in plan.removed}
+        assert gone.isdisjoint(m.id for m in plan.shortened)
+        done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
         assert done.session.pruned.tokens <= 2_200
 
     def test_of_what_is_shortened_already_does_nothing(self, app: App, session: str) -> None:
         """And says so, instead of that the context fits."""
         chosen = [mid(app, session, 3)]
         first = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
-        app.prunes.apply(session, PruneRequest(plan_id=first["plan_id"]))
+        app.prunes.apply(session, PruneRequest(plan_id=first.plan_id))
         again = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, shorten=chosen))
-        assert again["shortened_count"] == 0
-        assert again["nothing_to_do"].startswith("nothing of what was chosen")
+        assert again.shortened_count == 0
+        assert again.nothing_to_do.startswith("nothing of what was chosen")
         with pytest.raises(Conflict, match="nothing of what was chosen"):
-            app.prunes.apply(session, PruneRequest(plan_id=again["plan_id"]))
+            app.prunes.apply(session, PruneRequest(plan_id=again.plan_id))
 
 
 class TestDropping:
@@ -76,8 +76,8 @@ class TestDropping:
     def test_takes_nothing_else_where_there_is_room(self, app: App, session: str) -> None:  # X1
         """The call goes with its result."""
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=[mid(app, session, 3)]))
-        assert [m["number"] for m in plan["removed"]] == [2, 3]
-        assert [g["cause"] for g in plan["groups"]] == ["dropped"]
+        assert [m.number for m in plan.removed] == [2, 3]
+        assert [g.cause for g in plan.groups] == ["dropped"]
 
     def test_of_what_is_pinned_is_refused(self, app: App, session: str) -> None:  # B7, X5
         """As dropping it directly is: the pin goes first, and the message says so. The whole unit is pinned."""
@@ -89,14 +89,14 @@ class TestDropping:
             app.prunes.plan(session, wanted)
         assert [fault["field"] for fault in refused.value.details] == ["drop"]
         app.operations.unpin(session, mid(app, session, 2))
-        assert [m["number"] for m in app.prunes.plan(session, wanted)["removed"]] == [2, 3]
+        assert [m.number for m in app.prunes.plan(session, wanted).removed] == [2, 3]
 
     def test_of_what_is_pinned_and_spared_keeps_it(self, app: App, session: str) -> None:
         """Where both name a message it is spared, and there is nothing to refuse."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=chosen, spare=chosen))
-        assert plan["removed_count"] == 0
+        assert plan.removed_count == 0
 
 
 class TestChosen:

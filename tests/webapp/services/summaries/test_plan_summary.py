@@ -57,24 +57,24 @@ class TestAPlan:
     ) -> None:  # X1, X3, S4
         """Each message covered names the summary in its reason; the numbers are those of the session."""
         plan = app.prunes.plan(session, PLAN)
-        summary = plan["summary"]
-        assert summary["messages"] == plan["removed_count"] == plan["groups"][0]["messages"]
-        assert plan["groups"][0]["label"] == "covered by the summary"
-        assert {row["reason"] for row in plan["removed"]} == {
-            f"summarised: covered by the summary of messages {summary['first']}-{summary['last']}"
+        summary = plan.summary
+        assert summary.messages == plan.removed_count == plan.groups[0].messages
+        assert plan.groups[0].label == "covered by the summary"
+        assert {row.reason for row in plan.removed} == {
+            f"summarised: covered by the summary of messages {summary.first}-{summary.last}"
         }
-        assert plan["after"]["tokens"] <= 4_000
-        assert summary["covered_tokens"] - summary["most_tokens"] == plan["freed"]
-        assert sum(region.tokens for region in plan["regions_after"]) == plan["after"]["tokens"]
+        assert plan.after.tokens <= 4_000
+        assert summary.covered_tokens - summary.most_tokens == plan.freed
+        assert sum(region.tokens for region in plan.regions_after) == plan.after.tokens
 
     def test_stores_nothing(self, app: App, session: str) -> None:  # X1
         """Looking writes no summary."""
         app.prunes.plan(session, PLAN)
-        assert app.summarising.list(session) == {"summaries": []}
+        assert app.summarising.list(session).summaries == []
 
     def test_of_another_strategy_has_none(self, app: App, session: str) -> None:  # X1
         """There is nothing to write."""
-        assert app.prunes.plan(session, PlanRequest(max_tokens=4_000))["summary"] is None
+        assert app.prunes.plan(session, PlanRequest(max_tokens=4_000)).summary is None
 
 
 class TestApplying:
@@ -84,22 +84,22 @@ class TestApplying:
         """Within the budget, within what was set aside, and nothing else is touched."""
         plan = app.prunes.plan(session, PLAN)
         before = context_numbers(app, session)
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
-        [summary] = app.summarising.list(session)["summaries"]
-        assert summary["standing"]
-        assert summary["messages"] == plan["removed_count"]
-        assert summary["tokens"] <= plan["summary"]["most_tokens"]
-        assert made.operation.tokens_after <= plan["after"]["tokens"] <= 4_000
-        gone = {row["number"] for row in plan["removed"]}
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        [summary] = app.summarising.list(session).summaries
+        assert summary.standing
+        assert summary.messages == plan.removed_count
+        assert summary.tokens <= plan.summary.most_tokens
+        assert made.operation.tokens_after <= plan.after.tokens <= 4_000
+        gone = {row.number for row in plan.removed}
         assert context_numbers(app, session)[1:] == [no for no in before if no not in gone]
-        assert f"messages summarised in {summary['tokens']:,} tokens" in made.message
+        assert f"messages summarised in {summary.tokens:,} tokens" in made.message
         assert list(app.verify()) == []
 
     def test_is_explained(self, app: App, session: str) -> None:  # X3
         """By each message that is out, and by the operation."""
         n = app.prunes.apply(session, PRUNE).operation.n
         page = app.messages.page(session, fate="out")
-        assert {row["cause"] for row in page["messages"]} == {"summarised"}
+        assert {row.cause for row in page.messages} == {"summarised"}
         one = app.operations.one(session, n)
         assert (one.strategy, one.summary) == ("summarise", 1)
         assert len(one.items) == one.removed
@@ -118,7 +118,7 @@ class TestApplying:
         app.ingest.append_records(session, [])
         app.operations.undo(session, n)
         assert app.context.get(session).messages == before
-        assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False]
+        assert [one.standing for one in app.summarising.list(session).summaries] == [False]
         assert list(app.verify()) == []
 
     def test_keeps_what_came_since_when_it_is_taken_back(self, app: App) -> None:  # X2
@@ -134,13 +134,13 @@ class TestApplying:
         """One deeper, over the first and what came since; taken back, the first stands again."""
         app.prunes.apply(session, PruneRequest(max_tokens=6_000, strategy="summarise"))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=3_500, strategy="summarise"))
-        assert plan["summary"]["absorbed_tokens"] > 0
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
-        second, first = app.summarising.list(session)["summaries"]
-        assert (second["depth"], second["covers"]["summaries"], first["standing"]) == (2, [1], False)
+        assert plan.summary.absorbed_tokens > 0
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        second, first = app.summarising.list(session).summaries
+        assert (second.depth, second.covers.summaries, first.standing) == (2, [1], False)
         assert made.operation.tokens_after <= 3_500
         app.operations.undo(session, made.operation.n)
-        assert [one["standing"] for one in app.summarising.list(session)["summaries"]] == [False, True]
+        assert [one.standing for one in app.summarising.list(session).summaries] == [False, True]
         assert list(app.verify()) == []
 
     def test_prunes_by_score_what_the_summary_does_not_save(self, app: App) -> None:  # B1, X3
@@ -148,9 +148,9 @@ class TestApplying:
         said = [wire("user", f"{n} " + "use src/parser.py " * 60) for n in range(30)]
         session = managed(app, *said)
         plan = app.prunes.plan(session, PlanRequest(max_tokens=700, strategy="summarise"))
-        assert {group["cause"] for group in plan["groups"]} > {"summarised"}
-        assert any("the summary alone did not suffice" in row["reason"] for row in plan["removed"])
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
+        assert {group.cause for group in plan.groups} > {"summarised"}
+        assert any("the summary alone did not suffice" in row.reason for row in plan.removed)
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
         assert made.operation.tokens_after <= 700
 
 
@@ -174,13 +174,13 @@ class TestOnAnySession:
         session = managed(app, *said)
         before = context_numbers(app, session)
         plan = app.prunes.plan(session, PlanRequest(max_tokens=budget, strategy="summarise"))
-        assert plan["over_budget"] or plan["after"]["tokens"] <= budget
-        if plan["nothing_to_do"]:
+        assert plan.over_budget or plan.after.tokens <= budget
+        if plan.nothing_to_do:
             return
-        made = app.prunes.apply(session, PruneRequest(plan_id=plan["plan_id"]))
-        assert made.operation.tokens_after <= plan["after"]["tokens"]
-        gone = {row["number"] for row in plan["removed"]}
-        covered = plan["summary"]["messages"] if plan["summary"] else 0
+        made = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        assert made.operation.tokens_after <= plan.after.tokens
+        gone = {row.number for row in plan.removed}
+        covered = plan.summary.messages if plan.summary else 0
         stays = [no for no in before if no not in gone]
         assert context_numbers(app, session)[-len(stays) :] == stays
         assert len(context_numbers(app, session)) == len(stays) + (covered > 0)
@@ -197,10 +197,10 @@ class TestAModel:
     def test_writes_the_summary(self, app: App, session: str) -> None:  # S4
         """And the operation says which, and what it cost."""
         prunes = prunes_by(app, Model())
-        assert prunes.plan(session, PLAN)["summary"]["by_model"]
+        assert prunes.plan(session, PLAN).summary.by_model
         prunes.apply(session, PRUNE)
-        [summary] = app.summarising.list(session)["summaries"]
-        assert (summary["level"], summary["model"], summary["cost"]) == ("structured", "a-model", 0.01)
+        [summary] = app.summarising.list(session).summaries
+        assert (summary.level, summary.model, summary.cost) == ("structured", "a-model", 0.01)
 
     @pytest.mark.parametrize("model", [Model("", "no answer"), Model(GOOD + "\n- " + "a1b2" * 9_000)])
     def test_that_fails_is_stood_in_for(self, app: App, session: str, model: Model) -> None:  # C9, S4
@@ -210,8 +210,8 @@ class TestAModel:
         told = [e for e in events if isinstance(e, ProblemReported)]
         assert told
         assert told[0].message.startswith("the model's summary did not do, the built-in one stands in: ")
-        [summary] = app.summarising.list(session)["summaries"]
-        assert summary["level"] == "deterministic"
+        [summary] = app.summarising.list(session).summaries
+        assert summary.level == "deterministic"
         assert made.operation.tokens_after <= 4_000
 
     def test_may_take_its_time_while_messages_come_in(self, app: App) -> None:  # P5
@@ -221,7 +221,7 @@ class TestAModel:
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])
         prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
         assert context_numbers(app, session)[-1] == 31
-        assert app.summarising.list(session)["summaries"][0]["standing"]
+        assert app.summarising.list(session).summaries[0].standing
 
     def test_is_refused_where_what_it_covers_has_changed_meanwhile(
         self, app: App, session: str
@@ -230,7 +230,7 @@ class TestAModel:
         model = Model()
         model.meanwhile = lambda: app.operations.pin(session, mid(app, session, 6))
         plan = app.prunes.plan(session, PlanRequest(max_tokens=2_500, strategy="summarise"))
-        assert any(row["number"] == 6 for row in plan["removed"])
+        assert any(row.number == 6 for row in plan.removed)
         with pytest.raises(Conflict, match="changed since"):
             prunes_by(app, model).apply(session, PruneRequest(max_tokens=2_500, strategy="summarise"))
-        assert app.summarising.list(session) == {"summaries": []}
+        assert app.summarising.list(session).summaries == []

@@ -47,8 +47,8 @@ class TestSummarising:
         made = app.summarising.summarise("s")
         assert items(app)[0] == (1, 1)
         assert items(app)[1:] == [(0, no) for no in range(17 + 3, 26)]
-        assert made["summary"]["messages"] == 19
-        assert made["summary"]["tokens"] < made["summary"]["replaced_tokens"]
+        assert made.summary.messages == 19
+        assert made.summary.tokens < made.summary.replaced_tokens
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
@@ -83,9 +83,9 @@ class TestSummarising:
         followed(app, *conversation(6), user("end"))
         before = app.sessions.get("s")
         made = app.summarising.summarise("s")
-        gauge = made["session"].pruned
+        gauge = made.session.pruned
         assert sum(region.tokens for region in gauge.regions) == gauge.tokens < before.pruned.tokens
-        assert made["session"].messages == before.messages
+        assert made.session.messages == before.messages
 
     def test_is_told(self, app: App) -> None:  # B14
         """One event with the numbers."""
@@ -101,9 +101,9 @@ class TestSummarising:
         app.summarising.summarise("s")
         app.ingest.append_records("s", _more(40))
         made = app.summarising.summarise("s")
-        assert (made["summary"]["depth"], made["summary"]["covers"]["summaries"]) == (2, [1])
-        assert [one["standing"] for one in app.summarising.list("s")["summaries"]] == [True, False]
-        assert len(app.summarising.one("s", 2)["message_ids"]) == made["summary"]["messages"]
+        assert (made.summary.depth, made.summary.covers.summaries) == (2, [1])
+        assert [one.standing for one in app.summarising.list("s").summaries] == [True, False]
+        assert len(app.summarising.one("s", 2).message_ids) == made.summary.messages
         assert list(app.verify()) == []
 
     def test_right_after_one_changes_nothing(self, app: App) -> None:  # C9, S3
@@ -134,7 +134,7 @@ class TestUndo:
         before = context_numbers(app, "s")
         made = app.summarising.summarise("s")
         app.ingest.append_records("s", _more(26, 1))
-        app.operations.undo("s", made["operation"].n)
+        app.operations.undo("s", made.operation.n)
         assert context_numbers(app, "s") == [*before, 26]
         assert list(app.verify()) == []
 
@@ -206,24 +206,24 @@ class TestByAModel:
     def test_takes_the_model_s_words(self, app: App) -> None:  # S4
         """With its name and its cost."""
         made = with_model(app, Model(Written(GOOD, "", "m-1", 0.25))).summarise("s")
-        assert (made["summary"]["level"], made["summary"]["model"], made["summary"]["cost"]) == (
+        assert (made.summary.level, made.summary.model, made.summary.cost) == (
             "structured",
             "m-1",
             0.25,
         )
-        assert "about key decisions" in made["summary"]["text"]
+        assert "about key decisions" in made.summary.text
 
     def test_asks_again_for_less(self, app: App) -> None:  # C9
         """Then terser; the costs add up."""
         model = Model(Written("no sections", "", "m", 0.25), Written(GOOD, "", "m", 0.5))
         made = with_model(app, model).summarise("s")
-        assert (made["summary"]["level"], made["summary"]["cost"], len(model.asked)) == ("terser", 0.75, 2)
+        assert (made.summary.level, made.summary.cost, len(model.asked)) == ("terser", 0.75, 2)
 
     def test_falls_back_to_the_built_in_one(self, app: App) -> None:  # C9
         """Whatever fails; the caller is told what."""
         made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
-        assert made["summary"]["level"] == "deterministic"
-        assert made["problems"] == ["the endpoint answers 401"]
+        assert made.summary.level == "deterministic"
+        assert made.problems == ["the endpoint answers 401"]
 
     def test_changes_nothing_when_given_up(self, app: App) -> None:  # C9
         """Before, and while it was asked."""
@@ -233,7 +233,7 @@ class TestByAModel:
         with pytest.raises(Conflict, match="given up"):
             summarising.summarise("s", cancelled=cancelled)
         assert items(app) == before
-        assert app.summarising.list("s") == {"summaries": []}
+        assert app.summarising.list("s").summaries == []
 
     def test_changes_nothing_when_the_session_did(self, app: App) -> None:  # C6
         """Conformance example 11: a stale replacement."""
@@ -242,7 +242,7 @@ class TestByAModel:
         )
         with pytest.raises(Conflict, match="changed"):
             summarising.summarise("s")
-        assert app.summarising.list("s") == {"summaries": []}
+        assert app.summarising.list("s").summaries == []
         assert list(app.verify()) == []
 
     def test_changes_nothing_when_a_result_came(self, app: App) -> None:  # C6, P4

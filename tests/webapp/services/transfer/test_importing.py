@@ -51,17 +51,17 @@ class TestLists:
     )
     def test_come_as_a_list_a_body_or_lines(self, app: App, data: bytes) -> None:
         """All the same messages."""
-        [imported] = app.importing.import_file("chat.json", data)["imported"]
-        assert (imported["added"], imported["title"], imported["source"]) == (4, "chat", "import")
-        assert app.context.get(imported["session_id"], "openai").messages == TURNS
+        [imported] = app.importing.import_file("chat.json", data)
+        assert (imported.added, imported.title, imported.source) == (4, "chat", "import")
+        assert app.context.get(imported.session_id, "openai").messages == TURNS
 
     def test_add_nothing_twice_and_the_rest_of_a_longer_one(self, app: App) -> None:
         """In the session that they continue, whatever the file is called."""
-        [first] = app.importing.import_file("a.json", dumped(TURNS[:3]))["imported"]
-        [again] = app.importing.import_file("b.json", dumped(TURNS[:2]))["imported"]
-        [longer] = app.importing.import_file("c.json", dumped(TURNS))["imported"]
-        assert (again["added"], longer["added"], longer["known"]) == (0, 1, 3)
-        assert first["session_id"] == again["session_id"] == longer["session_id"]
+        [first] = app.importing.import_file("a.json", dumped(TURNS[:3]))
+        [again] = app.importing.import_file("b.json", dumped(TURNS[:2]))
+        [longer] = app.importing.import_file("c.json", dumped(TURNS))
+        assert (again.added, longer.added, longer.known) == (0, 1, 3)
+        assert first.session_id == again.session_id == longer.session_id
         assert len(app.sessions.list()) == 1
 
     def test_that_go_on_differently_are_sessions_of_their_own(self, app: App) -> None:
@@ -72,10 +72,10 @@ class TestLists:
 
     def test_may_be_appended_to_and_imported_again(self, app: App) -> None:
         """What a program appended counts as part of the list."""
-        [first] = app.importing.import_file("a.json", dumped(TURNS[:2]))["imported"]
-        app.ingest.append_messages(first["session_id"], TURNS[2:])
-        [again] = app.importing.import_file("a.json", dumped(TURNS))["imported"]
-        assert (again["session_id"], again["added"]) == (first["session_id"], 0)
+        [first] = app.importing.import_file("a.json", dumped(TURNS[:2]))
+        app.ingest.append_messages(first.session_id, TURNS[2:])
+        [again] = app.importing.import_file("a.json", dumped(TURNS))
+        assert (again.session_id, again.added) == (first.session_id, 0)
 
 
 class TestBadFiles:
@@ -120,9 +120,9 @@ class TestBadFiles:
             + b"\n"
             + lines({**row, "uuid": "u2", "parentUuid": "u1"})
         )
-        [imported] = app.importing.import_file("x.jsonl", data)["imported"]
-        assert (imported["added"], imported["skipped"]) == (2, 3)
-        assert [p.split(":")[0] for p in imported["problems"]] == ["line 2", "line 3", "line 4"]
+        [imported] = app.importing.import_file("x.jsonl", data)
+        assert (imported.added, imported.skipped) == (2, 3)
+        assert [p.split(":")[0] for p in imported.problems] == ["line 2", "line 3", "line 4"]
 
     def test_of_a_format_that_is_none_are_refused(self, app: App) -> None:
         """By its name."""
@@ -157,10 +157,10 @@ class TestBadMessages:
         """Before and behind it."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = shape % b", ".join([items[0], bad, *items[1:]])
-        [imported] = app.importing.import_file("x.json", data)["imported"]
-        assert (imported["added"], imported["skipped"]) == (4, 1)
-        assert [p[: len(told)] for p in imported["problems"]] == [told]
-        assert app.context.get(imported["session_id"], "openai").messages == TURNS
+        [imported] = app.importing.import_file("x.json", data)
+        assert (imported.added, imported.skipped) == (4, 1)
+        assert [p[: len(told)] for p in imported.problems] == [told]
+        assert app.context.get(imported.session_id, "openai").messages == TURNS
         assert list(app.verify()) == []
 
     @pytest.mark.parametrize(("bad", "told"), [case for case in BAD_MESSAGES if case[0]])
@@ -168,17 +168,17 @@ class TestBadMessages:
         """Each line is one."""
         items = [json.dumps(turn).encode() for turn in TURNS]
         data = b"\n".join([items[0], bad, *items[1:]])
-        [imported] = app.importing.import_file("x.jsonl", data)["imported"]
-        assert (imported["added"], imported["skipped"]) == (4, 1)
-        assert imported["problems"][0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
+        [imported] = app.importing.import_file("x.jsonl", data)
+        assert (imported.added, imported.skipped) == (4, 1)
+        assert imported.problems[0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
 
     def test_may_be_mended(self, app: App) -> None:
         """Half a surrogate pair becomes U+FFFD, and is told."""
         data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
-        [imported] = app.importing.import_file("x.json", data)["imported"]
-        assert (imported["added"], imported["skipped"]) == (4, 0)
-        assert imported["problems"] == ["message 2: half a surrogate pair; read as \ufffd"]
-        assert app.context.get(imported["session_id"], "openai").messages[2]["content"] == "a \ufffd b"
+        [imported] = app.importing.import_file("x.json", data)
+        assert (imported.added, imported.skipped) == (4, 0)
+        assert imported.problems == ["message 2: half a surrogate pair; read as \ufffd"]
+        assert app.context.get(imported.session_id, "openai").messages[2]["content"] == "a \ufffd b"
 
     @pytest.mark.parametrize("cut", [0.3, 0.5, 0.9, 0.999])
     @pytest.mark.parametrize("body", [False, True])
@@ -186,14 +186,11 @@ class TestBadMessages:
         """With the place where it broke."""
         turns = [wire("user" if n % 2 == 0 else "assistant", f'say "{n}" [] {{') for n in range(40)]
         data = dumped({"model": "gpt-5", "messages": turns} if body else turns)
-        [imported] = app.importing.import_file("x.json", data[: int(len(data) * cut)])["imported"]
-        assert 40 * cut - 2 <= imported["added"] <= 40 * cut
-        assert (
-            f"the file breaks off before its list ends; {imported['added']} messages"
-            in imported["problems"][-1]
-        )
-        [whole] = app.importing.import_file("x.json", data)["imported"]
-        assert (whole["session_id"], whole["added"]) == (imported["session_id"], 40 - imported["added"])
+        [imported] = app.importing.import_file("x.json", data[: int(len(data) * cut)])
+        assert 40 * cut - 2 <= imported.added <= 40 * cut
+        assert f"the file breaks off before its list ends; {imported.added} messages" in imported.problems[-1]
+        [whole] = app.importing.import_file("x.json", data)
+        assert (whole.session_id, whole.added) == (imported.session_id, 40 - imported.added)
 
 
 class TestEncodings:
@@ -207,9 +204,9 @@ class TestEncodings:
         """As if they were UTF-8."""
         turns = [wire("user", "grüße 👋"), wire("assistant", "ça va")]
         text = "\n".join(json.dumps(t, ensure_ascii=False) for t in turns) if by_line else json.dumps(turns)
-        [imported] = app.importing.import_file("x.json", text.encode(encoding))["imported"]
-        assert (imported["added"], imported["problems"]) == (2, [])
-        assert app.context.get(imported["session_id"], "openai").messages == turns
+        [imported] = app.importing.import_file("x.json", text.encode(encoding))
+        assert (imported.added, imported.problems) == (2, [])
+        assert app.context.get(imported.session_id, "openai").messages == turns
 
     def test_of_a_transcript_too(self, app: App) -> None:
         """Line by line."""
@@ -221,15 +218,15 @@ class TestEncodings:
             "message": wire("user", "é"),
         }
         text = json.dumps(row, ensure_ascii=False) + "\n"
-        [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))["imported"]
-        assert (imported["added"], imported["skipped"]) == (1, 0)
+        [imported] = app.importing.import_file("x.jsonl", text.encode("utf-16"))
+        assert (imported.added, imported.skipped) == (1, 0)
 
     def test_in_a_list_are_replaced_and_told(self, app: App) -> None:
         """The byte, where it stands, how it was read, what to do."""
         data = json.dumps([wire("user", "café olé"), *TURNS], ensure_ascii=False).encode("latin-1")
-        [imported] = app.importing.import_file("x.json", data)["imported"]
-        assert (imported["added"], imported["skipped"]) == (5, 0)
-        assert imported["problems"] == [
+        [imported] = app.importing.import_file("x.json", data)
+        assert (imported.added, imported.skipped) == (5, 0)
+        assert imported.problems == [
             "line 1: byte 0xe9 at 34 is not UTF-8; read as \ufffd (1 more like it). Save the file as UTF-8 to mend it"
         ]
 
@@ -247,9 +244,9 @@ class TestEncodings:
         ]
         for name, lines_ in (("a.jsonl", rows), ("b.jsonl", [wire("user", "ok"), wire("user", "café")])):
             data = "\n".join(json.dumps(row, ensure_ascii=False) for row in lines_).encode("latin-1")
-            [imported] = app.importing.import_file(name, data)["imported"]
-            assert (imported["added"], imported["skipped"]) == (2, 0)
-            assert imported["problems"][0].startswith("line 2: byte 0xe9 at ")
+            [imported] = app.importing.import_file(name, data)
+            assert (imported.added, imported.skipped) == (2, 0)
+            assert imported.problems[0].startswith("line 2: byte 0xe9 at ")
 
 
 class TestOpenFiles:
@@ -261,8 +258,8 @@ class TestOpenFiles:
         path.write_bytes(dumped(TURNS))
         with path.open("rb") as file:
             file.read(10)
-            [imported] = app.importing.import_file(str(path), file)["imported"]
-        assert imported["added"] == 4
+            [imported] = app.importing.import_file(str(path), file)
+        assert imported.added == 4
 
 
 FILES = sorted(
@@ -284,10 +281,10 @@ class TestRealFiles:
             with pytest.raises(Malformed, match="empty"):
                 app.importing.import_file(str(path), data)
             return
-        imported = app.importing.import_file(str(path), data)["imported"]
-        assert app.importing.import_file(str(path), data)["imported"][0]["added"] == 0
+        imported = app.importing.import_file(str(path), data)
+        assert app.importing.import_file(str(path), data)[0].added == 0
         assert list(app.verify()) == []
-        assert sum(i["added"] for i in imported) > 0
+        assert sum(i.added for i in imported) > 0
         for session in app.sessions.list():
             for gauge in filter(None, (session.agent, session.pruned)):
                 assert sum(r.tokens for r in gauge.regions) == gauge.tokens
@@ -299,7 +296,7 @@ class TestRealFiles:
         data = path.read_bytes()
         cut = data.index(b"\n", int(len(data) * share)) + 1
         app.importing.import_file(str(path), data[:cut])
-        grown = app.importing.import_file(str(path), data)["imported"][0]["session_id"]
+        grown = app.importing.import_file(str(path), data)[0].session_id
         first = app.sessions.get(grown)
         app.sessions.delete(grown)
         app.importing.import_file(str(path), data)

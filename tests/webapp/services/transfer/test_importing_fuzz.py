@@ -27,6 +27,6 @@ def test_garbage_alone_is_no_session(tmp_path: Path) -> None:
     for garbage in GARBAGE:
         with suppress(CoppiceError):
             answer = app.importing.import_file("x.jsonl", garbage)
-            assert all(one["added"] or one["problems"] or one["skipped"] for one in answer["imported"])
+            assert all(one.added or one.problems or one.skipped for one in answer)
     assert list(app.verify()) == []
     app.close()

@@ -28,10 +28,10 @@ class TestDeleted:
             "sessionId": "s1",
             "message": {"role": "user", "content": "hi"},
         }
-        [first] = app.importing.import_file("x.jsonl", lines(row))["imported"]
-        app.sessions.delete(first["session_id"])
-        [again] = app.importing.import_file("x.jsonl", lines(row))["imported"]
-        assert (again["session_id"], again["added"]) == (first["session_id"], 1)
+        [first] = app.importing.import_file("x.jsonl", lines(row))
+        app.sessions.delete(first.session_id)
+        [again] = app.importing.import_file("x.jsonl", lines(row))
+        assert (again.session_id, again.added) == (first.session_id, 1)
 
     def test_stays_so_where_there_is_no_message(self, app: App) -> None:
         """Nothing to come back for: following leaves it alone as before."""
@@ -47,7 +47,7 @@ class TestDeleted:
         for name in ("ses_1", "ses_2"):
             app.ingest.ensure(name, "opencode")
             app.sessions.delete(name)
-        told = {one["session_id"]: one["problems"] for _, one in app.importing.import_sessions(tmp_path)}
+        told = {one.session_id: one.problems for _, one in app.importing.import_sessions(tmp_path)}
         assert ["no message" in " ".join(told[name]) for name in ("ses_1", "ses_2")] == [False, True]
         assert [s.id for s in app.sessions.list()] == ["ses_1"]
 
@@ -84,24 +84,24 @@ class TestWhose:
         """Followed, or imported before."""
         followed(app, session_id="s")
         for added in (1, 0):
-            [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))["imported"]
-            assert (imported["session_id"], imported["added"]) == ("s", added)
+            [imported] = app.importing.import_file("x.jsonl", lines(claude_row("s")))
+            assert (imported.session_id, imported.added) == ("s", added)
 
     def test_is_no_sub_agent_of_itself(self, app: App) -> None:
         """A copy of a sub-agent's file under another name is taken for the session that its rows name."""
         row = claude_row("s", isSidechain=True, agentId="a1")
-        [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))["imported"]
-        assert app.sessions.get(imported["session_id"]).parent_id is None
-        app.sessions.delete(imported["session_id"])
+        [imported] = app.importing.import_file("copy-of-agent.jsonl", lines(row))
+        assert app.sessions.get(imported.session_id).parent_id is None
+        app.sessions.delete(imported.session_id)
         assert app.sessions.list() == []
 
     def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: App, tmp_path: Path) -> None:
         """The one is told with its reason, the rest comes in."""
         shutil.copytree(TREE, tmp_path / "opencode")
         managed(app, wire("user", "mine"), id="ses_1")
-        told = {one["session_id"]: one for _, one in app.importing.import_sessions(tmp_path)}
-        assert "came from api" in told["ses_1"]["problems"][0]
-        assert told["ses_2"]["problems"] == []
+        told = {one.session_id: one for _, one in app.importing.import_sessions(tmp_path)}
+        assert "came from api" in told["ses_1"].problems[0]
+        assert told["ses_2"].problems == []
         assert app.sessions.get("ses_1").messages == 1
 
 
@@ -118,15 +118,15 @@ class TestNames:
 
     def test_open_nothing_here(self, app: App, agent: Path) -> None:
         """A name that is a path on this machine tells nothing of what lies there."""
-        [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))["imported"]
-        assert imported["session_id"] == "s.agent-x"
+        [imported] = app.importing.import_file(str(agent), lines(claude_row("s")))
+        assert imported.session_id == "s.agent-x"
         assert app.sessions.get("s.agent-x").agent_type is None
 
     def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
         """Where somebody who may say so says where the file lies."""
         agent.write_bytes(lines(claude_row("s")))
-        [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)["imported"]
-        assert imported["session_id"] == "s.agent-x"
+        [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)
+        assert imported.session_id == "s.agent-x"
         assert app.sessions.get("s.agent-x").agent_type == "spy"
 
     @pytest.mark.parametrize(
@@ -143,5 +143,5 @@ class TestNames:
 
     def test_that_cannot_be_shown_name_no_session(self, app: App) -> None:
         """What is left of them does."""
-        [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))["imported"]
-        assert imported["session_id"] == "s.agent-x"
+        [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))
+        assert imported.session_id == "s.agent-x"

@@ -39,8 +39,8 @@ class TestRoundTrip:
         followed(app, *conversation(10), user("end"))
         app.prunes.apply("s", PruneRequest(max_tokens=500))
         app.operations.pin("s", mid(app, "s", 41))
-        [imported] = other.importing.import_file("x.jsonl", exported(app))["imported"]
-        assert imported["added"] == 41
+        [imported] = other.importing.import_file("x.jsonl", exported(app))
+        assert imported.added == 41
         assert replace(other.sessions.get("s"), file=None) == replace(app.sessions.get("s"), file=None)
         assert other.operations.list("s") == app.operations.list("s")
         assert exported(other) == exported(app)
@@ -56,7 +56,7 @@ class TestRoundTrip:
         whole = exported(app)
 
         def load(data: bytes) -> int:
-            added: int = other.importing.import_file("x.jsonl", data)["imported"][0]["added"]
+            added: int = other.importing.import_file("x.jsonl", data)[0].added
             return added
 
         assert [load(short), load(short), load(whole), load(short), load(whole)] == [12, 0, 8, 0, 0]
@@ -67,8 +67,8 @@ class TestRoundTrip:
         """Neither is lost."""
         followed(app, user("mine"))
         followed(other, user("theirs"))
-        [imported] = other.importing.import_file("x.jsonl", exported(app))["imported"]
-        assert imported["session_id"] == "s-2"
+        [imported] = other.importing.import_file("x.jsonl", exported(app))
+        assert imported.session_id == "s-2"
         assert {s.id for s in other.sessions.list()} == {"s", "s-2"}
 
     def test_leaves_no_two_sessions_above_each_other(self, app: App, other: App) -> None:
@@ -104,7 +104,7 @@ class TestGrowth:
         other.importing.import_file("x.jsonl", exported(app))
         for append in appends:
             append.join()
-        texts = [m["text"] for s in other.sessions.list() for m in other.messages.page(s.id)["messages"]]
+        texts = [m.text for s in other.sessions.list() for m in other.messages.page(s.id).messages]
         assert texts.count("kept") == 1
         assert other.search.everywhere("kept").total == 1
         assert list(other.verify()) == []
@@ -114,8 +114,8 @@ class TestGrowth:
         managed(app, wire("user", "one"), id="s")
         lines = app.exporting.export("s")[2]
         app.ingest.append_messages("s", [wire("assistant", "two")])
-        [imported] = other.importing.import_file("x.jsonl", b"".join(lines))["imported"]
-        assert imported["added"] == 2
+        [imported] = other.importing.import_file("x.jsonl", b"".join(lines))
+        assert imported.added == 2
 
 
 class TestDeleted:
@@ -126,7 +126,7 @@ class TestDeleted:
         followed(app, user("hi"))
         data = exported(app)
         app.sessions.delete("s")
-        assert app.importing.import_file("x.jsonl", data)["imported"][0]["added"] == 1
+        assert app.importing.import_file("x.jsonl", data)[0].added == 1
         assert [s.id for s in app.sessions.list()] == ["s"]
 
     def test_stays_deleted_where_the_file_is_broken(self, app: App) -> None:

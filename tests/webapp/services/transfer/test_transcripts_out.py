@@ -35,7 +35,7 @@ FILES = {
 def session(app: App, request: pytest.FixtureRequest) -> Session:
     """A real session of each agent, pruned."""
     [path] = shared_data("transcripts").glob(FILES[request.param])
-    session_id = app.importing.import_file(str(path), path.read_bytes())["imported"][0]["session_id"]
+    session_id = app.importing.import_file(str(path), path.read_bytes())[0].session_id
     tokens = app.sessions.get(session_id).pruned.tokens
     app.prunes.apply(session_id, PruneRequest(max_tokens=int(tokens * 0.7)))
     return app.sessions.get(session_id)
@@ -51,10 +51,10 @@ class Elsewhere:
     def read(self, session: Session) -> list[Message]:
         """What stands in the session that the export of this one makes."""
         name, _, chunks = self.app.exporting.export(session.id, session.source)
-        [imported] = self.other.importing.import_file(name, b"".join(chunks))["imported"]
-        assert imported["session_id"] != session.id
-        assert (imported["skipped"], imported["problems"]) == (0, [])
-        row = self.other.store.sessions.get(imported["session_id"])
+        [imported] = self.other.importing.import_file(name, b"".join(chunks))
+        assert imported.session_id != session.id
+        assert (imported.skipped, imported.problems) == (0, [])
+        row = self.other.store.sessions.get(imported.session_id)
         self.regions = {k for k, (_, n) in self.other.store.contexts.totals(row.key)[PRUNED].items() if n}
         found: list[Message] = self.other.context.messages(LoadedSession.of(self.other.environment, row))
         return found
@@ -98,7 +98,7 @@ class TestTranscript:
         tokens = app.sessions.get(session.id).pruned.tokens
         whole = {r.call_id: r.text for m in view(app, session) for r in m.results}
         plan = app.prunes.plan(session.id, PlanRequest(max_tokens=int(tokens * 0.8), settings=rules))
-        app.prunes.apply(session.id, PruneRequest(plan_id=plan["plan_id"]))
+        app.prunes.apply(session.id, PruneRequest(plan_id=plan.plan_id))
         here = view(app, session)
         short = {r.call_id: r.text for m in here for r in m.results if whole[r.call_id] != r.text}
         assert short
