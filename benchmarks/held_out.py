@@ -104,7 +104,7 @@ def _family_setter(start: str, field: str) -> Callable[[float], None]:
         for name, family in usual.items():
             moved = replace(families.FAMILIES[name], **{field: _times(getattr(family, field), times)})
             families.FAMILIES[name] = moved  # type: ignore[index]
-        families._family.cache_clear()  # noqa: SLF001 - made anew from the table
+        families._family.cache_clear()  # noqa: SLF001 - rebuilt from the table
 
     return put
 

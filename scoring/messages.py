@@ -6,7 +6,7 @@ travels along untouched in `wire`, which takes no part in equality, so that enco
 back the very objects that came in.
 
 The laws: parts are never empty strings of text alone when there was content; a tool call and its results
-are tied by the call's id and nothing else; whoever changes a part makes a new message (`with_result_text`).
+are tied by the call's id and nothing else; changing a part makes a new message (`with_result_text`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Plain text, said by whoever the message belongs to."""
+    """Text in the words of the speaker."""
 
     text: str
 
@@ -180,7 +180,7 @@ def part_from_dict(data: Mapping[str, Any]) -> Part:
     """Return the part that `part_to_dict` wrote.
 
     Raises:
-        KeyError: the type is none of ours.
+        KeyError: the type is unknown.
     """
     fields = {k: v for k, v in data.items() if k != "type"}
     if "media" in fields:

@@ -1,4 +1,4 @@
-"""Writes docs/settings.md: every setting with its meaning, its default, its range and what *Blueprint* says instead.
+"""Writes docs/settings.md: every setting with its meaning, default, range and value in *Blueprint*.
 
 Defaults and ranges come from the code; the meanings stand here, one for each field, and a test fails when one is
 missing or stale.
@@ -17,7 +17,7 @@ from scoring.signals import SIGNALS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "settings.md"
-MARK = "<!-- Written by scripts/document_settings.py; `make docs` writes it anew. -->\n"
+MARK = "<!-- Written by scripts/document_settings.py; `make docs` rewrites it. -->\n"
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Scoring": {
@@ -47,7 +47,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "Before anything is dropped": {
         "stage_duplicates": "Clear a tool output that comes again word for word later; the newest stays.",
-        "stage_superseded": "Clear what a tool read of a file that is read again, or written anew, later.",
+        "stage_superseded": "Clear what a tool read of a file that is read again, or rewritten, later.",
         "stage_outputs": "Old tool outputs: `off`, `shorten` to head, tail and error lines, or `clear` to one line, "
         "the oldest first and no more than has to be.",
     },

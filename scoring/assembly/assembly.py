@@ -2,7 +2,7 @@
 
 The law: the same state gives the same bytes; order is kept; units stay whole; the total, system prompt and tool
 definitions included, is within the budget or the result says that it is not and by how much. What is protected is
-never cut here, but for the newest message when it alone exceeds the budget. Input and log are not touched.
+never cut here, except the newest message when it alone exceeds the budget. Input and log are not touched.
 
 Room goes first to what is always kept (the fresh tail, pinned and system messages, the new message), then to the
 summaries that fit, then to older messages as the strategy chooses.
@@ -193,7 +193,7 @@ class _Assembly:
         return Slot(name, message, estimate_message_tokens(message, self.counter), pinned=pinned)
 
     def _repaired(self, slots: list[Slot]) -> list[Slot]:
-        """Return the slots with every call paired; what a repair made anew takes the place of what it was made from."""
+        """Return the slots with every call paired; a repaired message takes the place of its original."""
         before = [slot.message for slot in slots]
         after, notes = repair(before)
         if not notes:
@@ -317,7 +317,7 @@ class _Assembly:
         made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
         if not made.accepted:
             return None, None
-        note = f"a summary made for this list stands for {len(covered):,} messages"
+        note = f"a summary made for this list replaces {len(covered):,} messages"
         self.notes = [n for n in self.notes if not n.startswith("a summary made for this list")] + [note]
         return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 

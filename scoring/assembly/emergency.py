@@ -218,7 +218,7 @@ class _Work:
             self._drop(h for h in self._heads() if h != last and not self._lasts(h))
 
     def _lasts(self, head: int) -> bool:
-        """Return whether a unit is none of the turns': a summary, or pinned."""
+        """Return whether a unit belongs to no turn: a summary, or pinned."""
         return bool(self.is_summary[head]) or not self.pinned.isdisjoint(self.units.of(head))
 
     # -- in order, as far as it takes

@@ -1,7 +1,7 @@
 """Relevant memory and past learnings, added to the system prompt within their budgets.
 
 Both come in the order of their relevance and are taken from the front. Memory is cut to its budget; a learning is
-taken whole or not at all, the first few that fit. The prompt that comes out is counted by whoever uses it.
+taken whole or not at all, the first few that fit. The prompt that comes out is counted by the caller.
 """
 
 from __future__ import annotations

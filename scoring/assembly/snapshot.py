@@ -45,7 +45,7 @@ class Item:
     def analysed(self) -> Features:
         """Return the features; only where they were given."""
         found = self.features
-        assert found is not None  # noqa: S101 - for the type checker; whoever asks has looked
+        assert found is not None  # noqa: S101 - for the type checker; callers have looked
         return found() if callable(found) else found
 
 

@@ -1,6 +1,6 @@
 """The triggers of a summary, and the status view: both as data.
 
-Everything counts since the last summary, so that after one the triggers start anew. The same formula is the check
+Everything counts since the last summary, so that after one the triggers start again. The same formula is the check
 before a model call and the trigger of a summary: messages + tool definitions + output reserve > window.
 """
 
@@ -17,7 +17,7 @@ LEAST_TO_COVER = 4
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A context as the triggers see it. Tokens but for `since_messages`.
+    """A context as the triggers see it. Tokens, except `since_messages`.
 
     `since_*` count what came after the last summary (everything where there was none); `messages` is all that the
     context holds besides tool definitions, `window` and `limit` are the model's.
@@ -49,7 +49,7 @@ class Bar:
     """One trigger as a bar: `percent` has one decimal and is not capped.
 
     Where summaries are made on request only (`armed` is false), nothing happens at the limit. Beyond it the bar is
-    `done`: it says how much came since the last summary, and no percentage of a limit that is none.
+    `done`: it says how much came since the last summary, and no percentage where there is no limit.
     """
 
     name: str

@@ -190,7 +190,7 @@ def reads_as_said(message: Message) -> bool:
 
 
 def _open_with_user(out: list[Any], target: Format) -> None:
-    """Begin a newly built list with the user where the format asks for it; the text says what it stands for."""
+    """Begin a newly built list with the user where the format asks for it; the text says what is missing."""
     if target.opening is None:
         return
     read = (target.read(Place(n), item) for n, item in enumerate(out))

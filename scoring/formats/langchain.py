@@ -56,7 +56,7 @@ def _mark(item: Any) -> float:
 
 
 def _type(item: Mapping[str, Any]) -> str | None:
-    """human, ai, …, in all three shapes; None if it is none of ours."""
+    """human, ai, …, in all three shapes; None if it is unknown."""
     kind, ids = item.get("type"), item.get("id")
     if item.get("lc") and kind == "constructor" and isinstance(ids, list) and ids:
         kind = ids[-1]

@@ -32,7 +32,7 @@ class Source:
 
 
 def media_of(source: Source) -> Media:
-    """Return the part that stands for a source; the digest is of the bytes, or of the address where there are none."""
+    """Return the part for a source; the digest is of the bytes, or of the address where there are none."""
     if not source.data:
         address = source.url or source.file_id or source.name
         return Media(source.kind, source.mime, _digest(address.encode("utf-8", "surrogatepass")))
@@ -78,7 +78,7 @@ def sources_in(root: Any) -> dict[str, Source]:
 
 
 def placeholder(media: Media) -> str:
-    """Return the text that stands for a medium where the target has no place for it."""
+    """Return the text in place of a medium where the target has no place for it."""
     size = f" {media.width}x{media.height}" if media.width else ""
     return f"[{media.kind}{': ' + media.mime if media.mime else ''}{size}]"
 

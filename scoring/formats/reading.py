@@ -178,7 +178,7 @@ def string(value: Any) -> str:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """Return the object that JSON text stands for; None if it is no JSON, no object or nested beyond reading."""
+    """Return the object in JSON text; None if it is no JSON, no object or nested beyond reading."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -158,7 +158,7 @@ class _Repair:
         for home, n, call in sorted(open_calls, key=lambda one: (one[1], one[0], one[2].id)):
             if not is_server_call(call.id):
                 self.late[home].append(ToolResult(call.id, NO_RESULT, call.name))
-                self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder stands for it")
+                self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
 
     def _drop_bare_reasoning(self) -> None:
         """Responses refuse a reasoning item whose following item is gone."""

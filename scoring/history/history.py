@@ -45,7 +45,7 @@ class History:
     """Columns over the messages of one context.
 
     `pinned` and `drop_first` are sets of positions that the caller may change at any time; all else is read only.
-    `facts` are what a task type is recognised by; whoever keeps a longer log than the context puts in those of the log.
+    `facts` are what a task type is recognised by; callers with a longer log set those of the log.
     `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
     many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
     summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).

@@ -83,7 +83,7 @@ class Facts:
     tools: dict[str, int] = field(default_factory=dict)
 
     def add(self, features: Features, sign: int = 1) -> None:
-        """Counts a message; with `sign` -1 it is taken back, because it will be counted anew."""
+        """Counts a message; with `sign` -1 it is taken back, because it will be counted again."""
         content = features.content
         if features.role == "system":
             if content is not None and sign > 0:

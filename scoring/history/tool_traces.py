@@ -20,7 +20,7 @@ from scoring.summary import COMMAND_KEYS, PATH_KEYS, shortened_text
 
 READ, WRITE = "r", "w"
 FAILED = "!"  # before what a failed output is known by
-# An output of fewer characters is not worth a line that stands for it.
+# An output of fewer characters is not worth a line in its place.
 LEAST_CHARS = 200
 # What a reading tool gives of a file when it is not told how much; the coding agents agree.
 READ_LINES = 2_000

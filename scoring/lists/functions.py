@@ -33,7 +33,7 @@ class PruneResult:
 
     `pruned` is the very list that came in where nothing had to go. `over_budget` has the numbers where what is
     always kept takes more than the budget; `problems` says what else keeps the list from being sent as it is.
-    `summary` is the text of what stands in `pruned` for some of the removed ("" for nothing); it is none of the kept.
+    `summary` is the text that replaces some of the removed in `pruned` ("" for nothing); it is not among the kept.
     """
 
     pruned: list[Any]

@@ -39,7 +39,7 @@ class Pruning:
     over_budget: OverBudget | None
 
     def wire(self, messages: Sequence[Message], wire_format: str) -> list[Any]:
-        """Return what stays of the messages it was made from, in their format: the very objects, but for those
+        """Return what stays of the messages it was made from, in their format: the very objects, except those
         shortened.
 
         A summary stands at the place of the first message it covers, the line that has to open the list before all

@@ -1,4 +1,4 @@
-"""The functions of units, tokens and budget for whoever has wire objects: each also takes those.
+"""The functions of units, tokens and budget for callers with wire objects: each also takes those.
 
 Inside `scoring` the typed originals are used; these are what the package exports.
 """

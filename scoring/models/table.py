@@ -5,7 +5,7 @@ provider charges more for longer ones. `input` is None where input and output sh
 publishes no price for writing to its cache, a write costs what input costs (None here).
 
 Change a row together with its source and date. Names are matched by `scoring.models.lookup`, longest first, so a row
-for a family also stands for its later minor versions until they get a row of their own.
+for a family also holds for its later minor versions until they get a row of their own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shortening by hand, on top of a plan: outputs stay with their head, their tail and every error line.
 
-The plan is made first and is told nothing of it, so that what it keeps does not depend on what is shortened besides.
+The plan is made first and does not know of it, so that what it keeps does not depend on what is shortened by hand.
 What it takes out or shortens itself stays as it is.
 """
 

@@ -45,7 +45,7 @@ class PlannedSummary:
     """A summary that is still to be written: for the messages at `covers`, in at most `tokens`.
 
     It takes in the summaries that stand already, whose `absorbed` tokens are then free; they are in no other number of
-    the plan but `freed`. `covered_tokens` is what the messages take that it stands for.
+    the plan but `freed`. `covered_tokens` is what the messages take that it replaces.
     """
 
     covers: tuple[int, ...]

@@ -1,6 +1,6 @@
 """Checks settings that come from outside, as a whole: every wrong field is named, none is guessed at.
 
-A number is an int or a float that is finite; a bool or a numeral in a string is none.
+A number is an int or a float that is finite; a bool or a numeral in a string is not.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _check_together(values: dict[str, Any], base: Mapping[str, Any], faults: lis
     if "aim_percent" in values:
         faults.append(Fault("aim_percent", f"expected at most the target of {target:g} %, got {aim:g}"))
     else:
-        values["aim_percent"] = target  # whoever lowers only the target wants the aim to follow
+        values["aim_percent"] = target  # lowering only the target lowers the aim with it
 
 
 def number(name: str, value: object, limit: Limit, faults: list[Fault]) -> float | int | None:

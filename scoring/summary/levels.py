@@ -1,6 +1,6 @@
 """The levels of a summary: structured by a model, then terser, then deterministic, which always fits.
 
-A summary that is not shorter than what it replaces is rejected, whoever wrote it. This module decides what to ask
+A summary that is not shorter than what it replaces is rejected, also our own. This module decides what to ask
 next and whether an answer will do; it asks nobody.
 """
 

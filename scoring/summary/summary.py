@@ -1,4 +1,4 @@
-"""A summary as a value: text that stands for messages or for other summaries.
+"""A summary as a value: text in place of messages or of other summaries.
 
 A summary is never a log message. In a list it reads as a user message under a heading that says what it covers; it
 stands at the place of the first message it covers.

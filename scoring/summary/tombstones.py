@@ -28,7 +28,7 @@ _ERROR = re.compile(
 
 
 def cleared_text(tool: str = "", at: str = "", tokens: int = 0, why: str = "") -> str:
-    """Return the line that stands for an output: the tool's name, when it was cleared, and why or what it took."""
+    """Return the line in place of an output: the tool's name, when it was cleared, and why or what it took."""
     facts = [f"output of {tool or 'a tool'} cleared"]
     if at:
         facts.append(f"at {at}")

@@ -1,7 +1,7 @@
 """The tokens that families of models count around the text: for messages, calls, images.
 
 The text itself is counted by a tokenizer and a factor (`token_factor` in the table of models). What a provider adds is
-not published but for images; the other figures were measured on real transcripts, as tokens of o200k (the factor
+published only for images; the other figures were measured on real transcripts, as tokens of o200k (the factor
 applies to them too). A family is found by the longest beginning of the model's name, without provider, in lower case
 and with dashes for dots.
 """

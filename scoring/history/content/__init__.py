@@ -5,7 +5,7 @@ relevance and, for tool outputs, which of their rows carry which mentions, so th
 without reading it again. Names are kept as they are spelled, so that reasons can name them; lines as 64-bit hashes.
 
 `VERSION` grows when the same text would give another content: what was stored under another version is read as
-none, and whoever has the text finds it anew.
+missing, and found again where the text is at hand.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Content:
 
     `names` are its names in order, one a line, `lines` the hashes of its text lines; the mentions at the positions
     0, 1, ... are the names and then the lines. `words` is its length in words, `asks` whether it asks something in
-    words. `alike` are the mentions that stand in nothing but lines of an output that are alike but for their codes.
+    words. `alike` are the mentions that stand in nothing but lines of an output that differ only in their codes.
     What was stored is unpacked when it is asked for: of most messages nobody looks at more than the mentions.
     """
 

@@ -86,7 +86,7 @@ def pieces_of(line: str) -> tuple[tuple[int, str], ...]:
 def alike_lines(lines: Sequence[str]) -> set[int]:
     """Return the numbers of the lines that differ from many others in nothing but their codes and numbers.
 
-    So the lines of a log are, but for those that tell something else; a list of files or figures is not, because what
+    Most lines of a log do; a list of files or figures is not, because what
     would be alike in it are words, and it has hardly any.
     """
     found: set[int] = set()

@@ -69,7 +69,7 @@ def find(given: StageInput) -> Iterator[Cut]:
 
 def why(cut: Cut, state: str, number: int) -> Why:
     """Return which message reads or writes the file again, and what has become of that."""
-    done = "written anew" if cut.written else "read again"
+    done = "rewritten" if cut.written else "read again"
     said = {
         GONE: f"{cut.name} was {done} in message {number:,}, which goes as well",
         LESS: f"{cut.name} was {done} in message {number:,}, which is shortened too",
@@ -101,7 +101,7 @@ def _seen(history: History) -> list[Seen]:
 
 
 def _ask(asked: dict[str, tuple[int, tuple[Touch, ...]]], position: int, features: Features) -> None:
-    """Note the calls of a message that touch a file; an id that comes again stands for its latest call."""
+    """Note the calls of a message that touch a file; a repeated id means its latest call."""
     touches = touches_of(features.traces or "", len(features.calls))
     for call_id, touched in zip(features.calls, touches, strict=False):
         if touched:

@@ -21,7 +21,7 @@ from scoring.settings import Settings
 class Why(NamedTuple):
     """A short stable code to group by, and the reason in words.
 
-    No reason has a number of tokens: plans count estimates, and whoever shows a reason shows calibrated ones beside it.
+    No reason has a number of tokens: plans count estimates, and pages show calibrated ones beside it.
     """
 
     cause: str
@@ -94,7 +94,7 @@ class Choice:
 
     `kept` are the heads it keeps, in any order, at `tokens` in all. `explain(head)` says why a candidate stays or
     goes. `shortened` maps positions (not heads) to their shortening. A strategy that scores answers its `scores`;
-    for others the sum of the signals is shown. `cover` is what a summary stands for of what goes; its tokens, less
+    for others the sum of the signals is shown. `cover` has the units that a summary replaces; its tokens, less
     those it absorbs, are among `tokens`.
     """
 

@@ -1,8 +1,8 @@
-"""Summarise: one summary stands for the oldest units, for as many as it takes; what is newer stays as it is.
+"""Summarise: one summary replaces the oldest units, as many as it takes; newer ones stay as they are.
 
 The recent messages, calls without a result and what is protected are never covered. Summaries that stand already go
 into the new one. What a summary will take is not known before it is written, so the most that it may take is set
-aside, and whoever writes it keeps to that. Where a summary alone does not suffice, or there is too little to cover,
+aside, and its writer keeps to that. Where a summary alone does not suffice, or there is too little to cover,
 the rest goes by score.
 """
 

@@ -209,7 +209,7 @@ class TestSummaries:
         assert made.has_summary
         assert made.token_estimate <= 6_000
         assert made.messages[0].text.startswith(f"[Summary: depth 1, {len(made.left_out)} messages]")
-        assert f"a summary made for this list stands for {len(made.left_out)} messages" in made.notes
+        assert f"a summary made for this list replaces {len(made.left_out)} messages" in made.notes
         assert build(said, config=config) == made
 
 

@@ -51,7 +51,7 @@ class TestRepair:
         repaired, notes = repair([ASKED, calls("a", "b"), answers("a"), message("user", "well?")])
         assert repaired[3] == Message("tool", (ToolResult("b", NO_RESULT, "f"),))
         assert len(repaired) == 5
-        assert notes == ["message 1: call 'b' has no result; a placeholder stands for it"]
+        assert notes == ["message 1: call 'b' has no result; a placeholder was added"]
 
     def test_keeps_the_first_of_two_results(self) -> None:  # P4
         """A second answer to one call is left out."""

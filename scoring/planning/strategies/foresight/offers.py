@@ -20,8 +20,8 @@ from scoring.planning.strategies.foresight.worth import Ledger
 
 STUB_FROM = 60  # an output of fewer tokens is never shortened
 LEAST_SAVING = 0.9  # a shortened unit costs at most this share of the whole one
-REFORM = 0.6  # an offer's form is chosen anew once it has lost more than the rest of its gain
-# In longer histories a shortened offer that lost much is thinned out before it is cut anew.
+REFORM = 0.6  # an offer's form is chosen again once it has lost more than the rest of its gain
+# In longer histories a shortened offer that lost much is thinned out before it is cut again.
 EXACT_UNITS = 4_000
 
 Cost = tuple[int, tuple[Row, ...]]  # what a shortened message costs, and its rows
@@ -114,7 +114,7 @@ class Offers:
     def again(self, head: int, offer: Offer, room: float) -> Offer:
         """Return the offer as it stands by now: in its form while most of its gain is left, else in the best one.
 
-        In longer histories a whole unit is looked at anew only when it is to be taken (`final`).
+        In longer histories a whole unit is looked at again only when it is to be taken (`final`).
         """
         gain = self._ledger.gain(offer.held)
         if gain < REFORM * offer.gain:

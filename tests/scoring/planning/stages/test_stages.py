@@ -134,7 +134,7 @@ class TestReasons:
         plan = planned(said, sum(History.of(said).tokens[:2]))
         assert plan.shortened == (1, 3)
         assert plan.reason(1) == "cleared: message 4 had the same output, and is shortened too"
-        assert plan.reason(3) == "cleared: a.py is written anew in message 5"
+        assert plan.reason(3) == "cleared: a.py is rewritten in message 5"
 
     def test_name_messages_by_their_numbers(self) -> None:  # X3
         """As the list shows them, which is not where they stand in the context."""
