@@ -40,7 +40,7 @@ def pruned(messages: list[Chat], budget: int, count: Counter, settings: Settings
         _features(m, count(w), settings) for m, w in zip(typed, messages, strict=True)
     )
     history.rate(typed, settings)
-    fitted = prune_messages(history, typed, settings, budget, count=lambda m: count(_wire(m))).settled
+    fitted = prune_messages(history, typed, settings, budget, count=lambda m: count(_wire(m))).fitted
     return [(i, _wire(fitted.replaced[i])) if i in fitted.replaced else i for i in fitted.kept]
 
 
