@@ -17,12 +17,6 @@ const FORMATS = [
   ],
 ];
 
-/** @type {Record<string, { name: string, resume: string }>} */
-const AGENTS = {
-  "claude-code": { name: "Claude Code", resume: "claude --resume" },
-  codex: { name: "Codex", resume: "codex resume" },
-};
-
 /** A text as one word of a shell's command. @param {string} text */
 function quoted(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -38,17 +32,17 @@ const exportOf = ({ id }, format) => `/api/sessions/${encodeURIComponent(id)}/ex
  * @param {Session} session @param {string} origin of this server
  */
 export function resumeCommand(session, origin) {
-  const agent = AGENTS[session.source];
+  const resume = session.resume_command;
   const folder = session.file?.match(/^(\/.+)\/[^/]+$/)?.[1];
-  if (!agent || !folder || session.parent_id) return null;
+  if (!resume || !folder || session.parent_id) return null;
   const save = `curl -fOJ ${quoted(origin + exportOf(session, session.source))}`;
   const there = session.cwd ? [`cd ${quoted(session.cwd)}`] : [];
-  return [`cd ${quoted(folder)}`, save, ...there, agent.resume].join(" && ");
+  return [`cd ${quoted(folder)}`, save, ...there, resume].join(" && ");
 }
 
 /** @param {Session} session @param {string} origin */
 export function exportMenu(session, origin) {
-  const agent = AGENTS[session.source];
+  const agent = session.resume_command && session.source_label;
   const command = resumeCommand(session, origin);
   /** @param {string} format @param {string} name @param {string} use */
   const item = (format, name, use) =>
@@ -58,13 +52,13 @@ export function exportMenu(session, origin) {
     agent &&
     item(
       session.source,
-      `${agent.name} transcript`,
-      `The pruned view as a new transcript that ${agent.name} resumes from. Its own file is not changed.`,
+      `${agent} transcript`,
+      `The pruned view as a new transcript that ${agent} resumes from. Its own file is not changed.`,
     );
   return html`<details class="menu export">
     <summary class="button">Export ${icon("down")}</summary>
     <div class="menu-list">
-      ${own} ${agent && command && resumeNote(agent.name, command)} ${agent && html`<hr>`}
+      ${own} ${agent && command && resumeNote(agent, command)} ${agent && html`<hr>`}
       ${FORMATS.map(([format, name, use]) => item(format, name, use))}
     </div>
   </details>`;

@@ -24,6 +24,7 @@ export interface Session {
   title: string | null;
   source: string;
   source_label: string;
+  resume_command: string | null;
   kind: "followed" | "managed";
   model: string | null;
   model_known: boolean;

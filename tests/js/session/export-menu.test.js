@@ -21,7 +21,7 @@ describe("the command that resumes", () => {
     ));
   it("is not there for sub-agents, other sources, and files whose place is unknown", () => {
     assert.equal(resumeCommand(session({ file, parent_id: "p" }), origin), null);
-    assert.equal(resumeCommand(session({ file, source: "api" }), origin), null);
+    assert.equal(resumeCommand(session({ file, source: "api", resume_command: null }), origin), null);
     assert.equal(resumeCommand(session(), origin), null);
   });
 });

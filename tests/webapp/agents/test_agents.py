@@ -61,9 +61,10 @@ def test_no_other_code_names_an_agent() -> None:
     said = re.compile(r"""(?<![\w./-])(""" + "|".join(map(re.escape, sorted(names))) + r""")(?![\w.-])""")
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for top in ("scoring", "webapp")
-        for path in sorted((ROOT / top).rglob("*.py"))
+        for top in ("scoring", "webapp", "static")
+        for path in sorted((ROOT / top).rglob("*.[pj][ys]"))
         if not path.is_relative_to(ROOT / "webapp" / "agents")
+        and "vendor" not in path.parts
         and not path.relative_to(ROOT).as_posix().startswith(FORMATS_AND_MODELS)
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if said.search(line)

@@ -76,6 +76,8 @@ class Session:
     """The agent that writes the session, `api`, or `import`."""
     source_label: str
     """The source as pages name it."""
+    resume_command: str | None
+    """The command by which the agent resumes from an exported transcript, null where it cannot."""
     kind: Literal["followed", "managed"]
     model: str | None
     model_known: bool

@@ -69,6 +69,7 @@ def session_answer(session: Session) -> SessionAnswer:
         title=shown_title(row),
         source=row.source,
         source_label=source_label(row.source),
+        resume_command=_resume_command(row.source),
         kind=row.kind,
         model=row.model,
         model_known=limits.model.known,
@@ -139,6 +140,11 @@ def shown_title(row: SessionRow) -> str:
         return row.title
     _, marker, agent = row.id.rpartition("agent-")
     return f"sub-agent {agent}" if marker and agent and row.parent_id else row.id
+
+
+def _resume_command(source: str) -> str | None:
+    transcripts = AGENTS[source].transcripts if source in AGENTS else None
+    return transcripts.resume if transcripts is not None else None
 
 
 def source_label(source: str) -> str:
