@@ -98,7 +98,10 @@ describe("the bars", () => {
 describe("the header", () => {
   it("offers the agent's own format only where there is one", () => {
     assert.match(markup(header(session())), /format=claude-code/);
-    assert.doesNotMatch(markup(header(session({ source: "api", resume_command: null }))), /format=(claude-code|codex)/);
+    assert.doesNotMatch(
+      markup(header(session({ source: "api", resume_command: null }))),
+      /format=(claude-code|codex)/,
+    );
   });
   it("leads from a sub-agent to its parent, where there is one to look at", () => {
     const child = session({ parent_id: "p 1" });
