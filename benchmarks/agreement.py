@@ -15,6 +15,7 @@ from benchmarks.prediction import root_of, sessions
 from benchmarks.rows import Row
 from webapp.agents.records import Record
 from webapp.config import Config
+from webapp.services.session.answers import Session
 from webapp.wiring import build
 
 
@@ -60,9 +61,9 @@ def _calls(app: Any, name: str) -> list[str]:
     return [call.call_key for call in app.store.figures.calls(app.store.sessions.get(name).key)]
 
 
-def _adds_up(session: dict[str, Any]) -> bool:
-    gauges = [session[view] for view in ("agent", "pruned") if session[view]]
-    return all(sum(region["tokens"] for region in g["regions"]) == g["tokens"] for g in gauges)
+def _adds_up(session: Session) -> bool:
+    gauges = [gauge for gauge in (session.agent, session.pruned) if gauge is not None]
+    return all(sum(region.tokens for region in gauge.regions) == gauge.tokens for gauge in gauges)
 
 
 def _live(folder: Path, root: Path) -> list[Row]:
@@ -89,4 +90,4 @@ def _read(app: Any, name: str, source: str, batches: list[list[Record]]) -> tupl
         app.ingest.append_records(name, batch)
     session = app.sessions.get(name)
     said = [(c.input_tokens, c.estimated) for c in app.store.figures.calls(app.store.sessions.get(name).key)]
-    return session["agent"], session["pruned"], session["messages"], said
+    return session.agent, session.pruned, session.messages, said
