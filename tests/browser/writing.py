@@ -93,7 +93,9 @@ def managed(server: Server, messages: int, tokens: int = 1_500, **given: Any) ->
 
     One in three holds an error, so that scores differ. Answers its id.
     """
-    session = server.app.sessions.create(title="A managed session", model="nobody-knows-this", **given)
+    session = server.app.sessions.create(
+        **{"title": "A managed session", "model": "nobody-knows-this", **given}
+    )
     feed(server, session.id, messages, tokens)
     found: str = session.id
     return found
