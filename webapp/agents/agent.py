@@ -20,7 +20,7 @@ from webapp.agents.view import View
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileImport:
-    """How single files of an agent are imported.
+    """The import of single files of an agent.
 
     `likeness` says how surely a row of JSON is the agent's: 2 by a sign of its own, 1 by one that others have too, 0
     not. `is_document` is asked of an object that is a whole file, `begins` of the first bytes of one that is too long
@@ -37,7 +37,7 @@ class FileImport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archives:
-    """How databases and trees of files, which hold many sessions, are imported.
+    """The import of databases and trees of files, which hold many sessions.
 
     `find` returns those at or below a path, `sessions` what one of them holds, `read` all that a session says.
     """
@@ -49,7 +49,7 @@ class Archives:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcripts:
-    """How new transcripts are written. `write` returns a file name and lines; `resume` is the agent's command."""
+    """The making of new transcripts. `write` returns a file name and lines; `resume` is the agent's command."""
 
     write: Callable[[View], tuple[str, Iterator[bytes]]]
     resume: str

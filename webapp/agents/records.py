@@ -24,7 +24,7 @@ EntryKind = Literal["message", "compaction_summary"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one API call cost, in tokens. `input_tokens` is the call's real total input, cached tokens included;
+    """The tokens of one API call. `input_tokens` is the call's real total input, cached tokens included;
     `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
     `window` is the context window the agent itself reports.
     """

@@ -12,7 +12,7 @@ from webapp.agents.records import Entry
 
 @dataclass(slots=True)
 class Unwritten:
-    """What is followed of one session; small, and JSON-able. An agent with rules of its own extends it.
+    """Counters of one session, small and JSON-able. An agent with rules of its own extends it.
 
     `call` is the call being answered, `asked` the tokens it brought besides the messages, `unreported` those that came
     so far with calls that report no usage.

@@ -61,7 +61,7 @@ class ViewSummary:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What stands in a pruned view, in order, and the facts a transcript begins with. `now` is in ISO 8601."""
+    """The content of a pruned view, in order, and the facts a transcript begins with. `now` is in ISO 8601."""
 
     cwd: str
     now: str

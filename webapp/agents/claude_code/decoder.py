@@ -64,7 +64,7 @@ _TITLE_RANKS = {"words": 1, "summary": 2, "ai": 3, "custom": 4}
 
 @dataclass(slots=True)
 class _Stream:
-    """What is remembered of one conversation in the file."""
+    """The memory of one conversation in the file."""
 
     tree: LiveTree = field(default_factory=LiveTree)
     seen: dict[str, int] = field(default_factory=dict)  # uuid -> hash of its message

@@ -107,7 +107,7 @@ class Decoder:
 
 
 class _Facts:
-    """What was said about the session; `state` remembers it between reads."""
+    """The facts told about the session; `state` remembers it between reads."""
 
     def __init__(self, state: dict[str, Any]) -> None:
         self._state = state

@@ -23,7 +23,7 @@ ENDINGS = (".jsonl", ".json", ".db", ".db-wal")
 
 
 class Snapshot:
-    """What the files below some folders looked like, and which changed since the last look."""
+    """The looks of the files below some folders, to find those that changed since the last one."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = roots

@@ -27,7 +27,7 @@ _OPEN, _CLOSE, _COMMA, _QUOTE = b"[{", b"]}", ord(","), ord('"')
 
 @dataclass(slots=True)
 class Document:
-    """What was read. `value` is the list, or an object with the list in it; `places` are the numbers of its elements.
+    """A document as it was read. `value` is the list, or an object with it; `places` are the numbers of its elements.
 
     `faults` are (number of the element or None, reason).
     """

@@ -57,7 +57,7 @@ Item = Line | Problem | Restarted
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a file was read: up to byte `offset`, the end of line `line`. `fingerprint` tells the bytes before."""
+    """A position in a file: read up to byte `offset`, the end of line `line`. `fingerprint` tells the bytes before."""
 
     offset: int = 0
     line: int = 0

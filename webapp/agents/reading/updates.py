@@ -1,4 +1,4 @@
-"""What was read of a session whose records change in place, to find what is new in it.
+"""The history of a session whose records change in place, to find what is new in it.
 
 Some agents write a record again when it grows. The same id, changed, is a newer version: an entry `<name>@<n>` that
 supersedes the one before. A record that vanished has left the context.

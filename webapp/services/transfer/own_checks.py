@@ -34,7 +34,7 @@ class Call:
 
 @dataclass
 class Card:
-    """What a row of the message list shows."""
+    """The card of a message, as a row of the list shows it."""
 
     text: str
     tool: str | None = None
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass
 class Detail:
-    """Why an operation changed a message."""
+    """The reason an operation changed a message, in numbers."""
 
     score: float | None = None
     parts: dict[str, float] | None = None
@@ -66,7 +66,7 @@ class Detail:
 
 @dataclass
 class StandIn:
-    """What replaces a message: some of its results, or all its parts."""
+    """The replacement of a message: of some of its results, or of all its parts."""
 
     tokens: int
     results: dict[str, str] | None = None
