@@ -18,7 +18,8 @@ from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens
 from webapp.app import App
 from webapp.config import Config
-from webapp.services.ingest.agent_operations import summed_up
+from webapp.services.ingest.agent_operations import counted_totals
+from webapp.services.session.session import Session
 from webapp.store.context import PRUNED
 from webapp.wiring import build as wire
 
@@ -83,8 +84,9 @@ def _keep_newest(app: App, name: str) -> None:
     with app.store.write():
         app.store.contexts.remove(row.key, PRUNED, [item.position for item in gone])
         app.store.log.set_flag(row.key, [item.ref for item in gone], "out_operation", 1)
-        before = app.store.contexts.totals(row.key)[PRUNED]
-        app.store.contexts.put_totals(row.key, PRUNED, summed_up(app.store, row.key, PRUNED, before))
+        session = Session.of(app.environment, row)
+        session.pruned.totals = counted_totals(session, session.pruned)
+        session.save()
 
 
 def _row(name: str, work: Callable[[], object]) -> Row:

@@ -116,13 +116,11 @@ def moved(choice: Choice) -> Iterator[Callable[[list[Chat], int, Counter], Kept]
             continue
         before.append((constant, getattr(constant.home, constant.name)))
         setattr(constant.home, constant.name, _times(before[-1][1], times, constant.most))
-    worth._ROLES = role.mention_ratings()  # noqa: SLF001 - made at import from what may just have been moved
     try:
         yield lambda messages, budget, count: pruned(messages, budget, count, settings)
     finally:
         for constant, value in before:
             setattr(constant.home, constant.name, value)
-        worth._ROLES = role.mention_ratings()  # noqa: SLF001
 
 
 def _with(settings: Any, constant: Constant, times: float) -> Any:

@@ -24,7 +24,7 @@ from playwright.sync_api import Page, sync_playwright
 from scoring.messages import Message, Text, ToolCall, ToolResult
 from scripts import browser
 from webapp.config import Config
-from webapp.services.ingest.demo_script import steps
+from webapp.services.catalog.demo_script import steps
 from webapp.serving.server import Running, WerkzeugServer, listen, url_of
 
 ROOT = Path(__file__).resolve().parent.parent

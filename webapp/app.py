@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
+from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
 from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
-from webapp.services.ingest.demo import Demo
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
 from webapp.services.pruning.automatic import Automatic

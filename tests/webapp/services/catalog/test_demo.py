@@ -10,7 +10,7 @@ from tests.waiting import PATIENCE
 from tests.webapp.building import heard
 from webapp.app import App
 from webapp.events import MessagesAppended
-from webapp.services.ingest.demo import Demo
+from webapp.services.catalog.demo import Demo
 
 
 @pytest.fixture

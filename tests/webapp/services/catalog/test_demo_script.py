@@ -6,7 +6,7 @@ from itertools import islice
 
 from scoring.tokens import estimate_message_tokens
 from scoring.units import units_of
-from webapp.services.ingest.demo_script import steps
+from webapp.services.catalog.demo_script import steps
 
 
 class TestSteps:

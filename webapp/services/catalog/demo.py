@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from scoring.messages import Message
 from webapp.agents.records import Entry
 from webapp.errors import CoppiceError
+from webapp.services.catalog.demo_script import SYSTEM, steps
 from webapp.services.catalog.sessions import Sessions
-from webapp.services.ingest.demo_script import SYSTEM, steps
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.session.answers import Session
 from webapp.services.session.environment import Environment
