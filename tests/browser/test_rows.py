@@ -19,8 +19,7 @@ def rows(page: Page) -> Locator:
 def identity(server: Server, session: str, number: int) -> str:
     """The id of a message."""
     page = server.app.messages.page(session, sort="oldest", after=str(number - 1), limit=1)
-    found: str = page["messages"][0]["id"]
-    return found
+    return page.messages[0].id
 
 
 class TestRowsThatLeave:

@@ -14,8 +14,8 @@ class TestSearching:
     def test_finds_what_was_pruned_and_leads_to_it(self, page: Page, server: Server) -> None:  # X14, B15
         """A word of a dropped message is found, marked, said to be out, and opens in its session."""
         session = managed(server, 6, tokens=50)
-        [row] = [m for m in server.app.messages.page(session)["messages"] if m["number"] == 2]
-        server.app.operations.drop(session, row["id"])
+        [row] = [m for m in server.app.messages.page(session).messages if m.number == 2]
+        server.app.operations.drop(session, row.id)
         other = managed(server, 2, tokens=20, title="Another")
         server.app.ingest.append_messages(other, [{"role": "user", "content": "a <b>heron</b> by the weir"}])
         page.goto(server.url)

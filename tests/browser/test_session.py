@@ -149,7 +149,7 @@ class TestPruning:
         assert values == ["", *STRATEGY_NAMES]
         own.select_option("summarise")
         expect(page.get_by_text("Plans of this session choose by “Summarise”.")).to_be_visible()
-        assert server.app.prunes.plan(session, PlanRequest(max_tokens=2_000))["strategy"] == "summarise"
+        assert server.app.prunes.plan(session, PlanRequest(max_tokens=2_000)).strategy == "summarise"
         own.select_option(label="As in the settings: Foresight")
         expect(page.get_by_text("choose by “Foresight”")).to_be_visible()
         assert server.app.sessions.get(session).strategy.own is None
@@ -271,8 +271,8 @@ class TestHistory:
         """Undoing an older operation asks first and names the later ones."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
-        listed = server.app.messages.page(session, limit=1)["messages"]
-        server.app.operations.pin(session, listed[0]["id"])
+        listed = server.app.messages.page(session, limit=1).messages
+        server.app.operations.pin(session, listed[0].id)
         open_session(page, server, session)
         page.get_by_role("tab", name="History").click()
         page.locator(".operations > li").last.get_by_role("button", name="Undo").click()

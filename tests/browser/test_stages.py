@@ -37,10 +37,10 @@ class TestStages:
         """Two switches that say what they do, a choice, and what is saved."""
         page.goto(f"{server.url}/settings")
         section = page.locator("section", has=page.get_by_role("heading", name="Before anything is dropped"))
-        again = section.get_by_role("switch", name="Clear an output that comes again")
+        again = section.get_by_role("switch", name="Clear repeated outputs")
         expect(again).to_be_checked()
         expect(again).to_have_accessible_description("Word for word; the newest stays.")
-        expect(section.get_by_role("switch", name="Clear what a later read replaces")).to_be_checked()
+        expect(section.get_by_role("switch", name="Clear outputs that a later read replaces")).to_be_checked()
         again.uncheck()
         section.get_by_label("Old outputs").select_option("Shortened")
         page.get_by_role("button", name="Save").click()

@@ -33,7 +33,7 @@ class TestSuggestedWeights:
         page.goto(f"{server.url}/settings")
         page.get_by_role("button", name="Suggest from your sessions").click()
         shown = page.locator("weight-suggestion")
-        expect(shown).to_contain_text("In the 9 sessions kept aside")
+        expect(shown).to_contain_text("In 9 held-out sessions")
         expect(shown).to_contain_text("Relevance 15 → 42")
         page.get_by_role("button", name="Use these weights").click()
         relevance = page.locator('input[type=number][name="weights.relevance"]')

@@ -60,9 +60,9 @@ class TestAnAgent:
             [first, *_] = coppice.append(TALK)["ids"]
             coppice.pin(first)
             assert TALK[0] in coppice.context()
-            pinned = live_server.app.messages.one("new", first)["pinned"]
+            pinned = live_server.app.messages.one("new", first).pinned
             coppice.unpin(first)
-            assert (pinned, live_server.app.messages.one("new", first)["pinned"]) == (True, False)
+            assert (pinned, live_server.app.messages.one("new", first).pinned) == (True, False)
 
     def test_asks_how_full_it_is(self, live_server: Server) -> None:  # X16
         """With the time of asking."""

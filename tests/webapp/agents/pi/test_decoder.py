@@ -248,4 +248,4 @@ class TestSessions:
         self.look(app)
         for path in (GARDEN, BIRDS):
             [imported] = app.importing.import_file("upload.jsonl", path.read_bytes())
-            assert (imported["source"], imported["added"]) == ("pi", 0)
+            assert (imported.source, imported.added) == ("pi", 0)

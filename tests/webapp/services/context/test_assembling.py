@@ -180,10 +180,10 @@ class TestRealSessions:
             if file.stat().st_size == 0:
                 continue
             for imported in app.importing.import_file(str(file), file.read_bytes()):
-                session = imported["session_id"]
+                session = imported.session_id
                 assert validate(app.context.get(session, name).messages, name, ready=False) == []
                 tokens = app.sessions.get(session).pruned.tokens
-                if app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2))["removed_count"]:
+                if app.prunes.plan(session, PlanRequest(max_tokens=tokens // 2)).removed_count:
                     app.prunes.apply(session, PruneRequest(max_tokens=tokens // 2))
                     assert validate(app.context.get(session, name).messages, name, ready=False) == []
         assert list(app.verify()) == []

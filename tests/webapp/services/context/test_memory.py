@@ -81,7 +81,7 @@ class TestProposals:
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(DECIDED))
         [one] = app.memory.proposals("s")
         assert (one.session_id, one.session_title, one.number) == ("s", "go", 4)
-        assert app.messages.one("s", one.message_id)["number"] == 4
+        assert app.messages.one("s", one.message_id).number == 4
 
     def test_are_no_mere_requests(self, app: App) -> None:  # M8
         """What a user asks for is learned from where it refuses something or says why."""

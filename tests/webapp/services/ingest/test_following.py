@@ -64,7 +64,7 @@ class Place:
 
     def texts(self) -> list[str]:
         """What the session says, oldest first."""
-        return [m["text"] for m in self.app.messages.page(NAME, sort="oldest")["messages"]]
+        return [m.text for m in self.app.messages.page(NAME, sort="oldest").messages]
 
 
 @pytest.fixture
@@ -178,8 +178,8 @@ class TestFollowing:
         other = place.open()
         assert place.look(other) == 2 * PORTION_RECORDS - added
         other.close()
-        newest = place.app.messages.page(NAME, limit=3)["messages"]
-        assert [m["text"] for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
+        newest = place.app.messages.page(NAME, limit=3).messages
+        assert [m.text for m in newest] == [f"hello {2 * PORTION_RECORDS - n}" for n in (1, 2, 3)]
 
     def test_finds_folders_that_were_named(self, place: Place, tmp_path: Path) -> None:
         """Besides the usual ones."""
@@ -228,7 +228,7 @@ class TestWholeFiles:
 
     def said(self, app: App, session_id: str) -> list[str]:
         """What a session says, oldest first."""
-        return [m["text"] for m in app.messages.page(session_id, sort="oldest")["messages"]]
+        return [m.text for m in app.messages.page(session_id, sort="oldest").messages]
 
     def test_are_compared_with_what_was_read_before(self, place: Place) -> None:  # X12
         """What is new comes in, over restarts; an import of the same adds nothing."""
@@ -315,8 +315,8 @@ class TestWholeFiles:
         root = place.home / ".local" / "share" / "opencode"
         shutil.copytree(TREE, root)
         place.look()
-        newest = place.app.messages.page("ses_1", sort="oldest")["messages"][-1]
-        place.app.operations.pin("ses_1", newest["id"])
+        newest = place.app.messages.page("ses_1", sort="oldest").messages[-1]
+        place.app.operations.pin("ses_1", newest.id)
         before = place.app.sessions.get("ses_1")
         message = root / "storage" / "message" / "ses_1" / "msg_05.json"
         whole = message.read_bytes()

@@ -60,7 +60,7 @@ class TestRecords:
         for session in ("s", "t"):
             assert app.sessions.get(session).messages == 3
             one = app.messages.one(session, mid(app, session, 2))
-            assert [part["type"] for part in one["parts"]] == ["text", "tool_call", "tool_call"]
+            assert [part["type"] for part in one.parts] == ["text", "tool_call", "tool_call"]
             [call_row] = app.store.figures.calls(app.store.sessions.get(session).key)
             assert (call_row.input_tokens, call_row.output_tokens) == (1_000, 40)
         assert app.sessions.get("s").agent == app.sessions.get("t").agent
@@ -71,7 +71,7 @@ class TestRecords:
         followed(app, user("go"), said("par"))
         app.ingest.append_records("s", [entry(9, said("partial, now whole"), supersedes="id-1")])
         assert app.sessions.get("s").messages == 2
-        assert app.messages.one("s", mid(app, "s", 2))["text"] == "partial, now whole"
+        assert app.messages.one("s", mid(app, "s", 2)).text == "partial, now whole"
         assert app.store.sessions.get("s").next_seq == 3
         assert list(app.verify()) == []
 
@@ -144,7 +144,7 @@ class TestRecords:
 
         def look(event: Any) -> None:
             if isinstance(event, MessagesAppended):
-                found.append(app.messages.page(event.session_id)["total"])
+                found.append(app.messages.page(event.session_id).total)
 
         app.bus.subscribe(look)
         followed(app, *conversation(1))

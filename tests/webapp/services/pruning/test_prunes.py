@@ -200,9 +200,9 @@ class TestShortening:
         assert any("py::test_empty_rows" in text for text in outputs)
         assert all(text.startswith("[shortened: ") for text in outputs)
         [shown] = [m for m in app.messages.page("s").messages if m.shortened][:1]
-        assert shown.reason == "its output stands shortened since an earlier prune"
+        assert shown.reason == "its output was shortened by an earlier prune"
         full = app.messages.one("s", shown.id)
-        assert len(full["stands"][0]["text"]) < len(full["parts"][0]["text"])
+        assert len(full.stands[0]["text"]) < len(full.parts[0]["text"])
         assert self.chatter(0) not in self.exported(app)
         assert "py::test_empty_rows" in self.exported(app)
         app.operations.undo("s", done.operation.n)

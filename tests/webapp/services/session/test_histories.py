@@ -57,7 +57,7 @@ class TestViews:
         app.operations.pin("s", mid(app, "s", 1))
         made = app.summarising.summarise("s")
         assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 1
-        app.operations.undo("s", made["operation"].n)
+        app.operations.undo("s", made.operation.n)
         assert app.histories.of(Session.load(app.environment, "s")).history.summarised == 0
 
     def test_know_the_agents_own_summary(self, app: App) -> None:  # C8

@@ -144,11 +144,9 @@ class TestPlans:
         own = {**app.settings.get().settings.weights, "recency": 77.0}
         app.settings.put({"task_types": {"coding": {"weights": own}}})
         followed(app, *work(12), said("done"))
-        message = next(m for m in app.messages.page("s")["messages"] if m["signals"]["recency"] > 0)
-        assert message["contributions"]["recency"] == pytest.approx(
-            77 * message["signals"]["recency"], abs=0.01
-        )
-        assert app.prunes.plan("s", PlanRequest())["preset"] == "custom"
+        message = next(m for m in app.messages.page("s").messages if m.signals["recency"] > 0)
+        assert message.contributions["recency"] == pytest.approx(77 * message.signals["recency"], abs=0.01)
+        assert app.prunes.plan("s", PlanRequest()).preset == "custom"
         applied = app.prunes.apply("s", PruneRequest(max_tokens=60))
         operation = app.store.operations.get(app.store.sessions.get("s").key, applied.operation.n)
         assert operation.plan["weights"]["recency"] == 77.0
@@ -157,7 +155,7 @@ class TestPlans:
         """A type's own weights are part of the preset, not a departure from it."""
         managed(app, wire("system", RULES), *[wire("user", f"order {n}") for n in range(6)], id="s")
         assert of(app).name == "support"
-        assert app.prunes.plan("s", PlanRequest())["preset"] == "Foresight"
+        assert app.prunes.plan("s", PlanRequest()).preset == "Foresight"
 
     def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: App) -> None:  # X4, B18
         """What-if resolves the type in what is tried: only a change for this session's type changes a fate."""
@@ -166,9 +164,9 @@ class TestPlans:
         assert of(app).name == "chat"
         flat = {"recency": 0.0, "role": 0.0, "keywords": 0.0, "length": 100.0, "relevance": 0.0}
         other = {"task_types": {"coding": {"weights": flat}}}
-        assert app.prunes.plan("s", PlanRequest(compare=True, settings=other))["changed"] == 0
+        assert app.prunes.plan("s", PlanRequest(compare=True, settings=other)).changed == 0
         same = {"task_types": {"chat": {"weights": flat}}}
-        assert app.prunes.plan("s", PlanRequest(compare=True, settings=same))["changed"] > 0
+        assert app.prunes.plan("s", PlanRequest(compare=True, settings=same)).changed > 0
 
     def test_rate_by_the_words_of_the_type_once(
         self, app: App, monkeypatch: pytest.MonkeyPatch
