@@ -1,4 +1,4 @@
-"""What the reader does while an answer is on its way holds when it comes, and open pages follow what others change."""
+"""Late answers: a choice made while one is on its way stays, and open pages follow changes made elsewhere."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestALateAnswer:
         expect(field).to_have_value("the second")
 
     def test_keeps_settings_that_are_being_edited(self, page: Page, server: Server) -> None:
-        """What was changed while the rest was being saved stays, and stays unsaved."""
+        """A field changed while the others are being saved stays changed and unsaved."""
         page.goto(f"{server.url}/settings")
         target, aim = page.get_by_label("Target", exact=True), page.get_by_label("Aim", exact=True)
         target.fill("85")
@@ -123,7 +123,7 @@ class TestALateAnswer:
 
 
 class TestAnOpenSession:
-    """What is changed elsewhere holds on its page at once."""
+    """A change made elsewhere shows on the open page at once."""
 
     def test_takes_over_new_limits(self, page: Page, server: Server) -> None:
         """A model's limits and the target, changed elsewhere, are on the page without a reload."""

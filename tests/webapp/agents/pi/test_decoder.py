@@ -69,7 +69,7 @@ class TestASession:
         ]
 
     def test_goes_back_to_another_branch(self) -> None:  # X12
-        """What hangs on an earlier row takes the branch behind that out of the context."""
+        """A row whose parent is an earlier row takes the branch after that parent out of the context."""
         [rewind] = of(Rewind, self.RECORDS)
         assert rewind.live == ("u0000001", "a0000001", "r0000001", "r0000002", "a0000002")
         assert (rewind.to_source_id, rewind.source_id) == ("a0000002", "b0000001")
@@ -106,7 +106,7 @@ class TestASession:
 
 
 class TestTheTree:
-    """Where rows hang."""
+    """The parents of rows."""
 
     def test_goes_on_behind_a_row_that_never_came(self) -> None:
         """As when its line was broken."""
