@@ -39,7 +39,9 @@ class TestStages:
         section = page.locator("section", has=page.get_by_role("heading", name="Before anything is dropped"))
         again = section.get_by_role("switch", name="Clear repeated outputs")
         expect(again).to_be_checked()
-        expect(again).to_have_accessible_description("Outputs that are equal word for word; the newest stays.")
+        expect(again).to_have_accessible_description(
+            "Outputs that are equal word for word; the newest stays."
+        )
         expect(section.get_by_role("switch", name="Clear outputs that a later read replaces")).to_be_checked()
         again.uncheck()
         section.get_by_label("Old outputs").select_option("Shortened")
