@@ -16,7 +16,7 @@ class Sessions:
 
 @answer
 class Cost:
-    """What a session costs in US dollars at list prices."""
+    """The cost of a session in US dollars at list prices."""
 
     per_call: float
     """The input of one call with the context as it is, none of it cached."""
@@ -53,7 +53,7 @@ class Trigger:
 
 @answer
 class Due:
-    """Whether a summary is due."""
+    """The trigger that makes a summary due, and the reason."""
 
     cause: str | None
     reason: str
@@ -80,7 +80,7 @@ class Status:
     """True while a summary is being made."""
     auto_summarize: bool
     made: str
-    """When a summary is made."""
+    """The occasions on which a summary is made, in words."""
     last_summary: LastSummary | None
     tool_tokens: int
     tool_count: int | None
@@ -93,7 +93,7 @@ class Status:
 
 @answer
 class Figures:
-    """How full a session's context is (B11)."""
+    """The size of a session's context, in all and by region (B11)."""
 
     session: Session
     items: int
@@ -104,13 +104,13 @@ class Figures:
     regions: list[Region]
     cost: Cost | None
     parent: Parent | None
-    """Null where there is none to look at."""
+    """The session that started this one; null if it has no messages, or was deleted."""
     as_of: str
 
 
 @answer
 class Stats(Figures, Status):
-    """How full a session's context is, with its triggers."""
+    """The size of a session's context, with its triggers."""
 
 
 @answer

@@ -72,7 +72,7 @@ class Demo:
             return self._sessions.get(self._session_id)
 
     def stop(self) -> None:
-        """Stops the growth; the session stays."""
+        """Stop the growth; the session stays."""
         with self._lock:
             self._end()
 
@@ -84,7 +84,7 @@ class Demo:
 
     @property
     def running(self) -> bool:
-        """Whether a demo session grows."""
+        """Return True while a demo session grows."""
         return self._thread is not None and self._thread.is_alive()
 
     def _grow(self, session_id: str, script: Iterator[list[Message]]) -> None:

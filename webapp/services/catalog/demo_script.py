@@ -1,4 +1,4 @@
-"""What the demo session says: a coding agent at work on an invented project, the same for the same seed.
+"""The demo session's script: a coding agent at work on an invented project, the same for the same seed.
 
 Pure: messages come from a seeded generator and nothing else. One step is one thing that happens: a request of the
 user, or a call of the agent with its result. Files are read again after edits, tests fail before they pass, and
@@ -49,7 +49,7 @@ CLOSING = (
 
 
 def steps(seed: int = 7) -> Iterator[list[Message]]:
-    """Steps without end, each a list of messages that belong together."""
+    """Yield steps without end, each a list of messages that belong together."""
     random = Random(seed)  # noqa: S311  # the same demo for the same seed
     number = 0
     while True:

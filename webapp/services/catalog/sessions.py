@@ -42,7 +42,7 @@ DELETE_BATCH = 500
 
 
 class SessionChanges(TypedDict, total=False):
-    """What may be changed of a session; a field that is left out stays."""
+    """The fields of a session that can be changed; a field that is left out stays."""
 
     title: str | None
     model: str | None
@@ -166,7 +166,7 @@ class Sessions:
         return self.get(session_id)
 
     def delete(self, session_id: str) -> None:
-        """Deletes a session, its log and its sub-agents; a followed one leaves a marker."""
+        """Delete a session, its log and its sub-agents; a followed one leaves a marker."""
         for one in reversed(with_all_below(self._store, session_id)):
             self._delete(one)
 
@@ -248,7 +248,7 @@ class Sessions:
 
 
 def with_all_below(store: Store, session_id: str) -> list[str]:
-    """The session and its sub-agents, theirs included, each once whatever they say of each other; itself first."""
+    """Return the session and its sub-agents at any depth, itself first, each once even if parents form a circle."""
     found, waiting = {session_id: None}, [session_id]
     while waiting:
         new = [one for one in store.sessions.children(waiting.pop()) if one not in found]
@@ -258,7 +258,7 @@ def with_all_below(store: Store, session_id: str) -> list[str]:
 
 
 def silent(row: SessionRow) -> bool:
-    """Whether it is a file in which nothing was said, and nothing broken either: no session until something is."""
+    """Return True for a file without any message or broken line; it is shown as a session once it has one."""
     return row.followed and row.next_no == 1 and not row.malformed and not row.deleted_at
 
 
@@ -298,7 +298,7 @@ def _mentions(session: SessionAnswer, words: builtins.list[str]) -> bool:
 
 
 def system_words(system: Any) -> str:
-    """The words of a system prompt: a string, or a list of blocks with text."""
+    """Return the words of a system prompt: a string, or a list of blocks with text."""
     if isinstance(system, str):
         return system
     pieces = [block.get("text", "") if isinstance(block, Mapping) else str(block) for block in system]

@@ -110,13 +110,13 @@ class Context:
         return max(row.created_at, row.last_activity_at, self._store.operations.last_at(row.key))
 
     def messages(self, session: Session) -> list[Message]:
-        """What stands in the pruned view, in order, with wire objects and with what stands for outputs."""
+        """Return the messages of the pruned view in order, with their wire objects and replacements."""
         return [one.message for one in view_items(self._store, session.key, self._said)]
 
     def _built(
         self, session: Session, items: Sequence[ViewItem], name: str
     ) -> tuple[BuiltContext, Sequence[Message]]:
-        """The assembled context, and its messages behind their system prompt."""
+        """Return the assembled context, and its messages behind their system prompt."""
         settings = session.task_settings
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
         memories, learnings = self._memory.relevant(asked)
@@ -139,20 +139,20 @@ class Context:
 
 
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
-    """The other fields of the body that the session's list came in, for a list of its own format."""
+    """Return the other fields of the body that the session's list came in, for a list of its own format."""
     return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
 
 
 def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
-    """Where system messages go that are no part of a format's list; None where they stay in it."""
+    """Return the envelope that takes the system messages, or None where they stay in the list."""
     bare = row.wire_format == name and not envelope
     return None if bare and name == "openai" else envelope
 
 
 def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message], list[str]]:
-    """The messages, those written anew whose own objects the format does not accept, and a note for each.
+    """Return the messages, with those rewritten that the format refuses as they came, and a note for each.
 
-    A server may answer with what it would not take: an empty list of calls, content that is null.
+    A server may answer with objects that it would not accept: an empty list of calls, content that is null.
     """
     out, notes = list(messages), list[str]()
     for n, message in enumerate(messages):
@@ -164,12 +164,12 @@ def _encoded_again(messages: Sequence[Message], name: str) -> tuple[list[Message
         if (wrong := [problem for problem in own if problem not in new]) and len(new) <= len(own):
             out[n] = plain
             why = wrong[0].removeprefix("message 0: ")
-            notes.append(f"message {n}: not as {name} takes it ({why}); written anew")
+            notes.append(f"message {n}: invalid in {name} ({why}); rewritten")
     return out, notes
 
 
 def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: str) -> list[Any] | None:
-    """The objects that came in, where every message stands as it was read from one of this format."""
+    """Return the objects that came in, or None unless every message is unchanged and came in this format."""
     untouched = {id(s.message) for s in items if s.untouched}
     out: list[Any] = []
     for message in messages:
@@ -180,13 +180,13 @@ def _as_they_came(messages: Sequence[Message], items: Sequence[ViewItem], name: 
 
 
 def _as_read(messages: Sequence[Message], items: Sequence[ViewItem]) -> bool:
-    """Whether the objects these messages came from need not be read again."""
+    """Return True if every message equals its wire object, so that `validate` need not decode the objects."""
     known = {id(s.item.message) for s in items if s.as_read and not isinstance(s.item, Summary)}
     return all(id(message) in known for message in messages)
 
 
 def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
-    """The system prompt that a list begins with, and the rest; "" and all of it where it begins otherwise."""
+    """Return the system prompt at the beginning, and the rest; "" and all items where there is no text prompt."""
     if not items or items[0].message.role != "system":
         return "", items
     parts = items[0].message.parts
@@ -196,7 +196,7 @@ def _prompt(items: Sequence[ViewItem]) -> tuple[str, Sequence[ViewItem]]:
 
 
 def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarge | None:
-    """The numbers where the whole exceeds what the model accepts, or what is usable of it."""
+    """Return the excess over the model's limit or over what is usable; None if the context fits."""
     if tokens > limit:
         message = f"the context takes {tokens:,} tokens, the model accepts {limit:,}"
         return TooLarge(tokens=tokens, limit=limit, message=message)
@@ -208,7 +208,7 @@ def _over(tokens: int, limit: int, built: BuiltContext, scale: Scale) -> TooLarg
 
 
 def _rated(items: Sequence[ViewItem], settings: Settings) -> list[Item | Summary]:
-    """What stands in the view, with keyword ratings by the settings' list where the stored ones are by another."""
+    """Return the view's items, with keyword ratings by the settings' lists where the stored ones are by others."""
     lexicon = lexicon_of(settings.keywords)
 
     def rated(item: Item) -> Item:

@@ -48,7 +48,7 @@ class MemoryService:
         """Return one.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the id is unknown.
         """
         return _memory(self._store.memories.get(kind, number))
 
@@ -92,7 +92,7 @@ class MemoryService:
         """Delete one.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the id is unknown.
         """
         with self._store.write():
             self._store.memories.remove(kind, number)

@@ -1,7 +1,6 @@
-"""What stands in a session's pruned view, as `scoring` takes it: messages with what was found of them, and summaries.
+"""The pruned view as `scoring` takes it: messages with their features, and summaries.
 
-Its cost depends on what is in the context, not on the length of the log: one ordered read of the items, one of their
-messages.
+Reading it costs one ordered read of the items and one of their messages, however long the log is.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ class ViewItem:
 
     item: ScoringItem | Summary
     row: MessageRow | SummaryRow
-    untouched: bool = False  # the message as the log has it, nothing standing for any of it
+    untouched: bool = False  # the message as the log has it, with no replacement
     as_read: bool = False  # untouched, and its wire object reads as it says
 
     @property
     def message(self) -> Message:
-        """What the model reads here."""
+        """Return the message as the model reads it."""
         return self.item.as_message() if isinstance(self.item, Summary) else self.item.message
 
     @property
     def tokens(self) -> int:
-        """What it costs, in estimated tokens."""
+        """Return the estimated tokens."""
         return self.item.tokens or 0
 
 
 class Said:
-    """What messages of the log say, kept while there is room: it never changes while their last entry is the same."""
+    """A cache of decoded messages. A message is read again once it has a new last entry."""
 
     def __init__(self, chars_kept: int = CHARS_KEPT) -> None:
         self._kept = chars_kept
@@ -62,7 +61,7 @@ class Said:
         self._lock = threading.Lock()
 
     def of(self, store: Store, session: int, rows: Mapping[int, MessageRow]) -> dict[int, Message]:
-        """The messages of these rows, by number; those that are not kept are read."""
+        """Return the messages of these rows, by number; read those that are not cached."""
         found: dict[int, Message] = {}
         with self._lock:
             for no, row in rows.items():
@@ -80,7 +79,7 @@ class Said:
         return found
 
     def as_read(self, messages: Mapping[int, Message]) -> set[int]:
-        """The numbers of those that are kept and whose wire object reads as they say: looked at once for each."""
+        """Return the numbers of the cached messages whose wire object decodes to them; each is compared once."""
         with self._lock:
             return {no for no, message in messages.items() if id(message) in self._as_read}
 
@@ -131,13 +130,13 @@ def _item(row: MessageRow, message: Message, item: Item) -> ScoringItem:
 
 
 def summary_value(row: SummaryRow) -> Summary:
-    """A summary as `scoring` takes it."""
+    """Return a summary as `scoring` takes it."""
     first, last = iso(row.first_at) or "", iso(row.last_at) or ""
     return Summary(str(row.n), row.text, row.depth, row.messages, first, last, row.note, row.tokens)
 
 
 def message_of(entries: Sequence[EntryRow]) -> Message:
-    """The message that entries form. A single one keeps its wire object; rows of transcripts lend their media."""
+    """Return the message that entries form. One alone keeps its wire object; rows of transcripts lend their media."""
     said = [entry.message for entry in entries]
     first = said[0]
     parts = tuple(part for message in said for part in message.parts)

@@ -164,7 +164,7 @@ class Messages:
         """Return the message with this id.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the id is unknown.
         """
         no = parse_message_id(mid)
         found = self._store.log.message(session.key, no) if no is not None else None

@@ -42,7 +42,7 @@ class Undone:
 
 @answer
 class Emergency:
-    """What the emergency path did to make a context fit."""
+    """The changes that the emergency path made so that a context fits."""
 
     dropped: int
     """Messages taken out."""

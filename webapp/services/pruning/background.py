@@ -1,7 +1,7 @@
-"""Summaries that happen by themselves, and summaries that take a while: off the calling thread.
+"""Summaries made off the calling thread: those that are due, and those that a model writes.
 
-One job a session at a time; asking again while one runs changes nothing. A job is given up cleanly: what it was about
-to do is not done. What goes wrong is reported as an event and never reaches whoever appended.
+A session has one job at a time; a request while one runs changes nothing. A cancelled job leaves the session as it was.
+A failure is published as an event and never reaches the caller of the append.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from webapp.services.summaries.plan_summary import stood_in
 from webapp.services.summaries.summarising import Summarising
 
 log = logging.getLogger(__name__)
-# What a job is for besides a summary by its triggers: a prune by a summary that a model writes.
+# The other kind of job, besides a summary by its triggers: a prune whose summary a model writes.
 PRUNE = "prune"
 
 
@@ -36,7 +36,7 @@ class Job:
 
 
 class Background:
-    """Runs summaries for sessions, on wish or when one is due."""
+    """Runs summaries for sessions, on request or when one is due."""
 
     def __init__(self, environment: Environment, summarising: Summarising, automatic: Automatic) -> None:
         self._environment, self._store = environment, environment.store
@@ -46,10 +46,10 @@ class Background:
         self._closed = False
         self._unsubscribe = environment.bus.subscribe(self._heard)
 
-    # -- on wish
+    # -- on request
 
     def summarise(self, session_id: str, wait: bool | None = None) -> Summarised:
-        """Summarise now, and wait for the result unless a model writes it; `wait` overrides that.
+        """Summarise now. Wait for the result unless a model writes it; `wait` overrides that.
 
         Raises:
             NotFound, Conflict: as `Summarising.summarise`; Conflict too while one runs already.
@@ -71,7 +71,7 @@ class Background:
         )
 
     def cancel(self, session_id: str) -> bool:
-        """Gives up the session's running summary; whether there was one."""
+        """Cancel the session's running summary; return False if none runs."""
         with self._lock:
             job = self._jobs.get(session_id)
         if job is None:
@@ -80,12 +80,12 @@ class Background:
         return True
 
     def running(self, session_id: str) -> bool:
-        """Whether a summary is being made for the session."""
+        """Return True while a summary is being made for the session."""
         with self._lock:
             return session_id in self._jobs
 
     def close(self) -> None:
-        """Gives up all jobs and waits for them."""
+        """Cancel all jobs and wait for them, at most 5 seconds for each."""
         self._unsubscribe()
         with self._lock:
             self._closed = True

@@ -1,7 +1,7 @@
-"""What a person does to single messages, the history of all that was done, and taking it back.
+"""Operations on single messages, the history of operations, and undo.
 
-Undo goes backwards: operation n and every live one after it, newest first, so that the context is the one before n
-plus all that was appended since. What the agent did itself cannot be undone and bars the way to what was before it.
+Undo of operation n takes back n and every live one after it, newest first, so that the context is the one before n plus
+all that was appended since. An agent's own operation cannot be undone, and neither can those before it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Operations:
         )
 
     def list(self, session_id: str, kind: str | None = None) -> list[Operation]:
-        """The operations of a session, newest first.
+        """Return the operations of a session, newest first; only those of one `kind` where it is given.
 
         Raises:
             Invalid: there is no such kind.
@@ -99,7 +99,7 @@ class Operations:
     # -- undo
 
     def undo(self, session_id: str, n: int | None = None) -> Undone:
-        """Undoes operation `n` and those after it; without `n` the newest alone.
+        """Undo operation `n` and those after it; without `n` only the newest.
 
         Raises:
             NotFound: there is no such operation.
@@ -174,7 +174,7 @@ class Operations:
             change.summaries_in(went)
 
     def _restored(self, change: ContextChange) -> Sequence[str]:
-        """Ids of the messages that stand in the context again after all that was taken back."""
+        """Return the ids of the messages that the undo brought back into the context."""
         back = {i.no for i in change.items if i.change == "in"}
         rows = self._store.log.messages(change.session.key, sorted(back))
         return [rows[no].mid for no in sorted(rows) if rows[no].out_operation is None]
@@ -182,7 +182,7 @@ class Operations:
     # -- single messages, with their units
 
     def pin(self, session_id: str, mid: str) -> Applied:
-        """Pins a message with its unit: no prune takes it."""
+        """Pin a message with its unit: no prune takes it."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             change.flag(_having(unit, "pinned", 0, "it is pinned already"), "pinned")
@@ -192,7 +192,7 @@ class Operations:
         return self._act(session_id, mid, "pin", act)
 
     def unpin(self, session_id: str, mid: str) -> Applied:
-        """Takes the pin off a message and its unit."""
+        """Remove the pin of a message and its unit."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             change.flag(_having(unit, "pinned", 1, "it is not pinned"), "unpinned")
@@ -201,7 +201,7 @@ class Operations:
         return self._act(session_id, mid, "unpin", act)
 
     def drop_first(self, session_id: str, mid: str) -> Applied:
-        """Marks a message with its unit as the first to go; marked already, it takes the mark off."""
+        """Mark a message with its unit as the first to go, or remove that mark."""
 
         def act(change: ContextChange, unit: Sequence[MessageRow]) -> str:
             if all(m.drop_first for m in unit):
@@ -214,7 +214,7 @@ class Operations:
         return self._act(session_id, mid, "drop_first", act)
 
     def drop(self, session_id: str, mid: str) -> Applied:
-        """Takes a message with its unit out of the context.
+        """Take a message with its unit out of the context.
 
         Raises:
             Conflict: it is out already, is pinned, waits for a result, or may never go: a system message or the last
@@ -241,7 +241,7 @@ class Operations:
         return self._act(session_id, mid, "drop", act)
 
     def restore(self, session_id: str, mid: str) -> Applied:
-        """Puts a message with its unit back, at its place in the log.
+        """Put a message with its unit back, at its place in the log.
 
         Raises:
             Conflict: it is in the context.
@@ -287,7 +287,9 @@ class Operations:
         )
 
     def _unit(self, session: int, message: MessageRow) -> Sequence[MessageRow]:
-        """The unit of a message, in the context or not: itself, and what its calls and results tie to it."""
+        """Return the unit of a message, in the context or not: itself, and the messages tied to it by calls and
+        results.
+        """
         near = self._store.log.messages(
             session, range(max(1, message.no - UNIT_REACH), message.no + UNIT_REACH)
         )
@@ -300,7 +302,10 @@ class Operations:
 
 
 def _having(unit: Iterable[MessageRow], column: str, value: int, otherwise: str) -> list[int]:
-    """Numbers of the messages with this flag; a conflict where there are none."""
+    """Return the numbers of the messages with this flag.
+
+    Raises:⏎    Conflict: no message has it.
+    """
     found = [m.no for m in unit if getattr(m, column) == value]
     if not found:
         raise Conflict(otherwise)

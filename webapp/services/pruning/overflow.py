@@ -57,7 +57,7 @@ class Overflow:
         self._histories, self._summarising = histories, summarising
 
     def relieve(self, session_id: str, overflow: bool = True, actor: str = "emergency") -> Relieved:
-        """Brings the context within what is usable; with `overflow` half of the turns goes in any case.
+        """Bring the context within what is usable; with `overflow` half of the turns goes in any case.
 
         Raises:
             NotFound: there is no such session.
@@ -130,7 +130,7 @@ class Overflow:
         return Done(operation, event, shown)
 
     def _no_room(self, session: Session) -> str:
-        """What is no message takes all there is: the prompt and the tools that a transcript does not show, too."""
+        """Return why nothing can be gained: all usable tokens go to what is no message, the prompt and the tools."""
         alone, usable = session.pruned.scale.shown(session.pruned.beside), session.usable_shown
         if not usable:
             window = session.limits.window
@@ -146,7 +146,7 @@ class Overflow:
     def _relieved(
         self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
     ) -> Emergency | None:
-        """What is to be done, with room for the summary that carries the note; None if the user's words had to go."""
+        """Return the changes that make the context fit with `room` for the summary; None if no user message fits."""
         rules = ContextSettings.of(session.settings)
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
@@ -164,7 +164,7 @@ class Overflow:
             raise Conflict(str(error)) from error
 
     def _change(self, change: ContextChange, items: list[ViewItem], done: Emergency) -> None:
-        """Lets what was cut stand as it was cut."""
+        """Store the shortened messages' replacements."""
         counter = change.session.counter
         cut = [(items[n].row, message) for n, message in done.changed.items()]
         rows = [(row, message) for row, message in cut if isinstance(row, MessageRow)]
@@ -181,7 +181,7 @@ class Overflow:
             change.replace([row for row, _ in rows], texts, {row.no: detail for row, _ in rows})
 
     def _cover(self, change: ContextChange, gone: list[ViewItem], done: Emergency, room: int) -> None:
-        """Takes out what was dropped, and lets a summary with the note stand for it where it fits."""
+        """Take out the dropped messages, and put a summary with the note in their place where it fits."""
         span = Span(gone, sum(s.tokens for s in gone), change.session.counter)
         if not gone:
             return
@@ -196,7 +196,9 @@ class Overflow:
         replace_span(change, span, self._summarising.put(change.session, span, text, done.note))
 
     def _judged(self, span: Span, note: str, room: int) -> Judged | None:
-        """The summary of what was dropped, note included, in at most `room` tokens; None where not even that fits."""
+        """Return a summary of the dropped messages with the note in at most `room` tokens, or None if none is that
+        short.
+        """
         times = [m.at for m in span.messages if m.at is not None]
         first, last = (iso(min(times)) or "", iso(max(times)) or "") if times else ("", "")
         empty = covering(span.values, first=first, last=last)

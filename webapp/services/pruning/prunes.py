@@ -116,7 +116,7 @@ class Prunes:
         )  # fmt: skip
 
     def _regions_after(self, session: Session, made: SessionPlan, after: int) -> list[Region]:
-        """The regions of the context as it would be; they add up to `after`."""
+        """Return the regions of the context after the plan; they add up to `after`."""
         plan, history, totals = made.plan, made.view.history, session.pruned.totals
         left = Counter({name: tokens for name, (tokens, _) in totals.items()})
         summaries = set[int]()
@@ -289,12 +289,12 @@ def _replacements(session: Session, made: SessionPlan) -> dict[int, str]:
 
 
 def pruned_event(events: Sequence[Event]) -> ContextPruned:
-    """The event that tells of the prune, among those of one operation."""
+    """Return the prune's own event among the events of its operation."""
     return next(event for event in events if isinstance(event, ContextPruned))
 
 
 def explain(made: SessionPlan, position: int) -> dict[str, Any]:
-    """Why a plan does what it does to one message, kept with the operation."""
+    """Return a plan's decision on one message and the reasons for it, as the operation keeps them."""
     plan = made.plan
     parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
     unit = made.view.history.unit(position)

@@ -45,7 +45,7 @@ class Covering:
 
     @property
     def has_model(self) -> bool:
-        """Whether a model is asked, which takes its time."""
+        """Return True where a model writes summaries, which takes seconds."""
         return self._summarising.has_model
 
     def shown(self, made: SessionPlan) -> PlannedSummary | None:
@@ -72,10 +72,10 @@ class Covering:
         ask: bool = True,
         cancelled: threading.Event | None = None,
     ) -> Prepared | None:
-        """Writes the summary of a plan, by a model where one is configured and `ask`; None where the plan has none.
+        """Write the summary of a plan, by a model where one is configured and `ask`; return None if the plan has none.
 
         Raises:
-            Conflict: it was given up, or what it was to cover has gone.
+            Conflict: it was cancelled, or a message it was to cover has gone.
         """
         planned = made.plan.summary
         if planned is None:
@@ -87,13 +87,13 @@ class Covering:
             session, span, cancelled, ask=ask, most_tokens=planned.tokens, most_words=words
         )
         if cancelled is not None and cancelled.is_set():
-            raise Conflict("given up before the summary was there; nothing is changed")
+            raise Conflict("cancelled before the summary was written;  nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
         return Prepared(span, text)
 
     def _span(self, session: Session, made: SessionPlan, positions: frozenset[int]) -> Span:
-        """What the plan covers, and the summaries that go into the new one."""
+        """Return the messages that the plan covers with the summaries that are merged into the new one."""
         wanted = {made.view.nos[i] for i in positions}
         items = [
             one
@@ -105,7 +105,9 @@ class Covering:
         return Span(items, sum(one.tokens for one in items), session.counter)
 
     def check(self, session: Session, prepared: Prepared) -> None:
-        """That all that is to be covered still stands where it stood, inside the caller's transaction.
+        """Check, inside the caller's transaction, that everything to be covered is unchanged.
+
+        Raises:⏎    Conflict: it is not.
 
         Raises:
             Conflict: it does not.
@@ -113,7 +115,7 @@ class Covering:
         self._summarising.check(session, prepared.span)
 
     def put(self, change: ContextChange, prepared: Prepared) -> SummaryRow:
-        """Lets the summary stand, and takes those out that went into it; the messages are the caller's to take out."""
+        """Put the summary into the context in place of those merged into it; the caller takes the messages out."""
         summary = self._summarising.put(change.session, prepared.span, prepared.text)
         if prepared.span.summaries:
             change.summaries_out(prepared.span.summaries)
@@ -121,7 +123,7 @@ class Covering:
         return summary
 
     def facts(self, prepared: Prepared, summary: SummaryRow) -> dict[str, Any]:
-        """What an operation keeps of it."""
+        """Return the fields that the operation keeps of its summary."""
         text = prepared.text
         return {
             "summary": summary.n,
@@ -135,7 +137,7 @@ class Covering:
 
 
 def stood_in(session_id: str, problems: Sequence[str]) -> list[Event]:
-    """What is told where a model was asked and its text did not do: nothing is lost, but somebody should look."""
+    """Return an event for each fault of the model's text that made the built-in summary replace it."""
     said = dict.fromkeys(problems)
     return [
         ProblemReported(session_id, f"the model's summary did not do, the built-in one stands in: {one}")

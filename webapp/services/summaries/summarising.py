@@ -45,7 +45,7 @@ SUMMARISED = "summarised"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a model wrote: its text ("" where it failed, `problem` says why), and what that cost in US dollars."""
+    """A model's text, its cost in US dollars and, where it failed, the `problem` ("" otherwise; `text` is then "")."""
 
     text: str
     problem: str = ""
@@ -58,12 +58,12 @@ class Writes(Protocol):
     """Asks a model, and never raises."""
 
     def __call__(self, system: str, text: str, cancelled: threading.Event | None) -> Written:
-        """The answer to one question."""
+        """Return the model's answer to one question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What a summary is to cover, in order, and what the counter says it costs."""
+    """The messages and summaries that a summary covers, in order, and their tokens by `counter`."""
 
     items: Sequence[ViewItem]
     replaced: int
@@ -71,17 +71,17 @@ class Span:
 
     @property
     def values(self) -> list[Message | Summary]:
-        """The items as `scoring` takes them."""
+        """Return the items as `scoring` takes them."""
         return [s.item if isinstance(s.item, Summary) else s.item.message for s in self.items]
 
     @property
     def messages(self) -> list[MessageRow]:
-        """The rows of the messages among them."""
+        """Return the rows of the messages among them."""
         return [s.row for s in self.items if isinstance(s.row, MessageRow)]
 
     @property
     def summaries(self) -> list[SummaryRow]:
-        """The rows of the summaries among them."""
+        """Return the rows of the summaries among them."""
         return [s.row for s in self.items if isinstance(s.row, SummaryRow)]
 
 
@@ -109,7 +109,7 @@ class Summarising:
 
     @property
     def has_model(self) -> bool:
-        """Whether a model is asked."""
+        """Return True where a model writes summaries."""
         return self._writes is not None
 
     # -- looking
@@ -161,13 +161,13 @@ class Summarising:
             raise Conflict(NOTHING_NEW)
         text = self.text_for(session, span, cancelled)
         if cancelled is not None and cancelled.is_set():
-            raise Conflict("given up before the summary was there; nothing is changed")
+            raise Conflict("cancelled before the summary was written; nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
         return self._apply(session_id, span, text, actor)
 
     def span(self, session: Session) -> Span | None:
-        """What a summary would cover now, inside the caller's snapshot; None where nothing would change."""
+        """Return what a summary would cover now, inside the caller's snapshot; None if nothing would change."""
         counter = session.counter
         rules = ContextSettings.of(session.settings)
         items = view_items(self._store, session.key)
@@ -187,7 +187,7 @@ class Summarising:
         most_tokens: int | None = None,
         most_words: int | None = None,
     ) -> Text:
-        """The best text that is accepted: structured by a model, terser, or deterministic.
+        """Return the best accepted text: structured by a model, terser by a model, or the built-in one.
 
         Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
         """
@@ -245,7 +245,7 @@ class Summarising:
         )
 
     def put(self, session: Session, span: Span, text: Text, note: str = "") -> SummaryRow:
-        """Writes the row of a summary over a span, inside the caller's transaction."""
+        """Store a summary of a span, inside the caller's transaction; return its row."""
         first, last = _times(span)
         value = text.judged.summary
         covers = [(MESSAGE, m.no) for m in span.messages] + [(SUMMARY, s.n) for s in span.summaries]
@@ -264,7 +264,9 @@ class Summarising:
         return summary
 
     def check(self, session: Session, span: Span) -> None:
-        """All that is to be covered still stands where it stood, no unit has grown, and nothing of it was pinned.
+        """Check that everything to be covered is still in place, that no unit has grown, and that nothing was pinned.
+
+        Raises:⏎    Conflict: it is not.
 
         Raises:
             Conflict: it does not.
@@ -286,7 +288,7 @@ class Summarising:
             raise Conflict("a summary that was to be covered has gone; nothing is summarised, try again")
 
     def _answered_since(self, session: Session, nos: Collection[int]) -> bool:
-        """Whether a result of a call in these messages stands outside them."""
+        """Return True if a result outside these messages answers a call in them."""
         view = self._histories.of(session)
         places, features = view.positions(nos), view.history.features
         beside = ((p, other) for p in places for other in view.history.unit(p) if other not in places)
@@ -295,17 +297,17 @@ class Summarising:
     # -- taking one apart
 
     def expand(self, session_id: str, n: int) -> Applied:
-        """Puts what a summary covers back in its place.
+        """Replace a summary by the messages and summaries it covers.
 
         Raises:
             NotFound: there is no such session or summary.
-            Conflict: it does not stand in the context.
+            Conflict: it is not in the context.
         """
         with self._environment.lock(session_id), self._store.write():
             session = Session.load(self._environment, session_id)
             found = self._find(session, n)
             if n not in self._store.summaries.standing_numbers(session.key):
-                raise Conflict(f"summary {n} does not stand in the context")
+                raise Conflict(f"summary {n} is not in the context")
             change = ContextChange(session)
             below = [self._find(session, ref) for kind, ref in found.covers if kind == SUMMARY]
             numbers = [ref for kind, ref in found.covers if kind == MESSAGE]
@@ -329,7 +331,7 @@ class Summarising:
 
 
 def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
-    """All but system messages, what is pinned or waits for a result, and the recent messages, with their units."""
+    """Return all items but system messages, pinned ones, calls without results and the recent messages, by unit."""
     units, links = Units(), [links_of(one.message) for one in items]
     for one_links in links:
         units.append(one_links)
@@ -345,7 +347,7 @@ def to_cover(items: Sequence[ViewItem], min_recent: int) -> list[ViewItem]:
 
 
 def replace_span(change: ContextChange, span: Span, summary: SummaryRow) -> None:
-    """Takes what a summary covers out of the view and lets it stand there."""
+    """Put a summary in the place of everything it covers."""
     detail = {"fate": "goes", "reason": f"{SUMMARISED} in summary {summary.n}", "cause": SUMMARISED}
     change.take_out(span.messages, {m.no: detail for m in span.messages})
     if span.summaries:

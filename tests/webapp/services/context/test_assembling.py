@@ -69,7 +69,7 @@ class TestContext:
         made = app.context.get(session)
         assert made.messages == [one for one in (first, sent, wire("user", "c")) if one is not None]
         assert validate(made.messages, "openai") == []
-        assert re.match(r"message 1: not as openai takes it \((tool_calls|content) is ", made.notes[0])
+        assert re.match(r"message 1: invalid in openai \((tool_calls|content) is ", made.notes[0])
 
     def test_writes_anew_what_anthropic_does_not_take(self, app: App) -> None:  # X6
         """Lists of no blocks, on either side."""

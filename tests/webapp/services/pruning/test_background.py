@@ -19,7 +19,7 @@ from webapp.services.summaries.summarising import Summarising, Written
 
 
 class Slow:
-    """A model that answers when it is let go, and notices when it is given up."""
+    """A model that answers when it is let go, and notices when it is cancelled."""
 
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
@@ -29,7 +29,7 @@ class Slow:
         self.asked.set()
         while not self.go.wait(0.01):
             if cancelled is not None and cancelled.is_set():
-                return Written("", "given up", cancelled=True)
+                return Written("", "cancelled", cancelled=True)
         return Written("", "no answer")
 
 

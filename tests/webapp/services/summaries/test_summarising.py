@@ -230,7 +230,7 @@ class TestByAModel:
         cancelled = threading.Event()
         summarising = with_model(app, Model(Written(GOOD, "", "m"), meanwhile=cancelled.set))
         before = items(app)
-        with pytest.raises(Conflict, match="given up"):
+        with pytest.raises(Conflict, match="cancelled"):
             summarising.summarise("s", cancelled=cancelled)
         assert items(app) == before
         assert app.summarising.list("s").summaries == []
