@@ -1,7 +1,7 @@
 """Serves the browser's files under addresses that can be cached.
 
 In the tree `static/` and `templates/` stand at the top, in the wheel beside the code. Every file has two addresses:
-`/static/app.js`, asked for anew each time (ETag), and `/static/v-<version>/app.js`, kept for a year. The version is a
+`/static/app.js`, revalidated each time (ETag), and `/static/v-<version>/app.js`, kept for a year. The version is a
 hash over the names, sizes and times of all files, so a module's relative imports stay within one version.
 """
 

@@ -1,4 +1,4 @@
-"""For those who watch over a running server: is it alive, and its figures in Prometheus' text format."""
+"""Health check and metrics of a running server, the latter in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from webapp.events import ContextPruned, Event, MessagesAppended, OperationUndon
 from webapp.routes.answers import json_response
 from webapp.routes.api.routing import EXTENSION
 
-# A session is a label here, and labels are kept for good by whoever collects them.
+# Each session is a label, and a metrics server keeps every label it ever saw.
 SESSIONS_SHOWN = 200
 
 
 class Metrics:
-    """Counts what happens from the start of the server on; a session's fill is read when it is asked for."""
+    """Counters of events since the server's start; a session's gauge is read when it is collected."""
 
     def __init__(self, app: App) -> None:
         self.registry = CollectorRegistry()
@@ -41,7 +41,7 @@ class Metrics:
         app.bus.subscribe(self.count)
 
     def count(self, event: Event) -> None:
-        """Counts one event."""
+        """Count one event."""
         match event:
             case MessagesAppended():
                 self.appended.inc(max(event.count, len(event.message_nos)))
@@ -53,17 +53,17 @@ class Metrics:
 
 
 class Fills(Collector):
-    """How full each session is, read from the service at the moment of asking."""
+    """The gauge of each session, read from the service when it is collected."""
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     def describe(self) -> list[Metric]:
-        """Nothing beforehand: registering must not read the store."""
+        """Return no metrics: registering must not read the store."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """One sample a session, the most recently active ones first."""
+        """Yield one sample a session, the most recently active ones first."""
         sessions = self.app.sessions.list()
         states = GaugeMetricFamily("coppice_sessions", "Sessions by state", labels=["state"])
         for state in ("idle", "active", "warning"):
@@ -84,13 +84,13 @@ class Fills(Collector):
 
 
 def healthz() -> Response:
-    """Whether the server answers and its store does; 503 with the reason when it does not."""
+    """Answer 200 if the store answers, 503 with the reason if it does not."""
     current_app.extensions[EXTENSION].store.check()
     return json_response({"status": "ok"})
 
 
 def install(flask_app: Flask) -> None:
-    """Registers both, and times every request."""
+    """Register /healthz and /metrics, and time every request."""
     metrics = Metrics(flask_app.extensions[EXTENSION])
 
     def show() -> Response:

@@ -1,6 +1,6 @@
 """The pages: empty shells. Each has one root element, whose data comes from `/api` and Socket.IO.
 
-The one page that names a session looks it up only for whoever may know of it; the page tells the rest itself.
+The page of a session looks it up only where the reader may know of it; its script reports an unknown one.
 A page is answered with a policy that runs our own files and the one import map that bears this answer's nonce.
 """
 

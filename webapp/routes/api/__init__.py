@@ -11,11 +11,11 @@ TABLES = (sessions.table, messages.table, context.table, memory.table, settings.
 
 
 def routes() -> list[Route]:
-    """Every route of the API, in the order of the documentation."""
+    """Return every route of the API, in the order of the documentation."""
     return [route for table in TABLES for route in table]
 
 
 def install(flask_app: Flask) -> None:
-    """Registers the API, and the document that describes it."""
+    """Register the API, and the document that describes it."""
     serve(flask_app, routes())
     documents.install(flask_app, routes())

@@ -19,7 +19,7 @@ NUMBER = "<int(max=2147483647):n>"
 
 @table.get("/sessions/<session_id>/context", errors=(404,))
 def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
-    """The message list for the next call, with its estimate and budget.
+    """Return the message list for the next call, with its estimate and budget.
 
     `format` is openai, responses, anthropic, gemini or langchain; by default the one the messages came in.
     """
@@ -28,13 +28,13 @@ def get_context(app: App, session_id: str, query: FormatQuery) -> Context:
 
 @table.post("/sessions/<session_id>/plan", errors=(404, 409))
 def plan_prune(app: App, session_id: str, body: PlanWish) -> Plan:
-    """Shows what a prune would do, and why; stores nothing. 409 when it is to drop what is pinned."""
+    """Return what a prune would do, and why; nothing is stored. 409 when it would drop a pinned message."""
     return app.prunes.plan(session_id, PlanRequest(**body.given()))
 
 
 @table.post("/sessions/<session_id>/prune", errors=(404, 409))
 def apply_prune(app: App, session_id: str, body: PruneWish) -> Applied:
-    """Applies a plan that was shown, or a fresh one; 409 when the plan is stale.
+    """Apply a plan that was shown, or a new one; 409 when the plan is stale.
 
     A plan is stale once the session has changed, or the settings or limits that decided it.
     """
@@ -43,17 +43,17 @@ def apply_prune(app: App, session_id: str, body: PruneWish) -> Applied:
 
 @table.get("/sessions/<session_id>/operations", errors=(404,))
 def list_operations(app: App, session_id: str, query: OperationsQuery) -> Operations:
-    """What has changed the context, newest first, with what an undo would take along."""
+    """Return the operations on the context, newest first, each with those that its undo takes back too."""
     return Operations(operations=app.operations.list(session_id, query.kind))
 
 
 @table.get(f"/sessions/<session_id>/operations/{NUMBER}", errors=(404,))
 def get_operation(app: App, session_id: str, n: int) -> OperationFull:
-    """One operation with the messages it changed, how and why."""
+    """Return one operation with the messages it changed, how and why."""
     return app.operations.one(session_id, n)
 
 
 @table.post(f"/sessions/<session_id>/operations/{NUMBER}/undo", errors=(404, 409))
 def undo_operation(app: App, session_id: str, n: int, body: Nothing) -> Undone:
-    """Undoes an operation and those after it; 409 when the agent's own compaction stands between."""
+    """Undo an operation and those after it; 409 when the agent's own compaction is among them."""
     return app.operations.undo(session_id, n)

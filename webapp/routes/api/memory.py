@@ -50,7 +50,7 @@ def add_memory(app: App, body: MemoryNew) -> Memory:
 
 @table.get("/memories/<memory_id>", errors=(404,))
 def get_memory(app: App, memory_id: str) -> Memory:
-    """Return one memory."""
+    """Return the memory with this id; 404 when it is unknown."""
     return app.memory.get("memory", number("memory", memory_id))
 
 
@@ -81,7 +81,7 @@ def add_learning(app: App, body: MemoryNew) -> Memory:
 
 @table.get("/learnings/<memory_id>", errors=(404,))
 def get_learning(app: App, memory_id: str) -> Memory:
-    """Return one learning."""
+    """Return the learning with this id; 404 when it is unknown."""
     return app.memory.get("learning", number("learning", memory_id))
 
 
@@ -126,13 +126,13 @@ def propose_again(app: App, body: ProposalText) -> Ok:
 
 @table.get("/sessions/<session_id>/summaries", errors=(404,))
 def list_summaries(app: App, session_id: str) -> Summaries:
-    """The summaries of a session, newest first, and which of them stand in its context."""
+    """Return the summaries of a session, newest first; `standing` marks those in its context."""
     return app.summarising.list(session_id)
 
 
 @table.get(f"/sessions/<session_id>/summaries/{NUMBER}", errors=(404,))
 def get_summary(app: App, session_id: str, n: int) -> SummaryFull:
-    """One summary with the ids of the messages it stands for."""
+    """Return one summary with the ids of the messages it covers."""
     return app.summarising.one(session_id, n)
 
 
@@ -142,26 +142,26 @@ def get_summary(app: App, session_id: str, n: int) -> SummaryFull:
     errors=(404, 409),
 )
 def expand_summary(app: App, session_id: str, n: int, body: Nothing) -> Applied:
-    """Puts what a summary covers back in its place."""
+    """Replace a summary by the messages it covers."""
     return app.summarising.expand(session_id, n)
 
 
 @table.post("/sessions/<session_id>/summarize", errors=(404, 409))
 def summarize_session(app: App, session_id: str, body: SummaryWish) -> Summarised:
-    """Summarises now, whatever the thresholds say; in the background where a model is asked, unless told to wait."""
+    """Summarise now, whatever the thresholds; in the background where a model writes, unless `wait` is true."""
     return app.background.summarise(session_id, body.wait)
 
 
 @table.post("/sessions/<session_id>/summarize/cancel", errors=(404,))
 def cancel_summary(app: App, session_id: str, body: Nothing) -> Ok:
-    """Gives up the summary that is being made; `ok` says whether there was one."""
+    """Cancel the summary that is being made; `ok` is false if none is."""
     app.sessions.get(session_id)
     return Ok(ok=app.background.cancel(session_id))
 
 
 @table.post("/sessions/<session_id>/overflow", errors=(404, 409))
 def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
-    """For an agent whose provider says that the context is too long: ends within the budget, and can be undone."""
+    """Make a context fit that the provider refused as too long; the change can be undone."""
     if body.reported:
         return app.overflow.relieve(session_id)
     return app.overflow.relieve(session_id, overflow=False, actor="user")
@@ -169,5 +169,5 @@ def relieve_overflow(app: App, session_id: str, body: OverflowWish) -> Relieved:
 
 @table.get("/sessions/<session_id>/status", errors=(404,))
 def session_status(app: App, session_id: str) -> Status:
-    """Both triggers, the last summary, what is available, and all of it in one line."""
+    """Return both triggers, the last summary, the available tokens, and all of it in one line."""
     return app.status.of(session_id)

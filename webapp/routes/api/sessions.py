@@ -15,7 +15,7 @@ table = Table("sessions")
 
 @table.get("/sessions")
 def list_sessions(app: App, query: SessionsQuery) -> Sessions:
-    """All sessions with their figures.
+    """Return all sessions with their figures.
 
     `state` is idle, active or warning; `q` looks in title, model and folder.
     """
@@ -25,25 +25,25 @@ def list_sessions(app: App, query: SessionsQuery) -> Sessions:
 
 @table.post("/sessions", status=201, errors=(409,))
 def create_session(app: App, body: NewSession) -> Session:
-    """Makes a session that a program feeds; 409 when the id exists."""
+    """Create a session that a program feeds; 409 when the id exists."""
     return app.sessions.create(**body.given())
 
 
 @table.get("/sessions/<session_id>", errors=(404,))
 def get_session(app: App, session_id: str) -> Session:
-    """One session with its figures."""
+    """Return one session with its figures."""
     return app.sessions.get(session_id)
 
 
 @table.route("PATCH", "/sessions/<session_id>", errors=(404,))
 def change_session(app: App, session_id: str, body: SessionChange) -> Session:
-    """Changes title, model, automatic pruning, or the session's own settings."""
+    """Change title, model, automatic pruning, or the session's own settings."""
     return app.sessions.patch(session_id, **body.given())
 
 
 @table.route("DELETE", "/sessions/<session_id>", errors=(400, 404))
 def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
-    """Deletes a session and its log, for good; asks for `?confirm=<id>`."""
+    """Delete a session and its log, for good; `?confirm=<id>` is required."""
     app.sessions.get(session_id)
     if query.confirm != session_id:
         message = f"deleting a session takes its log along; repeat its id as ?confirm={session_id}"
@@ -54,11 +54,11 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
 
 @table.get("/sessions/<session_id>/stats", errors=(404,))
 def session_stats(app: App, session_id: str) -> Stats:
-    """How full the context is, by region, with both triggers and the time it was looked at."""
+    """Return the size of the context, in all and by region, with both triggers and the time of the reading."""
     return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
 
 
 @table.get("/sessions/<session_id>/timeline", errors=(404,))
 def session_timeline(app: App, session_id: str, query: TimelineQuery) -> Timeline:
-    """Tokens over time, with prunes and compactions marked."""
+    """Return tokens over time, with prunes and compactions marked."""
     return app.sessions.timeline(session_id, points=query.points)

@@ -25,7 +25,7 @@ def put_settings(app: App, body: AnySettings) -> SettingsDoc:
 
 @table.post("/settings/reset")
 def reset_settings(app: App, body: Nothing) -> SettingsDoc:
-    """Go back to the defaults."""
+    """Reset all settings to the defaults."""
     return app.settings.reset()
 
 

@@ -30,7 +30,7 @@ PROGRESS_SECONDS = 0.25
 
 @table.get("/sessions/<session_id>/export", errors=(404, 409))
 def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
-    """A session as a file: our own JSONL (complete), a wire format, or a transcript that the agent resumes from.
+    """Return a session as a file: our JSONL (complete), a wire format, or a transcript that the agent resumes from.
 
     `format` is jsonl (the default), openai, responses, anthropic, gemini, langchain, or the session's own source, where
     that agent resumes from transcripts; 409 for another agent's.
@@ -126,5 +126,5 @@ def search_everywhere(app: App, query: SearchQuery) -> Results:
 
 @table.post("/demo", answers=Session, status=201)
 def start_demo(app: App, body: Nothing) -> Any:
-    """Starts a generated session that grows live."""
+    """Start a generated session that grows live."""
     return app.demo.start()
