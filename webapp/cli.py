@@ -36,11 +36,11 @@ class Lazily(click.Group):
     """A group whose commands are imported when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        """The commands in the order of the table."""
+        """Return the names of the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command, or None if there is none of this name."""
+        """Return the command of this name, or None."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"webapp.commands.{COMMANDS[cmd_name]}")
@@ -58,7 +58,7 @@ def commands() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code."""
+    """Run one command and return its exit code."""
     try:
         given = list(arguments) if arguments is not None else None
         answer: Any = commands.main(args=given, prog_name="coppice", standalone_mode=False)
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(error.format_message(), UNUSABLE)
     except (click.Abort, KeyboardInterrupt):
         return complain("stopped", FAILED)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output, for example `head`, has closed it
         sys.stderr.close()
         return FAILED
     except (CoppiceError, ScoringError) as error:
@@ -83,18 +83,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def code_of(error: Exception) -> int:
-    """Whether it was the input that could not be used, or the work that failed."""
+    """Return the exit code of an error: 2 for input that cannot be used, 1 for work that failed."""
     return UNUSABLE if isinstance(error, Invalid | Malformed | NotFound | ScoringError) else FAILED
 
 
 def complain(message: str, code: int) -> int:
-    """Writes one line on stderr and returns the code."""
+    """Write one line to stderr and return the code."""
     click.echo("coppice: " + " ".join(message.split()), err=True)
     return code
 
 
 def lower_first(text: str) -> str:
-    """The text with a small first letter, as our messages are written."""
+    """Return the text with a small first letter, as our messages are written."""
     return text[:1].lower() + text[1:]
 
 

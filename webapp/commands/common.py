@@ -1,4 +1,4 @@
-"""What the commands share: where the store is, how a session is named, and how numbers are written."""
+"""Parts that the commands share: opening the store, finding a session, writing numbers."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON."
 
 
 def out() -> Console:
-    """Where answers go; as wide as it takes where nobody is looking."""
+    """Return the console for answers, on stdout. It does not wrap lines unless it writes to a terminal."""
     return Console(
         file=sys.stdout, width=None if sys.stdout.isatty() else 300, highlight=False, soft_wrap=True
     )
 
 
 def err() -> Console:
-    """Where reports and progress go."""
+    """Return the console for reports and progress, on stderr."""
     return Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def opened(db: Path | None, *, made: bool = True) -> Iterator[App]:
-    """The application over the store, following nothing; closed at the end.
+    """Open the application over the store, without following any files; close it at the end.
 
-    `made` False is for who only looks: a file that somebody names is not made by looking at it.
+    `made` is False for commands that only read: they must not create a database.
 
     Raises:
         Invalid: there is no such file.
@@ -59,7 +59,7 @@ def opened(db: Path | None, *, made: bool = True) -> Iterator[App]:
 
 
 def refuse_missing(config: Config) -> None:
-    """Refuses to look at a database that is not there.
+    """Check that a database exists that is only to be read.
 
     Raises:
         Invalid: it is not.
@@ -71,12 +71,11 @@ def refuse_missing(config: Config) -> None:
 
 
 def find_session(app: App, name: str) -> Session:
-    """The session of this id, or the only one whose id begins so; of one and its sub-agents, whose ids begin with its
-    own, that one.
+    """Return the session with this id, or the only one whose id begins with it, or the only parent among those.
 
     Raises:
-        NotFound: there is none.
-        Invalid: several begin so; the message names some.
+        NotFound: no id begins with it.
+        Invalid: several ids do; the message names some.
     """
     try:
         found = app.sessions.get(name)
@@ -93,32 +92,32 @@ def find_session(app: App, name: str) -> Session:
 
 
 def write_json(value: Any) -> None:
-    """JSON on stdout, for other programs."""
+    """Write JSON to stdout, for other programs."""
     sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def main_gauge(session: Session) -> Gauge:
-    """The gauge that counts: what the agent sends for a followed session, the context for a managed one."""
+    """Return the gauge that counts: the agent's context for a followed session, the context for a managed one."""
     return session.agent or session.pruned
 
 
 def counted(count: int, word: str) -> str:
-    """So many of something: "1 message", "2,000 messages"."""
+    """Return a number with its noun: "1 message", "2,000 messages"."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def tokens_text(count: int, certainty: str = "exact") -> str:
-    """A number of tokens; `~` says that it is estimated."""
+    """Return a number of tokens; `~` marks an estimate."""
     return ("~" if certainty == "estimated" else "") + f"{count:,}"
 
 
 def percent_text(value: float) -> str:
-    """A share with one decimal."""
+    """Return a percentage with one decimal."""
     return f"{value:.1f} %"
 
 
 def ago_text(at: str | None, now: datetime | None = None) -> str:
-    """How long ago, in the largest unit that says something."""
+    """Return the time since, in its largest unit that is not zero."""
     if not at:
         return "never"
     now = now or datetime.now(UTC)

@@ -35,9 +35,9 @@ PROBLEMS_SHOWN = 5
 def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, db: Path | None) -> int:
     """Import transcripts and message lists; of a folder, every .jsonl and .json file in it.
 
-    The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are told
-    with their numbers, and the others are used; so are files. Exits with 1 where a file could not be read, with 2
-    where none could.
+    The same file twice adds nothing; a longer version adds the rest. Lines and messages that cannot be read are listed
+    with their numbers, and the others are imported. Exits with 1 if some files could not be read, with 2 if none
+    could.
     """
     files, homes = list(files_in(paths)), [path for path in paths if archives_at(path)]
     if not files and not homes:
@@ -78,12 +78,12 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
 def import_one(
     app: App, file: Path, file_format: str, model: str | None, progress: Callable[[int, int], None]
 ) -> str | None:
-    """Imports one file and says what came of it; the reason when nothing of it could be read.
+    """Import one file and print the result, or the reason if nothing in it can be read.
 
-    `progress` is told how many of its bytes have been used, and how many there are.
+    `progress` is called with the number of bytes read so far and the file's size.
 
     Raises:
-        StoreError: it is not the file's fault.
+        StoreError: the database cannot be written.
     """
     try:
         with file.open("rb") as opened_file:
@@ -139,7 +139,7 @@ def archives_at(path: Path) -> list[Path]:
 
 
 def size_of(file: Path) -> int:
-    """The size in bytes, 0 for what is not there."""
+    """Return the size in bytes, 0 for a missing file."""
     try:
         return file.stat().st_size
     except OSError:
@@ -147,7 +147,7 @@ def size_of(file: Path) -> int:
 
 
 def progress() -> Progress:
-    """A bar on a terminal, nothing elsewhere."""
+    """Return a progress bar, shown on a terminal only."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     return Progress(*columns, console=err(), transient=True, disable=not sys.stderr.isatty())
 

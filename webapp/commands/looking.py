@@ -51,7 +51,7 @@ NUMBERS = NAMES[4:]
 
 
 def table_of(found: list[Session]) -> Table:
-    """One row a session; what is above its target is marked."""
+    """Return a table with one row a session; one above its target is marked."""
     rows = [row_of(one) for one in found]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for n, name in enumerate(NAMES):
@@ -66,7 +66,7 @@ def table_of(found: list[Session]) -> Table:
 
 
 def row_of(one: Session) -> list[str]:
-    """The cells of one session."""
+    """Return the cells of one session."""
     gauge = main_gauge(one)
     return [
         one.id,
@@ -100,7 +100,7 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
 
 
 def status_lines(stats: Stats) -> list[str]:
-    """The status view, line by line."""
+    """Return the status view, line by line."""
     one = stats.session
     lines = [
         f"{one.title or one.id} · {one.model or 'unknown model'} · {one.source}",
@@ -115,7 +115,7 @@ def status_lines(stats: Stats) -> list[str]:
 
 
 def trigger_lines(stats: Stats) -> list[str]:
-    """Tool definitions, the last summary, and how far it is to the next one."""
+    """Return lines on tool definitions, the last summary, and the distance to the next one."""
     count = f" of {stats.tool_count} tools" if stats.tool_count is not None else ""
     last = stats.last_summary
     said = f"{last.text}, {ago_text(last.at)}" if last else "none yet"
@@ -134,7 +134,7 @@ def trigger_lines(stats: Stats) -> list[str]:
 
 
 def gauge_lines(name: str, gauge: Gauge, one: Session) -> list[str]:
-    """One bar, and what it consists of."""
+    """Return a bar and the regions it consists of."""
     shown = [region for region in gauge.regions if region.tokens]
     return [
         f"{name:<9} {bar(gauge.utilization, one.target_percent)} {figures(gauge, one)}",
@@ -143,19 +143,19 @@ def gauge_lines(name: str, gauge: Gauge, one: Session) -> list[str]:
 
 
 def limit_line(one: Session) -> str:
-    """What the session may hold, and where it is warned."""
+    """Return a line with the session's limit and target."""
     target = f"target {one.target_percent:g} % ({one.target_tokens:,})"
     return f"limit     {one.limit:,} tokens of a window of {one.window:,}; {target}"
 
 
 def figures(gauge: Gauge, session: Session) -> str:
-    """Tokens of the limit, in percent, and how sure that is."""
+    """Return tokens of the limit, in percent, with their certainty."""
     tokens = tokens_text(gauge.tokens, gauge.certainty)
     return f"{tokens} / {session.limit:,} ({percent_text(gauge.utilization)}, {gauge.certainty})"
 
 
 def bar(percent: float, target: float) -> str:
-    """A bar of fixed width with the target marked; what is above 100 % runs over."""
+    """Return a bar of fixed width with the target marked; above 100 % it runs over."""
     filled = round(percent / 100 * BAR_WIDTH)
     mark = min(BAR_WIDTH - 1, round(target / 100 * BAR_WIDTH))
     cells = [
