@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def create_app(config: Config | None = None, *, app: App | None = None) -> Flask:
-    """The Flask application, with Socket.IO in it and the gate around it.
+    """Return the Flask application, with Socket.IO in it and the gate around it.
 
     `app` is an application of `webapp.wiring` made elsewhere; otherwise one is built from `config` (by default what
     file and environment say). Nothing is followed until its `following.start()` is called.

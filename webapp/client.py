@@ -200,9 +200,9 @@ def failure(answer: httpx.Response) -> ApiError:
 
 
 def plain(value: Any) -> Any:
-    """A message as JSON-ready data: an SDK's object by its own `model_dump`, anything else as it is.
+    """Return a message as JSON-ready data: an SDK's object by its own `model_dump`, anything else unchanged.
 
-    Anthropic's answers carry figures that their API takes back with no message, so only role and content are sent.
+    Anthropic's answers have fields that its API refuses in a message, so only role and content are sent.
     """
     if hasattr(value, "model_dump"):
         data: Any = value.model_dump(mode="json", exclude_none=True)

@@ -1,7 +1,7 @@
-"""What has happened: frozen values in the past tense, published after the commit that made them true.
+"""Events: frozen values in the past tense, published after the commit that made them true.
 
 An event's docstring is its documentation. `live.py` turns them into what browsers get; `docs/events.md` renders
-this file. An event carries what a listener needs to decide whether it cares, and figures; listeners read the rest.
+this file. An event carries the fields by which a listener decides whether to act; it reads the rest itself.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ContextPruned(Event):
     """A prune was applied, or messages were dropped by hand. `n` is the operation's number, `reason` manual,
     automatic or emergency; `original` and `final` are tokens of the context before and after, `removed` counts
     messages and `removed_ids` names them; `shortened` counts those that stay with less, `summarised` those of the
-    removed that a summary stands for; `utilization` is the percentage afterwards.
+    removed that a summary covers; `utilization` is the percentage afterwards.
     """
 
     session_id: str
@@ -66,7 +66,7 @@ class ContextPruned(Event):
     summarised: int = 0
 
     def payload(self) -> dict[str, object]:
-        """The event as `context:pruned` carries it (SPEC B14)."""
+        """Return the event as `context:pruned` carries it (B14)."""
         return {
             "session_id": self.session_id,
             "prune_id": self.n,
@@ -137,8 +137,8 @@ class ImportProgressed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ProblemReported(Event):
-    """Something could not be read or done, and the rest went on. `session_id` is None where it belongs to none;
-    `failed` says that nothing came of it; pages are then told by `toast:error`.
+    """Something could not be read or done, and the rest went on. `session_id` is None where no session is concerned.
+    `failed` means that nothing was done; pages then get `toast:error`.
     """
 
     session_id: str | None

@@ -59,7 +59,7 @@ class Watcher:
 
     @property
     def running(self) -> bool:
-        """Return whether it follows."""
+        """Return True while changes are followed."""
         return bool(self._threads) and not self._stop.is_set()
 
     def settle(self, timeout_seconds: float = 30.0) -> bool:

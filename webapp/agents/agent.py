@@ -65,8 +65,8 @@ class Agent:
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
     `reader` reads one of them from a stored position.
 
-    What not every agent has is None: `files` and `archives` say how what it wrote is imported, `transcripts` how a
-    pruned view is written for it. `window_of_compaction` tells the window from the tokens at which the agent compacted
+    A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned view
+    in its format. `window_of_compaction` derives the window from the tokens at which the agent compacted
     by itself and the limit known so far, None where that may hold. `unwritten` follows what the agent sends without
     writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's factor).
     """

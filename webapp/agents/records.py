@@ -153,7 +153,7 @@ Record = Entry | Compaction | Rewind | UsageReport | Meta | Problem | Unknown
 
 
 class Origin(NamedTuple):
-    """Whose transcript a file is, as far as it can be told; `parent_id` is the session that started it."""
+    """The session that a transcript file belongs to, as far as known; `parent_id` is the session that started it."""
 
     session_id: str | None = None
     parent_id: str | None = None
@@ -181,5 +181,5 @@ class TranscriptFile:
 
     @property
     def key(self) -> str:
-        """Key of the stored read position. Sessions in one database each have their own."""
+        """Return the key of the stored read position. Sessions in one database each have their own."""
         return f"{self.path}#{self.session_id}" if self.shared else str(self.path)

@@ -23,7 +23,7 @@ class ViewRow:
 
     @property
     def value(self) -> dict[str, Any] | None:
-        """The JSON object that arrived; None where there is none."""
+        """Return the JSON object that arrived, or None."""
         try:
             value = orjson.loads(self.raw) if self.raw else None
         except orjson.JSONDecodeError:

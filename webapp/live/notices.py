@@ -35,7 +35,7 @@ class Note:
     """News of `subject` (a session's id, or "") for one room; `room` None means every room that somebody is in.
 
     `row` asks for `session:updated`, `stats` for `context:stats`, `appended` counts messages of which `numbers` are
-    the newest; `events` are told as they stand, an empty payload is read when it leaves.
+    the newest; `events` are sent as they are; an empty payload is read when it is sent.
     """
 
     room: str | None

@@ -14,7 +14,7 @@ from webapp.live.notices import Note, Payload
 RATE = 10
 WINDOW_SECONDS = 1.0
 SPACING_SECONDS = WINDOW_SECONDS / RATE
-# Making messages takes at most this share of the time: a very long session is told of less often.
+# Making messages takes at most this share of the time, so news of a very long session comes less often.
 SHARE_OF_TIME = 0.2
 # Rows in one `messages:appended`; a page that wants the others asks for them.
 ROWS_LIMIT = 200

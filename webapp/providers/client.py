@@ -42,7 +42,7 @@ class ModelClient:
         self._closed = False
 
     def ask(self, question: Question, cancelled: threading.Event | None = None) -> Reply:
-        """Return the answer, or why there is none. Blocks; returns soon after `cancelled` is set. Never raises."""
+        """Return the model's answer, or the failure. Blocks; returns soon after `cancelled` is set. Never raises."""
         try:
             loop = self._running()
         except RuntimeError as error:
@@ -54,7 +54,7 @@ class ModelClient:
             try:
                 return future.result(LOOK_SECONDS)
             except CancelledError:
-                return Reply(failure=Failure("cancelled", "given up before the answer was there"))
+                return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
             except NotYet:
                 if future.done():  # the answer came in this very moment, or timed out by itself
                     return _result(future)
@@ -163,7 +163,7 @@ def _whole(text: str, answer: Answer) -> Failure | None:
 
 
 async def _beginning(response: httpx.Response, most: int = 20_000) -> str:
-    """The body's text, at most so many bytes of it."""
+    """Return the body's text, cut to this many bytes."""
     data = b""
     async for chunk in response.aiter_bytes():
         data += chunk
@@ -181,7 +181,7 @@ def _result(future: Future[Reply]) -> Reply:
     try:
         return future.result(0)
     except CancelledError:
-        return Reply(failure=Failure("cancelled", "given up before the answer was there"))
+        return Reply(failure=Failure("cancelled", "cancelled before the answer came"))
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets a value
         return Reply(failure=Failure("malformed", f"the call failed: {type(error).__name__}"))
 

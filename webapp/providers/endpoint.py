@@ -1,7 +1,7 @@
-"""Where a model is to be asked: read from the environment, checked once, shown without its key.
+"""The endpoint of the model that writes summaries: read from the environment, checked once, shown without its key.
 
 `COPPICE_SUMMARY_URL` and `COPPICE_SUMMARY_MODEL` are needed, `COPPICE_SUMMARY_KEY` where the endpoint asks for one,
-`COPPICE_SUMMARY_API` ("openai" or "anthropic") where the address does not tell.
+`COPPICE_SUMMARY_API` ("openai" or "anthropic") where the address does not show it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Endpoint:
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> Endpoint | None:
-        """Return the configured endpoint, None if there is none.
+        """Return the configured endpoint, or None.
 
         Raises:
-            Invalid: something is set, but not what it takes.
+            Invalid: the configuration is incomplete or wrong.
         """
         url, model = env.get(PREFIX + "URL", "").strip(), env.get(PREFIX + "MODEL", "").strip()
         if not url and not model:

@@ -61,7 +61,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, or the reason there is none. `usage` covers all attempts, failed ones included."""
+    """A model's answer, or its failure. `usage` covers all attempts, failed ones included."""
 
     text: str = ""
     usage: Usage = field(default_factory=Usage)

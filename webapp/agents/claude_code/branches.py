@@ -61,7 +61,7 @@ class LiveTree:
 
     @property
     def tip(self) -> str | None:
-        """The newest live row."""
+        """Return the newest live row."""
         return self._path[-1] if self._path else None
 
     def path(self) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ class TaskReminders(Unwritten):
 
     @property
     def due(self) -> bool:
-        """True if the next call brings the reminder."""
+        """Return True if the next call brings the reminder."""
         since_list, between = OLDER_STEPS if self.older else STEPS
         return not self.told and self.since_list >= since_list and self.since_reminder >= between
 

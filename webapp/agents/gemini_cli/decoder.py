@@ -114,7 +114,7 @@ class _Facts:
 
     @property
     def model(self) -> str | None:
-        """The model that spoke last."""
+        """Return the model that spoke last."""
         return optional(self._state.get("model"))
 
     def told(self, facts: dict[str, Any]) -> Iterator[Record]:

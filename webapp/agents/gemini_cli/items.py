@@ -79,7 +79,7 @@ def messages_of(record: dict[str, Any], record_id: str) -> Iterator[tuple[str, M
 
 
 def usage_of(tokens: dict[str, Any]) -> Usage | None:
-    """Return the usage of a model's message; None if there is none."""
+    """Return the usage that a model's message reports, or None."""
     said = count_of(tokens.get("input")) + count_of(tokens.get("tool"))
     thought = count_of(tokens.get("thoughts"))
     output = count_of(tokens.get("output")) + thought

@@ -314,7 +314,7 @@ def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
 
 
 def _json(path: Path, seen: _Seen) -> Row | None:
-    """Return the object in a file; note the reason where there is none."""
+    """Return the object in a file, or None with the reason noted."""
     written, size = 0.0, 0
     try:
         about = path.stat()
@@ -365,7 +365,7 @@ def _order(row: Row) -> tuple[int, str]:
 
 
 def _data(row: Row, seen: _Seen) -> Row | None:
-    """Return the JSON in a row's `data`, with its id; note the reason where there is none."""
+    """Return the JSON in a row's `data`, with its id, or None with the reason noted."""
     data, name = row.get("data"), text_of(row.get("id"))
     found = parse(data.encode("utf-8", "replace") if isinstance(data, str) else data or b"")
     if isinstance(found, str):

@@ -119,7 +119,7 @@ class WholeReader:
 
 
 def _look(path: Path) -> list[int] | None:
-    """Return what a file looks like from outside, None where there is none."""
+    """Return a file's size and time of change, or None if it is missing."""
     try:
         about = path.stat()
     except OSError:

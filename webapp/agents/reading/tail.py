@@ -1,4 +1,4 @@
-"""Reading the lines of a file that another program appends to, and going on later where one stopped.
+"""Reads the lines of a file that another program appends to, and continues later from a stored position.
 
 A line ends with a newline; the rest of the file is not yet a line. A `Mark` is all that has to be stored: the offset
 reached, and a fingerprint of the bytes before it, so that a file that was cut off or replaced is noticed and read
@@ -92,14 +92,14 @@ class Splitter:
 
     @property
     def mark(self) -> Mark:
-        """The end of the last whole line."""
+        """Return the end of the last whole line."""
         if self.consumed == 0:
             return Mark()
         return Mark(self.consumed, self.line, _fingerprint(self._head[: self.consumed], self._end))
 
     @property
     def pending(self) -> int:
-        """Bytes of the half line behind the last newline."""
+        """Return the number of bytes behind the last newline."""
         return self._held + self._dropped
 
     def feed(self, block: bytes) -> Iterator[Line | Problem]:
@@ -188,12 +188,12 @@ class FileTail:
 
     @property
     def mark(self) -> Mark:
-        """End of the last item that was read: where a later reader goes on."""
+        """Return the end of the last item that was read: a later reader continues there."""
         return self._splitter.mark if self._splitter is not None else self._mark
 
     @property
     def unreadable(self) -> bool:
-        """True where the file is no text; its reason is all there is to say, however often it is read."""
+        """Return True for a file that is no text; the reason is reported once."""
         return self._splitter is not None and self._splitter.unreadable
 
     def read(self) -> Iterator[Item]:

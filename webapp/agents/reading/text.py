@@ -66,7 +66,7 @@ class Content:
 
     @property
     def empty(self) -> bool:
-        """True if there is nothing in it but blanks."""
+        """Return True if it holds only white space."""
         return not any(block.removeprefix(codecs.BOM_UTF8).strip() for block in self.blocks())
 
 
