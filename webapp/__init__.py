@@ -26,14 +26,15 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     from webapp.auth import Gate, Guarded, hosts_of
     from webapp.config import Config
     from webapp.live.gateway import Gateway
-    from webapp.routes import install
+    from webapp.routes import install, opened_by
     from webapp.routes.assets import TEMPLATES
     from webapp.wiring import build
 
     config = config or Config.load()
     app = app or build(config)
-    gate = Gate(hosts=hosts_of(config.host, config.allowed_hosts), token=config.token)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
+    hosts = hosts_of(config.host, config.allowed_hosts)
+    gate = Gate(hosts=hosts, token=config.token, is_open=opened_by(flask_app))
     install(flask_app, app, gate)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)
     flask_app.wsgi_app = Guarded(flask_app.wsgi_app, gate)  # type: ignore[method-assign]

@@ -4,7 +4,8 @@ Two laws, for HTTP and Socket.IO alike, checked before anything else sees the re
 a request names a host that is ours (so that no rebound DNS name reaches us), and whatever may change something
 comes from our own pages or from a program (a browser says where a page is from; a program says nothing).
 A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may change things.
-Where a token is set, `/api`, `/metrics` and Socket.IO ask for it too. Nothing here knows Flask.
+Where a token is set, everything asks for it but the routes of a list, whatever else is added; which route an address
+reaches is asked of the table that routes it, so that no spelling leads past the gate. Nothing here knows Flask.
 """
 
 from __future__ import annotations
@@ -23,15 +24,18 @@ LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SOCKET_PREFIX = "/socket.io"
 TOKEN_COOKIE = "coppice_token"
-# What asks for the token: everything that tells something about a session. The pages are empty shells; the one that
-# would tell whether a session exists, and its title, asks `Gate.admits` first.
-TOKEN_PREFIXES = ("/api/", SOCKET_PREFIX, "/metrics")
 
 HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]@,/\s]+)(:\d*)?")
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
+IsOpen = Callable[[Environ], bool]
+
+
+def nothing(_: Environ) -> bool:
+    """Return False: no route is open."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +49,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins."""
+    """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins.
+
+    `is_open` returns whether a request reaches a route that answers without the token; all others ask for it.
+    """
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     token: str | None = None
+    is_open: IsOpen = nothing
 
     def refusal(self, environ: Environ) -> Refusal | None:
         """Return why the request is refused, None if it is allowed."""
@@ -96,7 +104,7 @@ class Gate:
         return None
 
     def _token_refusal(self, environ: Environ) -> Refusal | None:
-        if self.admits(environ) or not environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
+        if self.admits(environ) or self.is_open(environ):
             return None
         message = (
             "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
@@ -160,17 +168,16 @@ class Guarded:
         refusal = self.gate.refusal(environ)
         if refusal is not None:
             return answer(refusal, environ, start_response)
-        if self.gate.token is not None and self.gate.is_token(brought_token(environ)):
-            return keep_token(self.gate.token, environ, start_response)
+        if self.gate.is_token(self.brought_token(environ)):
+            return keep_token(self.gate.token or "", environ, start_response)
         return self.application(environ, start_response)
 
-
-def brought_token(environ: Environ) -> str | None:
-    """Return the token in the address of a page that was opened with one."""
-    if environ["REQUEST_METHOD"] != "GET" or environ.get("PATH_INFO", "").startswith(TOKEN_PREFIXES):
-        return None
-    found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
-    return found[-1] if found else None
+    def brought_token(self, environ: Environ) -> str | None:
+        """Return the token in the address of a page that was opened with one."""
+        if environ["REQUEST_METHOD"] != "GET" or not self.gate.is_open(environ):
+            return None
+        found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
+        return found[-1] if found else None
 
 
 def keep_token(token: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -184,7 +191,8 @@ def keep_token(token: str, environ: Environ, start_response: StartResponse) -> I
 
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Return the refusal as a response: JSON for programs, plain text for a page."""
-    for_program = environ.get("PATH_INFO", "").startswith(("/api", SOCKET_PREFIX))
+    path = "/" + environ.get("PATH_INFO", "").lstrip("/")
+    for_program = path.startswith(("/api", SOCKET_PREFIX))
     if for_program:
         error = {"type": refusal.type, "message": refusal.message, "details": []}
         body, mime = json.dumps({"error": error}).encode(), "application/json"

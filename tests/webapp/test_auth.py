@@ -22,6 +22,16 @@ def environ(
     return {**made, "HTTP_HOST": host}
 
 
+def is_page(request: dict[str, Any]) -> bool:
+    """Return whether a request is for a page; the application has a table for it."""
+    return not request["PATH_INFO"].startswith(("/api", "/socket.io"))
+
+
+def asking(token: str) -> Gate:
+    """A gate that asks for a token, but not for a page."""
+    return Gate(token=token, is_open=is_page)
+
+
 def behind(gate: Gate) -> Client:
     """A client of an application that always says yes, behind a gate."""
 
@@ -127,17 +137,17 @@ class TestTokens:
     )
     def test_missing_or_wrong_are_refused(self, headers: dict[str, str]) -> None:
         """With 401 and the way to send it."""
-        answer = behind(Gate(token="secret")).get("/api/sessions", headers={"Host": OWN, **headers})
+        answer = behind(asking("secret")).get("/api/sessions", headers={"Host": OWN, **headers})
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["WWW-Authenticate"]
 
     def test_are_not_asked_for_a_page(self) -> None:
         """A page tells nothing about a session by itself."""
-        assert Gate(token="secret").refusal(environ(path="/")) is None
+        assert asking("secret").refusal(environ(path="/")) is None
 
     def test_in_the_address_of_a_page_become_a_cookie(self) -> None:
         """One that no script reads and no other site sends, and the address is clean again."""
-        answer = behind(Gate(token="secret")).get("/sessions/a?token=secret", headers={"Host": OWN})
+        answer = behind(asking("secret")).get("/sessions/a?token=secret", headers={"Host": OWN})
         assert (answer.status_code, answer.headers["Location"]) == (303, "/sessions/a")
         cookie = answer.headers["Set-Cookie"]
         assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
@@ -147,18 +157,18 @@ class TestTokens:
         """A path that looks like another host stays a path."""
         request = {**environ(path="/"), "PATH_INFO": "//evil.example/", "QUERY_STRING": "token=secret"}
         headers: dict[str, str] = {}
-        Guarded(lambda *_: [], Gate(token="secret"))(request, lambda _, found: headers.update(found))
+        Guarded(lambda *_: [], asking("secret"))(request, lambda _, found: headers.update(found))
         assert headers["Location"] == "/evil.example/"
 
     @pytest.mark.parametrize("token", ["güess", "secre", ""])
     def test_in_the_address_are_compared_whole(self, token: str) -> None:
         """Whatever letters it has, only the token itself becomes a cookie."""
-        answer = behind(Gate(token="secret")).get("/", query_string={"token": token}, headers={"Host": OWN})
+        answer = behind(asking("secret")).get("/", query_string={"token": token}, headers={"Host": OWN})
         assert "Set-Cookie" not in answer.headers
 
     def test_that_are_wrong_make_no_cookie(self) -> None:
         """The page is shown, and its data is refused."""
-        answer = behind(Gate(token="secret")).get("/?token=guess", headers={"Host": OWN})
+        answer = behind(asking("secret")).get("/?token=guess", headers={"Host": OWN})
         assert "Set-Cookie" not in answer.headers
 
     def test_in_a_broken_cookie_are_none(self) -> None:

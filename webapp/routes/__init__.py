@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from flask import Flask
+from werkzeug.exceptions import HTTPException
 
 from webapp.app import App
 from webapp.auth import Gate
@@ -17,3 +21,21 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
     flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML
     for part in (answers, problems, assets, pages, health, api):
         part.install(flask_app)
+
+
+# Endpoints that answer without a token: the pages, which are empty shells, their files, and the check of health. The
+# page of a session would tell whether it exists, and its title: it asks `Gate.admits` first.
+OPEN = frozenset({"overview", "session", "settings", "search", "memory", "static", "healthz"})
+
+
+def opened_by(flask_app: Flask) -> Callable[[dict[str, Any]], bool]:
+    """Return a function that tells whether a request reaches a route in `OPEN`, by the table that will route it."""
+
+    def is_open(environ: dict[str, Any]) -> bool:
+        try:
+            endpoint, _ = flask_app.url_map.bind_to_environ(environ).match()
+        except HTTPException:  # no such route, or not by this method
+            return False
+        return endpoint in OPEN and environ["REQUEST_METHOD"] in ("GET", "HEAD")
+
+    return is_open

@@ -1,0 +1,142 @@
+"""The token on every route of the application, in every spelling of its address that reaches it.
+
+The routes are those of the application's own table, so that a new one is asked for here without a line of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from flask import Flask
+from werkzeug.routing import Rule
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from webapp import create_app
+from webapp.app import App
+from webapp.config import Config
+from webapp.routes import OPEN
+
+HOST = "127.0.0.1:5000"
+TOKEN = "a-token-of-some-length"
+
+
+def encoded(text: str) -> str:
+    """Every character as %XX, slashes too."""
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "as it is": lambda path: path,
+    "two slashes": lambda path: "/" + path,
+    "many slashes": lambda path: "/////" + path,
+    "an encoded slash before": lambda path: "/%2f" + path[1:],
+    "an encoded slash in capitals": lambda path: "/%2F" + path[1:],
+    "only an encoded slash": lambda path: "%2f" + path[1:],
+    "encoded slashes before slashes": lambda path: "//%2f/" + path[1:],
+    "all of it encoded": lambda path: "/" + encoded(path[1:]),
+    "all of it encoded behind a slash": lambda path: "//" + encoded(path[1:]),
+    "the first letter encoded": lambda path: "/" + encoded(path[1:2]) + path[2:],
+    "every slash doubled": lambda path: path.replace("/", "//"),
+    "a slash behind": lambda path: path + "/",
+    "a dot before": lambda path: "/." + path,
+    "two dots before": lambda path: "/.." + path,
+    "through a folder and out": lambda path: "/static/.." + path,
+    "through an encoded folder and out": lambda path: "/static/%2e%2e" + path,
+    "through an open page and out": lambda path: "/healthz/.." + path,
+    "capitals": lambda path: path.upper(),
+    "a parameter behind": lambda path: path + ";open=1",
+    "an extension behind": lambda path: path + "/.css",
+    "a backslash before": lambda path: "/%5c" + path,
+    "encoded twice": lambda path: "/%252f" + path[1:],
+    "a null behind": lambda path: path + "%00",
+    "a line feed before": lambda path: "/%0a" + path,
+    "an open page as its query": lambda path: path + "?/healthz",
+}
+
+
+@pytest.fixture
+def guarded(app: App, tmp_path: Path) -> Iterator[Flask]:
+    """An application that asks for a token."""
+    made = create_app(Config(db=tmp_path / "x.db", token=TOKEN), app=app)
+    yield made
+    made.extensions["coppice.live"].close()
+
+
+def status_of(flask_app: Flask, method: str, target: str, **headers: str) -> int:
+    """Return the status of a request whose target a server has decoded once, as servers do."""
+    path, _, query = target.partition("?")
+    environ = EnvironBuilder(method=method, query_string=query, headers=headers).get_environ()
+    environ |= {"HTTP_HOST": HOST, "PATH_INFO": unquote_to_bytes(path).decode("latin-1")}
+    body, status, _ = run_wsgi_app(flask_app.wsgi_app, environ)
+    getattr(body, "close", lambda: None)()
+    return int(status.split()[0])
+
+
+def address(rule: Rule) -> str:
+    """Return an address that matches a rule."""
+    return re.sub("<[^>]+>", "1", rule.rule)
+
+
+def routes(flask_app: Flask) -> list[tuple[str, Rule]]:
+    """Return every method of every rule."""
+    return [
+        (method, rule) for rule in flask_app.url_map.iter_rules() for method in sorted(rule.methods or ())
+    ]
+
+
+class TestWithoutTheToken:
+    """A server that asks for a token, asked without it."""
+
+    @pytest.mark.parametrize("spelling", SPELLINGS)
+    def test_no_closed_route_answers_in_any_spelling(self, guarded: Flask, spelling: str) -> None:
+        """Every route, every method: refused, or lost among the files that do not exist."""
+        closed = [(method, rule) for method, rule in routes(guarded) if rule.endpoint not in OPEN]
+        assert len(closed) > 100
+        found = {
+            (method, target): status
+            for method, rule in closed
+            for target in [SPELLINGS[spelling](address(rule))]
+            if (status := status_of(guarded, method, target)) not in (401, 404)
+        }
+        assert found == {}
+
+    @pytest.mark.parametrize("spelling", SPELLINGS)
+    def test_socket_io_does_not_answer_in_any_spelling(self, guarded: Flask, spelling: str) -> None:
+        """Neither a handshake nor a message."""
+        target = SPELLINGS[spelling]("/socket.io/") + "?EIO=4&transport=polling"
+        assert {status_of(guarded, method, target) for method in ("GET", "POST")} <= {401, 404}
+
+    def test_every_closed_route_is_refused_by_name(self, guarded: Flask) -> None:
+        """As it is written, the answer is 401, whatever the method."""
+        closed = [(method, rule) for method, rule in routes(guarded) if rule.endpoint not in OPEN]
+        assert {status_of(guarded, method, address(rule)) for method, rule in closed} == {401}
+
+    @pytest.mark.parametrize(
+        "path", ["/api", "/api/", "/api/nothing", "/nothing", "/socket.io", "/metrics/x"]
+    )
+    def test_what_does_not_exist_is_closed_too(self, guarded: Flask, path: str) -> None:
+        """A list says what is open; all else is closed, so that nobody learns what there is."""
+        assert status_of(guarded, "GET", path) == 401
+
+    def test_the_open_routes_answer(self, guarded: Flask) -> None:
+        """The empty pages, their files and the check of health."""
+        paths = ["/", "/settings", "/search", "/memory", "/sessions/any", "/healthz", "/static/app.js"]
+        assert {status_of(guarded, "GET", path) for path in paths} == {200}
+
+    def test_an_open_route_takes_no_other_method(self, guarded: Flask) -> None:
+        """What is open for reading is open for nothing else."""
+        assert {status_of(guarded, method, "/") for method in ("POST", "PUT", "DELETE", "OPTIONS")} == {401}
+
+
+class TestWithTheToken:
+    """The same server, asked with it."""
+
+    def test_the_routes_are_reached(self, guarded: Flask) -> None:
+        """No route that reads is refused."""
+        reading = [address(rule) for method, rule in routes(guarded) if method == "GET"]
+        found = {status_of(guarded, "GET", path, Authorization=f"Bearer {TOKEN}") for path in reading}
+        assert not found & {401, 403}
