@@ -69,7 +69,7 @@ def guarded(app: App, tmp_path: Path) -> Iterator[Flask]:
 def status_of(flask_app: Flask, method: str, target: str, **headers: str) -> int:
     """Return the status of a request whose target a server has decoded once, as servers do."""
     path, _, query = target.partition("?")
-    environ = EnvironBuilder(method=method, query_string=query, headers=headers).get_environ()
+    environ = EnvironBuilder(method=method, query_string=query, headers=[*headers.items()]).get_environ()
     environ |= {"HTTP_HOST": HOST, "PATH_INFO": unquote_to_bytes(path).decode("latin-1")}
     body, status, _ = run_wsgi_app(flask_app.wsgi_app, environ)
     getattr(body, "close", lambda: None)()
