@@ -14,12 +14,12 @@ START = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 def user(text: str) -> Message:
-    """What a person says."""
+    """Return a user's message."""
     return Message("user", (Text(text),))
 
 
 def said(text: str) -> Message:
-    """What the assistant says."""
+    """Return an assistant's message."""
     return Message("assistant", (Text(text),))
 
 
@@ -29,7 +29,7 @@ def call(call_id: str, name: str = "Bash", arguments: str = '{"command": "ls"}')
 
 
 def result(call_id: str, text: str, is_error: bool = False) -> Message:
-    """What a tool gave back."""
+    """Return a tool's result."""
     return Message("tool", (ToolResult(call_id, text, is_error=is_error),))
 
 

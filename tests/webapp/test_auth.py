@@ -1,4 +1,4 @@
-"""Who may talk to us, asked of the gate itself and of a WSGI application behind it."""
+"""Access control, tested on the gate itself and on a WSGI application behind it."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class TestOrigins:
 
 
 class TestTokens:
-    """Where a token is set, it is asked for."""
+    """With a token set, every request needs it."""
 
     def test_are_taken_as_bearer_or_cookie(self) -> None:
         """Programs send the one, pages the other."""
@@ -177,7 +177,7 @@ class TestTokens:
 
 
 class TestThePolicy:
-    """What a page may load and run."""
+    """The content policy of pages."""
 
     def test_allows_no_inline_script_without_the_nonce(self) -> None:
         """Neither inline nor from elsewhere, and nobody may frame us."""

@@ -1,4 +1,4 @@
-"""What may be sent: strict, and refused with one entry a wrong field."""
+"""Request bodies: strict, and refused with one entry for each wrong field."""
 
 from __future__ import annotations
 

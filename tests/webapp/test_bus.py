@@ -30,7 +30,7 @@ class TestBus:
         assert heard == [SettingsChanged()]
 
     def test_stops_telling_who_cancelled(self) -> None:
-        """What subscribe gives takes the listener away."""
+        """The function that `subscribe` returns removes the listener."""
         bus, heard = Bus(), list[Event]()
         cancel = bus.subscribe(heard.append)
         cancel()

@@ -26,7 +26,7 @@ def coppice(live_server: Server) -> Iterator[Coppice]:
 
 
 class TestAnAgent:
-    """What an agent does in a turn."""
+    """An agent's calls in one turn."""
 
     def test_makes_its_session_by_appending(self, live_server: Server) -> None:
         """With the model it named."""
@@ -93,7 +93,7 @@ class TestAnAgent:
 
 
 class TestTheReadme:
-    """What stands there works."""
+    """The README's example works."""
 
     def test_shows_an_agent_s_turn(self, live_server: Server) -> None:  # X13
         """With the address of the server of this test."""

@@ -48,7 +48,7 @@ class TestStatus:
 
 
 class TestShape:
-    """What a client reads."""
+    """Errors as a client reads them."""
 
     def test_has_one_detail_a_wrong_field(self) -> None:
         """Field and message, for settings, messages and lists alike."""

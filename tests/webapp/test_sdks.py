@@ -72,7 +72,7 @@ class Provider(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Return the endpoint's address."""
         return f"http://127.0.0.1:{self.server_port}"
 
 

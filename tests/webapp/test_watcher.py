@@ -60,7 +60,7 @@ class TestWatcher:
         assert place.app.sessions.get(other).messages == 1
 
     def test_goes_on_when_a_file_fails(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The failure is told, the other files come in."""
+        """The failure is reported, the other files come in."""
         place.write(row(0))
         bad = place.file.with_name(f"{NAME.replace('1', '8')}.jsonl")
         bad.write_bytes(row(0, "bad"))

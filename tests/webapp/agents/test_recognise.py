@@ -1,4 +1,4 @@
-"""What an imported file is."""
+"""Recognising the format of an imported file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a session is named on the command line, and how numbers are written."""
+"""Finding a session by its id on the command line, and writing numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TestNamingASession:
             find_session(app, "abc")
 
     def test_takes_the_beginning_of_one_with_sub_agents(self, app: App) -> None:
-        """Whose ids all begin with its own: they are named in full."""
+        """A prefix shared by a session and its sub-agents means the session."""
         app.ingest.ensure("def-1", "claude-code")
         app.ingest.append_records("def-1", [entry(0, user("hi")), entry(1, user("go"), stream="agent-a")])
         assert find_session(app, "def").id == "def-1"

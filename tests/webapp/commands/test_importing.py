@@ -28,7 +28,7 @@ def chat(tmp_path: Path) -> Path:
 
 
 class TestImporting:
-    """What is read, and what is said of it."""
+    """Reading files, and the report."""
 
     def test_adds_a_file_once(self, run: Run, chat: Path) -> None:
         """The second time everything is known."""
@@ -68,7 +68,7 @@ class TestImporting:
         store.close()
 
     def test_takes_a_folder_with_files_in_which_nothing_was_said(self, run: Run, chat: Path) -> None:
-        """They are told, and are no failure."""
+        """Empty ones are reported, and are no failure."""
         (chat.parent / "empty.jsonl").touch()
         done = run("import", chat.parent)
         assert (done.code, "empty.jsonl" in done.err) == (0, True)
@@ -134,7 +134,7 @@ class TestOpenCode:
 
     @pytest.mark.parametrize("layout", ["tree", "database"])
     def test_comes_in_session_by_session(self, run: Run, tmp_path: Path, layout: str) -> None:  # X12
-        """A folder is taken as a whole; no small file of it is told."""
+        """Each session of a folder is reported once; a second import adds nothing."""
         root = tmp_path / "in" / "opencode"
         shutil.copytree(TREE, root)
         if layout == "database":
@@ -146,7 +146,7 @@ class TestOpenCode:
         assert run("import", root.parent).out.count(" 0 messages added") == done.out.count("messages added")
 
     def test_comes_from_a_database_by_its_name(self, run: Run, tmp_path: Path) -> None:
-        """Whatever that is; one that holds nothing of it is told."""
+        """Any file name works; a database without sessions is reported."""
         root = tmp_path / "opencode"
         shutil.copytree(TREE, root)
         as_database(root)

@@ -77,7 +77,7 @@ class TestTheBar:
     """Twenty cells, with the target marked."""
 
     def test_marks_the_target(self) -> None:
-        """Where it lies."""
+        """The bar has a mark at the target."""
         assert bar(0, 80) == "░" * 16 + "|" + "░" * 3
 
     def test_runs_over_instead_of_stopping(self) -> None:

@@ -52,7 +52,7 @@ class TestAList:
     """Whatever its shape."""
 
     def test_comes_out_shorter_and_otherwise_unchanged(self, run: Run, tmp_path: Path) -> None:
-        """What stays is what was, in its order."""
+        """Remaining messages are equal to those that came in, in their order."""
         done = run("prune", written(tmp_path / "chat.json", CHAT), "--max-tokens", 4000)
         kept = json.loads(done.out)
         assert done.code == 0
@@ -77,7 +77,7 @@ class TestAList:
         assert run("prune", file, "--task-type", "gardening").code == 2
 
     def test_may_be_summarised(self, run: Run, tmp_path: Path) -> None:  # S4, C2
-        """One message stands for the oldest, and the report counts them."""
+        """One message replaces the oldest, and the report counts them."""
         done = run(
             "prune", written(tmp_path / "x.json", CHAT), "--max-tokens", 4000, "--strategy", "summarise"
         )
@@ -154,7 +154,7 @@ class TestAList:
 
 
 class TestTheReport:
-    """What stands on stderr."""
+    """The report on stderr."""
 
     def test_says_what_the_list_takes_that_was_written(self, run: Run, tmp_path: Path) -> None:  # B7, X7
         """Read back, it takes the tokens that were said, within the budget, though outputs were cut to rows."""

@@ -14,7 +14,7 @@ from webapp.serving import server as serving
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What would be served, instead of serving it: the listener and the maker."""
+    """Record the listener and the application's maker instead of serving."""
     found: list[Any] = []
 
     def run_nothing(make: Any, listener: Any) -> None:
@@ -46,7 +46,7 @@ class TestServe:
     def test_serves_on_other_addresses_only_when_told_twice_and_with_a_token(
         self, run: Run, asked: list[Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """By address, and by the word that it is meant: a `Host` can be made up by whoever reaches us."""
+        """The address and `--allow-remote` are both needed, because any client can make up a `Host`."""
         remote = ("serve", "--no-watch", "--port", 0, "--host", "0.0.0.0")
         assert run(*remote).code == 2
         refused = run(*remote, "--allow-remote")

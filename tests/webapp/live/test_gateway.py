@@ -1,4 +1,4 @@
-"""The live connection, on the real application: who is told what, in which order, and how often."""
+"""The live connection, on the real application: recipients, order and pace of its messages."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class TestRooms:
 
 
 class TestMessages:
-    """What happens inside is told in the words of the interface."""
+    """Events inside become the messages of the interface."""
 
     def test_a_change_of_settings_reaches_every_room(self, visitor: Page, app: App) -> None:
         """With the settings that hold now."""
@@ -134,7 +134,7 @@ class TestMessages:
         assert told["removed_ids"] == ["m1", "m2"]
 
     def test_a_problem_is_a_toast(self, visitor: Page, app: App) -> None:
-        """Where it belongs."""
+        """Only in the room it belongs to."""
         visitor.says("subscribe", {"room": "session:a"})
         app.bus.publish(ProblemReported("a", "line 212 is not JSON"))
         assert visitor.hears("toast:warning")[0]["message"] == "line 212 is not JSON"
@@ -203,7 +203,7 @@ class TestFloods:
         assert visitor.hears("session:updated")
 
     def test_of_a_busy_store_are_told_later(self, gateway: Gateway, visitor: Page, app: App) -> None:
-        """What could not be read is read again."""
+        """A failed read is repeated."""
         visitor.says("subscribe", {"room": "overview"})
         answers: list[Any] = [BusyStore("busy"), replace(app.sessions.get("a"), title="at last")]
 
@@ -263,7 +263,7 @@ class TestWhatPagesAsk:
         assert len(visitor.hears("context:restored")[0]["message_ids"]) == plan["removed_count"]
 
     def test_never_shows_the_inside(self, visitor: Page, gateway: Gateway) -> None:
-        """What nobody foresaw is told as internal."""
+        """An unforeseen error is reported as internal."""
         gateway.app.prunes.plan = None  # type: ignore[assignment]
         error = visitor.says("context:plan", {"session_id": "a"})["error"]
         assert error["type"] == "internal"

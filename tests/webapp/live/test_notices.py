@@ -1,4 +1,4 @@
-"""What each event means to the pages."""
+"""The messages that each event becomes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestMessages:
         }  # fmt: skip
 
     def test_of_a_summary_carry_its_text(self) -> None:  # B14
-        """How many it stands for, how many stay, and what it says."""
+        """With the number of messages it covers and the number that stay."""
         payload = told(ContextSummarized("a", "s1", 20, 10, "Previous 20 turns"))["context:summarized"]
         assert payload == {
             "session_id": "a", "summary_id": "s1", "summarized": 20, "kept": 10, "summary": "Previous 20 turns"
@@ -76,7 +76,7 @@ class TestMessages:
         }  # fmt: skip
 
     def test_toast_only_what_nobody_clicked_for(self) -> None:
-        """Whoever clicked gets the answer itself."""
+        """A click gets its answer directly."""
         automatic = ContextPruned("a", 7, "automatic", 100_000, 60_000, 42, (), 30.0)
         assert "toast:success" not in told(PRUNED)
         assert "42 items removed, 40,000 tokens freed" in str(told(automatic)["toast:success"]["message"])
@@ -93,7 +93,7 @@ class TestMessages:
         assert [n.room for n in notes_of(ProblemReported(None, "x"))] == ["overview"]
 
     def test_of_an_import_say_how_far_it_is(self) -> None:
-        """To whoever looks at the overview, where it was dropped."""
+        """In the overview's room, where the file was dropped."""
         [note] = notes_of(ImportProgressed("a.jsonl", 3, 10))
         assert note.room == "overview"
         assert note.events == (("import:progress", {"name": "a.jsonl", "done": 3, "size": 10}),)

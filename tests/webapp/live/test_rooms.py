@@ -89,7 +89,7 @@ class TestWhoComesBack:
         assert Room("session:a", Ledger().reserve).enter("page", None) is None
 
     def test_looks_afresh_after_a_restart(self) -> None:
-        """What happened while nobody ran is unknown."""
+        """A page reads again after a restart, because changes in between are unknown."""
         ledger = Ledger()
         before = Room("session:a", ledger.reserve)
         tell(before, 5)

@@ -1,4 +1,4 @@
-"""What is still to be told: joined, bounded, and let out at a pace."""
+"""The backlog of news: joined, bounded, and sent at a pace."""
 
 from __future__ import annotations
 

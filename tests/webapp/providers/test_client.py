@@ -35,13 +35,13 @@ def asking(
 
 
 def reply_to(*acts: Act, api: Api = "openai", timeout: float = PATIENCE, attempts: int = 3) -> Reply:
-    """What one question comes to."""
+    """Return the reply to one question."""
     with asking(*acts, api=api, timeout=timeout, attempts=attempts) as (client, _):
         return client.ask(ASKED)
 
 
 class TestAnswers:
-    """What a healthy endpoint says."""
+    """Answers of a healthy endpoint."""
 
     @pytest.mark.parametrize(
         ("api", "act"),
@@ -102,7 +102,7 @@ class TestAnswers:
 
 
 class TestFailures:
-    """What comes back is a value, whatever happens."""
+    """Every failure is a value."""
 
     @pytest.mark.parametrize(
         ("act", "kind", "asked"),
@@ -215,7 +215,7 @@ class TestGivingUp:
         assert reply.failure.kind == "cancelled"
 
     def test_with_the_client_ends_all(self) -> None:
-        """Closing gives up what is under way, and no more is asked."""
+        """Closing cancels running requests, and refuses new ones."""
         hold = threading.Event()
         with asking(streaming(chat("slow", "ly"), hold)) as (client, server):
             found: list[Reply] = []

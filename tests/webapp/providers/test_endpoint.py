@@ -1,4 +1,4 @@
-"""Where a model is asked."""
+"""The configuration of the model's endpoint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def env(**values: str) -> dict[str, str]:
 
 
 class TestTheEnvironment:
-    """What is read from it."""
+    """Reading it from the environment."""
 
     def test_names_address_model_and_key(self) -> None:  # S4
         """The key is not shown."""

@@ -1,4 +1,4 @@
-"""What came of a call, and what it cost."""
+"""The result and the cost of a call."""
 
 from __future__ import annotations
 

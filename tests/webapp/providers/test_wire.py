@@ -11,7 +11,7 @@ from webapp.providers.wire import Answer, Question, body_of, refused
 
 
 class TestRequests:
-    """What is sent."""
+    """Requests as they are sent."""
 
     def test_limit_the_answer_in_the_words_of_the_api(self) -> None:
         """OpenAI itself has a newer word for it than those that imitate it."""
@@ -21,7 +21,7 @@ class TestRequests:
 
 
 class TestAnswers:
-    """What is read."""
+    """Answers as they are read."""
 
     @given(near_wire)
     def test_of_any_shape_never_raise(self, value: object) -> None:  # C9
@@ -42,7 +42,7 @@ class TestAnswers:
 
 
 class TestRefusals:
-    """What a status says."""
+    """The meaning of each status."""
 
     def test_are_told_in_the_words_of_the_provider(self) -> None:
         """As far as it has any."""
@@ -54,6 +54,6 @@ class TestRefusals:
         assert refused(400, '{"error": "plain"}', None).message.endswith("plain")
 
     def test_say_how_long_to_wait(self) -> None:
-        """Where it is a number."""
+        """Only a number counts."""
         assert refused(429, "", "7").wait_seconds == 7
         assert refused(429, "", "tomorrow").wait_seconds is None

@@ -21,7 +21,7 @@ def deep(levels: int) -> Any:
 
 
 class TestDumping:
-    """What was stored can be read again."""
+    """Dumped text can be read again."""
 
     @pytest.mark.parametrize("value", [{"a": "ä"}, 2**70, "\ud800", deep(400), {"n": None}])
     def test_writes_whatever_a_message_may_hold(self, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""The browser's files: kept for a year under their version, asked for anew without one."""
+"""The browser's files: cached for a year under their version, revalidated without one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestFiles:
 
 
 class TestModules:
-    """What a page's module loads, read from its imports."""
+    """The modules that a page loads, read from its imports."""
 
     def test_are_those_that_are_imported_each_once(self, flask_app: Flask) -> None:
         """All of them lie there, and every import of any of them is among them."""
@@ -84,7 +84,7 @@ class TestTheVersion:
 
 
 class TestTheImportMap:
-    """Where modules find the vendored libraries."""
+    """The addresses of the vendored libraries."""
 
     def test_names_files_that_exist(self) -> None:
         """Every one of them."""

@@ -12,7 +12,7 @@ from webapp.events import ContextPruned, MessagesAppended, OperationUndone
 
 
 def samples(client: FlaskClient) -> dict[str, float]:
-    """The figures by name, with their labels but for those of requests."""
+    """Return the metrics by name and labels, without those of requests."""
     families = text_string_to_metric_families(client.get("/metrics").text)
     found = {}
     for family in families:
@@ -26,7 +26,7 @@ class TestLiveness:
     """GET /healthz."""
 
     def test_says_ok(self, client: FlaskClient) -> None:
-        """When the store answers."""
+        """With a store that answers."""
         assert client.get("/healthz").json == {"status": "ok"}
 
     def test_fails_with_the_store(

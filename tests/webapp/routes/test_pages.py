@@ -84,7 +84,7 @@ class TestPages:
 
 
 class TestPagesBehindAToken:
-    """What somebody without the token can learn from them."""
+    """Without the token a page gives nothing away."""
 
     @pytest.fixture
     def stranger(self, app: App, tmp_path: Path) -> Any:
@@ -120,7 +120,7 @@ class TestHeaders:
         assert "Access-Control-Allow-Origin" not in headers
 
     def test_bear_another_nonce_each_time(self, client: FlaskClient) -> None:
-        """A nonce that repeats is none."""
+        """A nonce is never used twice."""
         policies = {client.get("/").headers["Content-Security-Policy"] for _ in range(3)}
         assert len(policies) == 3
 

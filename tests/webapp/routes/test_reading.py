@@ -79,7 +79,7 @@ class TestJson:
 
 
 class TestBodies:
-    """What a route gets."""
+    """Bodies as a route gets them."""
 
     def test_are_optional_where_nothing_has_to_be_said(self) -> None:
         """No body and no type is an empty object."""

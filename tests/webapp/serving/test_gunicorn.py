@@ -1,4 +1,4 @@
-"""`coppice serve` as a user starts it: a process of its own, under gunicorn, which ends when it is told to."""
+"""`coppice serve` as a user starts it: a process of its own, under gunicorn, stopped by a signal."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TestTheCommand:
                 page.disconnect()
 
     def test_takes_the_next_port_and_says_so(self, served: tuple[int, str]) -> None:
-        """When the wanted one is in use."""
+        """With the wanted port in use."""
         port, url = served
         assert url != f"http://127.0.0.1:{port}"
 

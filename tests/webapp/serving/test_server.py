@@ -37,7 +37,7 @@ class TestPorts:
 
 
 class TestHosts:
-    """What is reachable from this machine only."""
+    """Addresses that are reachable from this machine only."""
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
     def test_loopback_ones_are_known(self, host: str) -> None:

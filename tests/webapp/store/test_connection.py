@@ -15,7 +15,7 @@ from webapp.store.connection import Connections, translated
 
 
 def setting(store: Store) -> object:
-    """What the test wrote."""
+    """Return the setting that the test wrote."""
     return store.small.setting("x")
 
 
@@ -35,7 +35,7 @@ class TestWrite:
             fail()
 
     def test_keeps_what_was_written(self, store: Store) -> None:
-        """What a transaction wrote is there afterwards, for other threads too."""
+        """A committed write is there afterwards, for other threads too."""
         with store.write():
             store.small.put_setting("x", 1)
         seen: list[object] = []
@@ -115,7 +115,7 @@ class TestClosing:
     """The store goes while threads are at it, as when a server stops."""
 
     def test_lets_a_statement_end_first(self, tmp_path: Path) -> None:
-        """Whoever comes later is told; a connection closed under a statement would end the process."""
+        """A later statement is refused; a connection closed under a running one would end the process."""
         query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT hex(i) FROM n"
         for turn in range(10):
             store = Store(tmp_path / f"{turn}.db")
@@ -184,14 +184,14 @@ class TestErrors:
             Connections(tmp_path / "file" / "a.db")
 
     def test_keep_the_cause(self, tmp_path: Path) -> None:
-        """What SQLite said is chained for the log."""
+        """SQLite's own error is chained for the log."""
         with pytest.raises(StoreError) as caught, translated("reading", tmp_path):
             raise sqlite3.OperationalError("no such table: x")
         assert isinstance(caught.value.__cause__, sqlite3.OperationalError)
 
 
 class TestUpkeep:
-    """What appends do not pay for."""
+    """Upkeep that appends do not pay for."""
 
     def test_empties_the_log_file_without_a_writer(self, store: Store) -> None:
         """A checkpoint brings what was written into the database itself."""

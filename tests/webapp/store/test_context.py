@@ -18,7 +18,7 @@ class TestItems:
         assert [item.ref for item in store.contexts.items(row.key, PRUNED)] == [1, 2, 3]
 
     def test_of_two_views_are_apart(self, store: Store, row: SessionRow) -> None:
-        """What leaves the pruned view stays in the agent's context."""
+        """A message that leaves the pruned view stays in the agent's context."""
         with store.write():
             for view in (AGENT, PRUNED):
                 store.contexts.add(row.key, view, [(0, 1), (1, 2)])

@@ -1,4 +1,4 @@
-"""What the index of words holds of a message."""
+"""The words of a message that the index holds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webapp.store.indexed_text import INDEXED_CHARS, indexed
 
 
 class TestWords:
-    """What is searched."""
+    """The parts of a message that are searched."""
 
     def test_hold_everything_that_was_said(self) -> None:  # X14
         """Words, thoughts, calls, results, files; no pictures."""
@@ -32,7 +32,7 @@ class TestWords:
         assert indexed(Message("assistant", (ToolCall("i", "Edit", arguments),))).split() == ["Edit", *words]
 
     def test_end_where_the_index_does(self) -> None:
-        """What is indexed of an enormous message is all that is gathered."""
+        """Of an enormous message only the indexed part is gathered."""
         long = Message("assistant", (Text("a" * 5), ToolCall("i", "b", "c" * INDEXED_CHARS), Text("d")))
         assert indexed(long) == ("aaaaa\nb\n" + "c" * INDEXED_CHARS)[:INDEXED_CHARS]
 

@@ -71,7 +71,7 @@ class TestPacking:
 
 
 class TestMessageId:
-    """What a message is called outside."""
+    """The id of a message outside the store."""
 
     def test_begins_with_the_number(self) -> None:
         """So that it is found without an index."""

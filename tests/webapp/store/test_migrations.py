@@ -1,4 +1,4 @@
-"""The schema: made once, and the same whoever opens first."""
+"""The schema: created once, and the same in whichever process opens the database first."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TestMigrations:
 
 
 class TestSessionNumbers:
-    """What another process may keep in memory."""
+    """Numbers of sessions, which another process may keep in memory."""
 
     def older(self, path: Path) -> None:
         """A database as it was before numbers were for ever, with a session and its summary."""
@@ -103,7 +103,7 @@ class TestSessionNumbers:
 
 
 class TestParents:
-    """Who is whose parent, in a database that let them go round in a circle."""
+    """Parents in a database that allowed them to form a circle."""
 
     def test_are_freed_of_circles(self, tmp_path: Path) -> None:
         """One parent of each circle goes, all others stay: each session is found from the top again."""
@@ -133,7 +133,7 @@ class TestWordsOfCalls:
     """The index of a database that held calls as JSON spells them."""
 
     def test_become_what_the_calls_say(self, tmp_path: Path) -> None:
-        """The words of before are found no more, those of other messages as ever."""
+        """The old words are no longer found, those of other messages still are."""
         spelled = r'{"text": "jar\nplums"}'
         parts = orjson.dumps(
             [{"type": "tool_call", "id": "c", "name": "Write", "arguments": spelled}]

@@ -13,7 +13,7 @@ def operation(n: int, **rest: object) -> OperationRow:
 
 
 class TestOperations:
-    """What was done, with the reasons of its day."""
+    """Operations, with the reasons given at the time."""
 
     def test_come_back_newest_first(self, store: Store, row: SessionRow) -> None:
         """As they were written."""

@@ -16,7 +16,7 @@ class TestDump:
     """Rows out and in."""
 
     def test_loads_to_the_same_rows(self, app: App, tmp_path: Path) -> None:  # S1
-        """What was loaded dumps to the same records."""
+        """A loaded session dumps to the same records."""
         followed(app, *conversation(6), user("end"))
         app.prunes.apply("s", PruneRequest(max_tokens=400))
         records = list(app.store.dump.records(app.store.sessions.get("s")))

@@ -77,7 +77,7 @@ class TestRemoval:
 
 
 class TestParents:
-    """Which session started which: no session is above itself."""
+    """The session that started another: no session is above itself."""
 
     def made(self, store: Store, session_id: str, parent: str | None) -> SessionRow:
         """A new session below another."""
@@ -92,14 +92,14 @@ class TestParents:
             )
 
     def test_never_go_round_in_a_circle(self, store: Store) -> None:
-        """The one that would close it has no parent, however many stand between and whoever comes first."""
+        """The one that would close it has no parent, however long the circle and in any order."""
         made = [
             self.made(store, one, above) for one, above in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d"))
         ]
         assert [row.parent_id for row in made] == ["b", "c", None, None]
 
     def test_that_are_told_later_do_not_either(self, store: Store) -> None:
-        """A parent that would close a circle changes nothing; what is told beside it is kept."""
+        """A parent that would close a circle changes nothing; the other fields are kept."""
         self.made(store, "a", None)
         below = self.made(store, "b", "a")
         with store.write():

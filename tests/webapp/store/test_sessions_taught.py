@@ -1,4 +1,4 @@
-"""What sessions have taught of their agent."""
+"""Overheads of an agent, learned from its sessions."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class TestSmallTables:
         assert store.small.revision("room") == 5
 
     def test_say_whether_an_override_was_there(self, store: Store) -> None:
-        """Taking away nothing is told."""
+        """The answer is False where there was none."""
         with store.write():
             assert store.small.put_model_override("m", {"window": 1})
             assert store.small.put_model_override("m", None)

@@ -14,7 +14,7 @@ class TestStore:
     """All subjects over one database."""
 
     def test_keeps_everything_between_openings(self, tmp_path: Path) -> None:
-        """What was written is there when it is opened again."""
+        """Everything written is there when it is opened again."""
         store = Store(tmp_path / "deep" / "folder" / "a.db")
         with store.write():
             store.small.put_setting("x", 1)

@@ -55,7 +55,7 @@ class TestSummaries:
         assert store.summaries.get(row.key, 1) == FIRST
 
     def test_go_with_their_session(self, store: Store, row: SessionRow) -> None:
-        """Whether it leaves a marker or not."""
+        """With a marker and without."""
         with store.write():
             store.summaries.add(row.key, FIRST)
             store.sessions.remove(row, marker_at=7)

@@ -55,7 +55,7 @@ class TestVerify:
 
     @pytest.mark.parametrize("damage", DAMAGE)
     def test_finds_damage(self, app_with_session: App, damage: str) -> None:
-        """Each kind of change from outside is told in words."""
+        """Each kind of change from outside is named in words."""
         with app_with_session.store.write():
             app_with_session.store.db.run(damage)
         assert any(DAMAGE[damage] in fault for fault in app_with_session.verify())

@@ -1,4 +1,4 @@
-"""Which rows are live: row by row the same as at once."""
+"""The live rows of a transcript: read row by row they are the same as read at once."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class TestContent:
 
 
 class TestAttachments:
-    """What of them is sent."""
+    """The parts of an attachment that are sent."""
 
     @pytest.mark.parametrize(
         ("attachment", "text"),
@@ -82,7 +82,7 @@ class TestAttachments:
         assert attachment_parts(attachment) == ([Text(text)] if text else [])
 
     def test_of_a_queued_prompt_are_the_users_own_words(self) -> None:
-        """What the user typed meanwhile is the user's; what a task reports in the same way is not."""
+        """A prompt typed meanwhile is the user's; a task's report in the same shape is not."""
         typed = {"type": "queued_command", "prompt": "wait", "commandMode": "prompt"}
         assert attachment_parts(typed) == [Text("wait")]
         assert is_users_own(typed)
@@ -90,7 +90,7 @@ class TestAttachments:
 
 
 class TestOwnWords:
-    """What a person said in a user row."""
+    """A person's own words in a user row."""
 
     @pytest.mark.parametrize(
         ("content", "words"),

@@ -126,7 +126,7 @@ class TestDroppedRows:
     def test_are_those_that_no_call_made(
         self, model: str, block: dict[str, Any], more: dict[str, Any], kept: bool
     ) -> None:
-        """Without usage a row goes, but for a call or another maker's model; none counts as an API call."""
+        """A row without usage goes, unless it is a call or from another maker's model; none counts as an API call."""
         usage = {"input_tokens": 0, "output_tokens": 0}
         message = {"id": "m", "model": model, "role": "assistant", "content": [block], "usage": usage}
         records = fed([{"type": "assistant", "uuid": "a", "parentUuid": None, "message": message, **more}])
@@ -154,7 +154,7 @@ class TestTurningBack:
         assert live(fed(rows)) == ["a", "b", "d"]
 
     def test_to_the_very_beginning_leaves_nothing(self) -> None:
-        """A second root begins anew."""
+        """A second root begins a new conversation."""
         records = fed([user("a", None, "1"), user("b", "a", "2"), user("c", None, "3")])
         assert live(records) == ["c"]
         assert of(Rewind, records)[0].to_source_id is None
@@ -274,7 +274,7 @@ class TestBadRows:
 
 
 class TestRealSessions:
-    """What is in the shared transcripts, counted in another way."""
+    """The shared transcripts, counted in another way."""
 
     @pytest.mark.parametrize("path", REAL, ids=lambda p: p.name[:20])
     def test_lose_nothing_and_double_nothing(self, path: Path) -> None:

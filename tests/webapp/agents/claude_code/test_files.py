@@ -1,4 +1,4 @@
-"""Where Claude Code's transcripts lie, and what they are by their place."""
+"""The places of Claude Code's transcripts, and their meaning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestDiscovery:
     """Finding sessions."""
 
     def test_finds_sessions_and_their_agents(self) -> None:  # X12
-        """Agents beside or below a session are its own, with title and type; the summariser's call is none."""
+        """Agents beside or below a session are its own, with title and type; the summariser's file is not."""
         files = {f.path.name: f for f in discover(SAMPLES / "claude-code" / "projects")}
         assert files[f"{MAIN}.jsonl"].parent_id is None
         agent = files["agent-b1.jsonl"]
@@ -59,7 +59,7 @@ class TestDiscovery:
 
 
 class TestNames:
-    """What a path alone tells."""
+    """Facts that a path alone gives."""
 
     def test_opens_nothing(self, tmp_path: Path) -> None:
         """The folder may name the parent; the title is in a file."""

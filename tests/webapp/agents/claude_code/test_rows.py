@@ -1,4 +1,4 @@
-"""Which API call a row of Claude Code belongs to, and what it used."""
+"""The API call that a row of Claude Code belongs to, and its usage."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ class TestACall:
 
 
 def test_a_notification_is_told_from_a_user() -> None:
-    """A notice that a task ended comes as a user row, and is none."""
+    """A notice that a task ended comes as a user row, and is not the user's."""
     assert is_notification({"origin": {"kind": "task-notification"}})
     assert not is_notification({"origin": {"kind": "human"}})

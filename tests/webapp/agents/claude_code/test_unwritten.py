@@ -1,4 +1,4 @@
-"""What Claude Code sends and does not write down, foretold by its own rules."""
+"""Messages that Claude Code sends and does not write down, predicted by its own rules."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TestTheReminder:
         assert answered(TaskReminders(), 10, factor=1.5)[-1] == round(1.5 * WORDS)
 
     def test_is_left_to_transcripts_that_tell_it(self) -> None:
-        """Where attachments are written, the reminder is a row like any other."""
+        """In a transcript with attachments, the reminder is a row like any other."""
         state = TaskReminders()
         state.take(row(Text("x"), role="user", name=REMINDER, raw=b'{"type":"attachment"}'), Letters(), 1)
         assert answered(state, 30) == [0] * 30

@@ -39,10 +39,10 @@ ITEMS = ("message", "function_call", "function_call_output", "reasoning", "web_s
 
 
 class TestMessages:
-    """What is sent to the model."""
+    """The messages that are sent to the model."""
 
     def test_are_the_items_and_each_once(self) -> None:
-        """What events repeat is not counted again; instructions and context are messages, the latter reminders."""
+        """Items repeated by events are counted once; instructions and context are messages, the latter reminders."""
         who = [who for who, _ in said(decoded(OWN, codex.Decoder()))]
         assert who[:8] == [
             "system",
@@ -102,7 +102,7 @@ class TestUsage:
     """Calls are counted once."""
 
     def test_is_reported_once_a_call(self) -> None:
-        """Repeated and empty reports are passed over; input includes what was cached; the window is told."""
+        """Repeated and empty reports are skipped; input includes cached tokens; the window is reported."""
         reports = of(UsageReport, decoded(OWN, codex.Decoder()))
         assert [(r.usage.input_tokens, r.usage.output_tokens, r.usage.cached_tokens) for r in reports] == [
             (1000, 20, 0), (1100, 30, 900), (1200, 20, 1000),
@@ -128,7 +128,7 @@ class TestWhatChangesTheContext:
     """Rollbacks, compactions, forks."""
 
     def test_rolled_back_turns_are_a_rewind(self) -> None:  # X12
-        """The last turn leaves; the context is told in full."""
+        """The last turn leaves; the rewind lists the whole context."""
         records = decoded(OWN, codex.Decoder())
         (rewind,) = of(Rewind, records)
         by_id = {e.source_id: e.message.text for e in of(Entry, records)}
@@ -137,7 +137,7 @@ class TestWhatChangesTheContext:
         assert rewind.source_id is not None
 
     def test_a_compaction_brings_the_new_history(self) -> None:  # X12
-        """What was there before is named by its id, what is new has one of its own, the summary is marked."""
+        """Messages known before keep their ids, new ones get their own, the summary is marked."""
         records = decoded(OWN, codex.Decoder())
         (compaction,) = of(Compaction, records)
         assert compaction.replacement is not None
@@ -178,7 +178,7 @@ class TestWhatChangesTheContext:
         assert facts(records, Meta, "title")[-1] == "Robin"
 
     def test_a_copy_without_turn_ids_ends_with_the_first_later_words(self) -> None:
-        """Where turns have no ids, rows written at once with the session are the copy."""
+        """In a file without turn ids, rows written in the session's first moment are the copy."""
         meta = {"id": "own", "timestamp": "2026-01-02T11:00:00Z", "forked_from_id": "other"}
         late = spoken("user", "New.") | {"timestamp": "2026-01-02T11:05:00Z"}
         records = fed([{"type": "session_meta", "payload": meta}, spoken("user", "Old."), late])
@@ -221,7 +221,7 @@ class TestBadRows:
 
 
 class TestRealSessions:
-    """What is in the shared transcripts, counted in another way."""
+    """The shared transcripts, counted in another way."""
 
     def test_lose_nothing_and_double_nothing(self) -> None:
         """Each item once, each of the 39 calls once, with whole pairs."""

@@ -1,4 +1,4 @@
-"""Where Codex's rollouts lie, and what they are."""
+"""The places of Codex's rollouts, and their origin."""
 
 from __future__ import annotations
 

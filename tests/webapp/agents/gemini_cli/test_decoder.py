@@ -106,7 +106,7 @@ class TestDocuments:
     """The older layout."""
 
     def test_give_only_what_is_new(self, tmp_path: Path) -> None:  # X12
-        """A document written anew gives what was added, over a stored state too."""
+        """A rewritten document gives only its new messages, with a stored state too."""
         path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
         document = json.loads(DOCUMENT.read_bytes())
         path.write_text(json.dumps(document))
@@ -118,7 +118,7 @@ class TestDocuments:
         assert said(gemini_cli.read(at(path), state)) == [("user", "More.")]
 
     def test_that_lose_messages_rewind(self, tmp_path: Path) -> None:
-        """What is no longer in the document has left the context, and what comes instead stands behind the rest."""
+        """Messages gone from the document leave the context; new ones follow the rest."""
         path, state = tmp_path / DOCUMENT.name, dict[str, Any]()
         document = json.loads(DOCUMENT.read_bytes())
         path.write_text(json.dumps(document))
@@ -170,7 +170,7 @@ class TestDiscovery:
 
 
 class TestSharedSamples:
-    """What is in the shared transcripts."""
+    """The shared transcripts."""
 
     @pytest.mark.parametrize(("name", "entries"), [("large", 8), ("small", 2), ("schema_drift", 2)])
     def test_of_documents_give_what_they_can(self, name: str, entries: int) -> None:

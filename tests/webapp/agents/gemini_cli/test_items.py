@@ -11,7 +11,7 @@ from webapp.agents.gemini_cli.items import kind_of, messages_of, usage_of, user_
 
 
 class TestARecord:
-    """What it says."""
+    """The parts of one record."""
 
     @pytest.mark.parametrize(
         ("call", "text", "failed"),
@@ -36,7 +36,7 @@ class TestARecord:
         ],
     )
     def test_has_the_results_of_its_calls(self, call: dict[str, Any], text: str, failed: bool) -> None:
-        """What the tool gave back, or what was shown of it; failures are seen."""
+        """A call's result is the tool's response, or else its display; failures are marked."""
         record = {"type": "gemini", "toolCalls": [{"name": "ls", **call}]}
         (_, said), (name, results) = messages_of(record, "r")
         assert (name, results.role, said.calls[0].id) == ("r:results", "tool", results.results[0].call_id)

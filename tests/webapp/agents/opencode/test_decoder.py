@@ -65,7 +65,7 @@ def session(root: Path, name: str = "ses_1") -> TranscriptFile:
 
 
 def read(file: TranscriptFile, state: dict[str, Any]) -> list[Record]:
-    """What changed."""
+    """Return the records of all changes since the last read."""
     return list(opencode.read(file, state))
 
 
@@ -126,7 +126,7 @@ class TestASession:
 
 
 class TestTheTree:
-    """What changes in files."""
+    """Changes in files."""
 
     def test_gives_what_was_added_and_changed(self, tmp_path: Path) -> None:
         """A part that changed makes a newer version; a cleared output is what is sent now."""
@@ -170,7 +170,7 @@ class TestTheTree:
 
     @pytest.mark.parametrize("name", ["message/ses_1/msg_05.json", "part/msg_05/prt_40.json"])
     def test_takes_nothing_back_that_is_half_written(self, tmp_path: Path, name: str) -> None:
-        """A message that cannot be read stands as it was; the fault is told once, and what is new comes in."""
+        """An unreadable message keeps its last version; the fault is reported once, and new messages come in."""
         root, state = copied(tmp_path), dict[str, Any]()
         read(session(root), state)
         broken, new = root / "storage" / name, root / "storage" / "message" / "ses_1" / "msg_06.json"
@@ -199,7 +199,7 @@ class TestTheTree:
         assert read(session(root), state) == []
 
     def test_is_left_alone_while_a_file_is_being_written(self, tmp_path: Path) -> None:
-        """Nothing is told of it, and it is read when it is whole."""
+        """Nothing is reported of it, and it is read when it is whole."""
         root, state = copied(tmp_path), dict[str, Any]()
         part = root / "storage" / "part" / "msg_05" / "prt_40.json"
         whole = part.read_bytes()
@@ -221,7 +221,7 @@ class TestTheTree:
 
 
 class TestTheDatabase:
-    """What changes in tables."""
+    """Changes in tables."""
 
     def test_gives_what_was_added(self, tmp_path: Path) -> None:  # X12
         """Rows written by a running agent, still in its log, are seen; its files stay as they are."""
@@ -291,7 +291,7 @@ def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries:
 
 
 class TestFinding:
-    """Which sessions a folder or a changed file means."""
+    """The sessions that a folder or a changed file belongs to."""
 
     def test_a_folder_holds_those_of_its_trees_and_databases(self, tmp_path: Path) -> None:
         """Whatever the tree is called."""

@@ -94,7 +94,7 @@ class TestASession:
         ][:2] == [(1000, 40, 0, 100), (1060, 12, 1000, 0)]
 
     def test_tells_facts_when_they_change(self) -> None:
-        """A name replaces the user's first words; a change of the model is told before it speaks."""
+        """A name replaces the user's first words as title; a new model is reported before it speaks."""
         assert facts(self.RECORDS, Meta, "title") == ["List the beds.", "The garden"]
         assert facts(self.RECORDS, Meta, "model") == ["claude-sonnet-4-5", "gpt-5.1"]
         assert facts(self.RECORDS, Meta, "cwd") == ["/home/ada/garden"]
@@ -118,7 +118,7 @@ class TestTheTree:
         assert of(Rewind, fed(row("a", None, "one"), label, row("b", "a", "two"))) == []
 
     def test_goes_back_behind_a_compaction(self) -> None:
-        """What the compaction took is in the context again; on its branch it is not."""
+        """Messages taken by the compaction are in the context again; on its own branch they are not."""
         compaction = {
             "type": "compaction",
             "id": "c",

@@ -1,4 +1,4 @@
-"""Where pi's sessions lie, and whose they are."""
+"""The places of pi's sessions, and their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files changed below some folders."""
+"""Finding the files that changed below some folders."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ ITEMS = st.lists(
 
 
 class TestDocuments:
-    """What is read of one."""
+    """Reading a document element by element."""
 
     @given(ITEMS, st.booleans())
     def test_is_what_a_parser_reads_where_the_text_is_sound(self, items: list[Any], body: bool) -> None:
@@ -34,7 +34,7 @@ class TestDocuments:
 
     @given(ITEMS, st.booleans(), st.integers(0, 6))
     def test_is_all_but_a_bad_element(self, items: list[Any], body: bool, at: int) -> None:
-        """Which is told by its number."""
+        """The bad element is reported with its number."""
         at = min(at, len(items))
         pieces = [json.dumps(item) for item in items]
         text = ", ".join([*pieces[:at], '{"a" nothing}', *pieces[at:]])
@@ -84,7 +84,7 @@ class TestDocuments:
 
 
 class TestDepth:
-    """How deep a value is nested."""
+    """Measuring how deep a value is nested."""
 
     def test_is_measured_without_recursion(self) -> None:
         """A hundred thousand levels."""

@@ -126,7 +126,7 @@ class TestLines:
         assert said(again.records) == [("user", "1 other")]
 
     def test_that_a_decoder_fails_on_cost_only_themselves(self, tmp_path: Path) -> None:
-        """The row is told with its line and what went wrong; those around it are used."""
+        """The row is reported with its line and the error; its neighbours are used."""
         path = tmp_path / "a.jsonl"
         grow(path, "a\nbad\nb\n")
         first, problem, last = records_of(opened(path).read())
@@ -165,7 +165,7 @@ class TestWholes:
             assert said(records_of(again.read())) == [("user", "two")]
 
     def test_that_are_being_written_wait(self, tmp_path: Path) -> None:
-        """A fresh file of which nothing can be read says nothing; once nobody writes to it, its fault is told."""
+        """A fresh unreadable file gives nothing; once it is no longer written, its fault is reported."""
         path = tmp_path / "a.json"
         path.write_text("!")
         reader = self.reader(path)

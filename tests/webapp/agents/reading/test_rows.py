@@ -81,7 +81,7 @@ STARTS = [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"RIFF1234WEBPVP8L", b"GIF89a"
 
 
 class TestMedia:
-    """What is known of bytes without showing them."""
+    """Facts about binary content, without the bytes."""
 
     @pytest.mark.parametrize(
         "raw",

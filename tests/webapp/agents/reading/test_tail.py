@@ -102,7 +102,7 @@ class TestLines:
         assert "5,000 bytes" in items[1].reason
 
     def test_of_any_length_are_held_within_the_limit(self) -> None:
-        """While an endless line arrives, no more than the limit is held."""
+        """While an endless line arrives, memory stays within the limit."""
         splitter = Splitter(max_line=1000)
         for _ in range(50):
             assert list(splitter.feed(b"y" * 300)) == []
@@ -231,6 +231,6 @@ class TestFeeding:
         assert records == fed(Decoder(), Line(3, self.ROW.replace("é", "\ufffd").encode()))
 
     def test_tells_one_problem_of_a_line_that_is_broken_besides(self) -> None:
-        """Why it is no JSON."""
+        """A line broken in two ways gives one problem."""
         [problem] = fed(Decoder(), Line(3, self.ROW.encode("latin-1")[:-1]))
         assert problem == Problem(3, problem.reason)

@@ -14,7 +14,7 @@ TEXT = '[{"role": "user", "content": "grüße 👋"}]'
 
 
 class TestContent:
-    """What is read of a file."""
+    """Reading the content of a file."""
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-le", "utf-16-be"])
     @pytest.mark.parametrize("size", [3, 7, 1 << 20])

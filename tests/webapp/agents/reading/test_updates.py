@@ -1,4 +1,4 @@
-"""What was given out of a session whose records change in place."""
+"""Records of a session that change in place, each given out once a version."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webapp.agents.records import Entry, Record, Rewind, Usage, UsageReport
 
 
 def put(history: History, name: str, text: str, usage: Usage | None = None) -> list[Record]:
-    """What a record of one message gives."""
+    """Return the entries that one message's record gives."""
     return list(history.put(name, [(name, message("assistant", text))], None, usage, "m", None))
 
 
@@ -39,7 +39,7 @@ class TestAHistory:
         assert again.live == ["a"]
 
     def test_tells_usage_apart_when_no_entry_carries_it(self) -> None:
-        """Usage that comes later is told once."""
+        """Usage that comes later is reported once."""
         history = History({})
         put(history, "a", "1")
         (report,) = put(history, "a", "1", Usage(5, 1))

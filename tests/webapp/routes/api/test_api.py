@@ -26,7 +26,7 @@ def shape(path: str) -> str:
 
 
 class TestTheApi:
-    """What users, agents and checks rely on."""
+    """Promises that users, agents and checks rely on."""
 
     def test_has_what_is_promised(self) -> None:
         """Every route of the interface."""

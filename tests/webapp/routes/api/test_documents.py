@@ -51,7 +51,7 @@ class TestTheDocument:
             jsonschema.Draft202012Validator.check_schema(schema)
 
     def test_names_the_failures_of_reading(self) -> None:
-        """Whoever sends a body may be told that it is malformed, too large, or of a wrong type."""
+        """Every route with a body lists the errors for malformed, too large and wrongly typed bodies."""
         for methods in DOCUMENT["paths"].values():
             for operation in methods.values():
                 if "requestBody" in operation:

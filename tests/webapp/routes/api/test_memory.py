@@ -75,7 +75,7 @@ class TestSummaries:
         assert client.post(f"/api/sessions/{session}/summarize", json={}).status_code == 409
 
     def test_are_listed_and_expanded(self, client: FlaskClient, session: str) -> None:  # C7
-        """With the messages each stands for."""
+        """Each with the messages it covers."""
         client.post(f"/api/sessions/{session}/summarize", json={})
         base = f"/api/sessions/{session}/summaries"
         assert [one["standing"] for one in client.get(base).json["summaries"]] == [True]
@@ -85,7 +85,7 @@ class TestSummaries:
         assert client.post(f"{base}/1/expand", json={}).status_code == 409
 
     def test_are_given_up_on_wish(self, client: FlaskClient, session: str) -> None:  # C9
-        """Where one is being made."""
+        """`ok` is false where none is being made."""
         assert client.post(f"/api/sessions/{session}/summarize/cancel", json={}).json == {"ok": False}
 
 
@@ -115,7 +115,7 @@ class TestOverflow:
 
 
 class TestStatus:
-    """How a session stands."""
+    """The status view of a session."""
 
     def test_has_triggers_and_a_line(self, client: FlaskClient, session: str) -> None:  # S7
         """Reading it changes nothing."""

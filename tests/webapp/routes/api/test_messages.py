@@ -101,7 +101,7 @@ class TestActs:
         assert (pinned, client.get(f"/api/sessions/a/messages/{ids[3]}").json["pinned"]) == (True, False)
 
     def test_drop_and_restore(self, client: FlaskClient, ids: list[str]) -> None:  # X2, B15
-        """What was dropped is in the archive, and comes back to its place."""
+        """A dropped message is in the archive, and comes back to its place."""
         before = client.get("/api/sessions/a/context").json["messages"]
         client.post(f"/api/sessions/a/messages/{ids[3]}/drop")
         archived = [message["id"] for message in client.get("/api/sessions/a/archive?q=3").json["messages"]]

@@ -54,7 +54,7 @@ class TestSuggesting:
         assert client.get("/api/settings").json == before
 
     def test_takes_sessions_by_name(self, client: FlaskClient, ids: list[str]) -> None:  # X15
-        """One that does not exist is 404; a field that is none, 422."""
+        """An unknown session is 404; an unknown field is 422."""
         assert ids
         assert client.post("/api/settings/suggest", json={"sessions": ["a"]}).status_code == 200
         assert client.post("/api/settings/suggest", json={"sessions": ["nobody"]}).status_code == 404

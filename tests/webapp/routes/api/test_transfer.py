@@ -150,7 +150,7 @@ class TestTheDemo:
 
 
 class TestProgress:
-    """How often the pages hear of an import."""
+    """The pace at which pages hear of an import."""
 
     def test_is_a_few_times_a_second(self) -> None:
         """However many blocks are read; nothing of a file that is done at once."""

@@ -12,7 +12,7 @@ from webapp.services.planning.requests import PruneRequest
 
 
 class TestArchive:
-    """What is out of the context."""
+    """Messages that are out of the context."""
 
     def test_holds_what_was_taken_out_and_nothing_else(self, app: App) -> None:  # B15
         """Newest first; with words, those that say them."""

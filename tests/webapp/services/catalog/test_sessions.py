@@ -46,7 +46,7 @@ class TestCreate:
             app.sessions.get("x")
 
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
-        """What the answer and the buffer need is all there is; the message has the numbers."""
+        """The answer and the buffer need all of it; the message has the numbers."""
         app.models.put("tiny", {"window": 4_000})
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
             app.sessions.create(id="x", model="tiny")
@@ -82,7 +82,7 @@ class TestList:
 
 
 class TestPatch:
-    """What may be changed."""
+    """Changing a session."""
 
     def test_gives_a_field_of_the_settings_back(self, app: App) -> None:
         """Null means: as for all."""
@@ -108,7 +108,7 @@ class TestPatch:
         assert (row.model, row.settings) == ("gpt-5", {"response_reserve": 16_000})
 
     def test_goes_on_where_nothing_was_usable_before(self, app: App) -> None:
-        """What somebody does about it step by step is no worse than it was."""
+        """A step towards a usable window is accepted even where it does not suffice."""
         session = managed(app, model="gpt-4")
         app.settings.put({"response_reserve": 16_000})
         app.sessions.patch(session, title="Too small", settings={"fresh_tail": 3})

@@ -1,4 +1,4 @@
-"""What a session costs."""
+"""The cost of a session."""
 
 from __future__ import annotations
 

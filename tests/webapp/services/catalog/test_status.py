@@ -12,7 +12,7 @@ from webapp.errors import NotFound
 
 
 class TestStatus:
-    """What S7 asks for."""
+    """The fields of the status view (S7)."""
 
     def test_has_both_triggers_as_bars(self, app: App) -> None:  # S7
         """Messages and tokens since the last summary."""
@@ -51,7 +51,7 @@ class TestStatus:
             assert (bar.text, bar.percent) == ("Messages 40", None)
 
     def test_tells_the_last_summary(self, app: App) -> None:  # S7
-        """How many messages became how many tokens, and when."""
+        """Its messages, its tokens and its time."""
         followed(app, *conversation(6), user("end"))
         assert app.status.of("s").last_summary is None
         made = app.summarising.summarise("s").summary

@@ -30,7 +30,7 @@ class TestContext:
     def test_is_checked_without_reading_its_objects_again(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X6
-        """Where they go out as they came; what is written anew is read."""
+        """Objects that go out unchanged are not decoded again; rewritten ones are."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         said: list[Any] = []
 
@@ -106,7 +106,7 @@ class TestContext:
         assert "the model accepts 8,192" in made.over_budget.message
 
     def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
-        """Where it alone exceeds what is usable; the log has all of it."""
+        """It alone exceeds what is usable; the log has all of it."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)

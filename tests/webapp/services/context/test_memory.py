@@ -66,7 +66,7 @@ DECIDED = "Never run the migration twice because it drops the table."
 
 
 class TestProposals:
-    """What might be kept of a turn."""
+    """Learnings proposed after a turn."""
 
     def test_come_of_a_turn_that_used_tools(self, app: App) -> None:  # M8
         """Decisions in it; nothing is kept by looking."""
@@ -84,7 +84,7 @@ class TestProposals:
         assert app.messages.one("s", one.message_id).number == 4
 
     def test_are_no_mere_requests(self, app: App) -> None:  # M8
-        """What a user asks for is learned from where it refuses something or says why."""
+        """A user's request is proposed only if it refuses something or gives a reason."""
         asked = "Use tabs instead of spaces in the parser."
         followed(app, user(asked), call("c1"), result("c1", "ok"))
         assert app.memory.proposals("s") == []
@@ -124,7 +124,7 @@ class TestProposals:
 
 
 class TestInjection:
-    """What reaches the context."""
+    """Memories and learnings in the context."""
 
     def test_enriches_the_system_prompt_of_the_context(self, app: App) -> None:  # M3
         """Under its heading, within what is usable; reading it keeps nothing."""

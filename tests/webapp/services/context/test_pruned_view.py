@@ -1,4 +1,4 @@
-"""What stands in a view, as `scoring` takes it."""
+"""The pruned view as `scoring` takes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webapp.store.context import PRUNED
 
 
 def there(app: App, session: str) -> Any:
-    """What stands in a session's pruned view."""
+    """Return the items of a session's pruned view."""
     return view_items(app.store, app.store.sessions.get(session).key)
 
 
@@ -54,7 +54,7 @@ class TestStanding:
         assert (found[0].message.text, found[0].tokens) == ("other words", 5)
 
     def test_know_which_objects_need_not_be_read_again(self, app: App) -> None:
-        """Those whose wire object reads as the message says, while nothing stands for any of it."""
+        """Those whose wire object decodes to the message, while it has no replacement."""
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
         texts = [(0, replacement(3, {}, [part_to_dict(Text("other words"))]))]
@@ -73,7 +73,7 @@ class TestStanding:
         assert [s.as_read for s in there(app, session)] == [False]
 
     def test_forget_what_was_read_with_the_message(self, app: App) -> None:
-        """What is kept no longer is looked at again."""
+        """A message that left the cache is compared again."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
         said = Said(chars_kept=1)
         view_items(app.store, app.store.sessions.get(session).key, said)

@@ -42,7 +42,7 @@ class TestTurn:
 
 
 class TestSummaries:
-    """What stands for messages goes and comes with them."""
+    """An agent's summaries come and go with the messages they cover."""
 
     def standing(self, app: App) -> list[int]:
         """Numbers of the summaries in the context."""

@@ -63,7 +63,7 @@ class Place:
         return sum(following.look(file) for file in following.discover())
 
     def texts(self) -> list[str]:
-        """What the session says, oldest first."""
+        """Return the texts of the session, oldest first."""
         return [m.text for m in self.app.messages.page(NAME, sort="oldest").messages]
 
 
@@ -97,7 +97,7 @@ class TestFollowing:
             place.app = place.open()
 
     def test_goes_on_after_a_restart(self, place: Place) -> None:  # X12
-        """Where it was; an unchanged file is not even opened."""
+        """From the stored position; an unchanged file is not even opened."""
         place.write(row(0), row(1))
         place.look()
         place.app.close()
@@ -109,7 +109,7 @@ class TestFollowing:
         assert place.app.operations.list(NAME) == []
 
     def test_counts_what_is_broken_once_however_often_a_file_is_written_anew(self, place: Place) -> None:
-        """What stands in the file now: read from its beginning again, it is counted from nothing."""
+        """A file read again from its start is counted from zero."""
         lines = [row(0), b"broken\n", row(1)]
         for written in (lines, lines[:1], lines, [*lines, row(2)], [row(3), *lines]):
             place.file.write_bytes(b"".join(written))
@@ -168,7 +168,7 @@ class TestFollowing:
         assert [p.name for p in place.file.parent.iterdir()] == [place.file.name]
 
     def test_ends_with_the_portion_it_is_at(self, place: Place) -> None:
-        """Where it is told to stop; the next look goes on from there, and nothing is lost."""
+        """A stop ends the reading after the current portion; the next look continues there, and nothing is lost."""
         place.write(*map(row, range(2 * PORTION_RECORDS)))
         following = place.app.following.following
         [file], stop = following.discover(), Event()
@@ -218,20 +218,20 @@ def gemini(*texts: str) -> bytes:
 
 
 class TestWholeFiles:
-    """Sessions that are written anew, or kept in a database."""
+    """Sessions whose file is rewritten, or that are kept in a database."""
 
     def document(self, place: Place) -> Path:
-        """Where Gemini CLI would write one."""
+        """Return the path at which Gemini CLI would write one."""
         path = place.home / ".gemini" / "tmp" / "p" / "chats" / "session-2026-01-31-g1.json"
         path.parent.mkdir(parents=True)
         return path
 
     def said(self, app: App, session_id: str) -> list[str]:
-        """What a session says, oldest first."""
+        """Return the texts of a session, oldest first."""
         return [m.text for m in app.messages.page(session_id, sort="oldest").messages]
 
     def test_are_compared_with_what_was_read_before(self, place: Place) -> None:  # X12
-        """What is new comes in, over restarts; an import of the same adds nothing."""
+        """New messages come in, after restarts too; an import of the same file adds nothing."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello"))
         assert place.look() == 2
@@ -246,7 +246,7 @@ class TestWholeFiles:
         other.close()
 
     def test_are_left_alone_while_they_are_half_written(self, place: Place) -> None:
-        """Nothing is told of it; the whole one is read."""
+        """Nothing is reported, and the whole file is read later."""
         path = self.document(place)
         path.write_bytes(gemini("hi", "hello")[:80])
         assert place.look() == 0

@@ -32,7 +32,7 @@ from webapp.wiring import build
 
 
 class TestRecords:
-    """What a transcript says."""
+    """Appending the records of a transcript."""
 
     def test_add_nothing_the_second_time(self, app: App) -> None:
         """The same rows again, and a longer version adds the rest."""
@@ -139,7 +139,7 @@ class TestRecords:
         assert (session.window, session.limit_source) == (258_400, "reported by the agent")
 
     def test_are_told_after_they_are_stored(self, app: App) -> None:
-        """Whoever hears of messages finds them."""
+        """A listener that hears of messages finds them in the store."""
         found: list[int] = []
 
         def look(event: Any) -> None:
@@ -155,7 +155,7 @@ class TestCompaction:
     """The agent replaces its context."""
 
     def test_empties_both_views_and_stands_in_the_history(self, app: App) -> None:  # X12
-        """What follows is the new context; the log keeps everything."""
+        """Later messages are the new context; the log keeps everything."""
         followed(app, *conversation(3))
         summary = entry(50, user("so far: all fine"), kind="compaction_summary")
         app.ingest.append_records(
@@ -283,7 +283,7 @@ class TestAutomaticPruning:
         assert list(app.verify()) == []
 
     def test_waits_for_a_gain_worth_it(self, app: App) -> None:  # X9
-        """Where too little can be gained nothing is cut, again and again."""
+        """Nothing is cut while too little can be gained, at each append."""
         session = managed(app, settings=self.settings(minimum_gain_percent=100, fresh_tail=6))
         for n in range(12):
             assert (
@@ -293,7 +293,7 @@ class TestAutomaticPruning:
         assert app.sessions.get(session).operations == 0
 
     def test_asks_for_no_gain_that_a_cap_rules_out(self, app: App) -> None:  # X9, X10
-        """A cap of 2,000 on a window of hundreds of thousands stands for a limit of 2,500, and so does the gain."""
+        """A cap of 2,000 on a large window means a limit of 2,500, and the least gain follows it."""
         session = managed(app, settings=self.settings(minimum_gain_percent=40, aim_percent=60))
         pruned = [
             app.ingest.append_messages(session, [wire("assistant", f"{n} " + "word " * 300)]).prune

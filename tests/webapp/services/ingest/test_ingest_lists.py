@@ -17,7 +17,7 @@ from webapp.wiring import build
 
 
 class TestMessageLists:
-    """What a program appends."""
+    """Messages that a program appends."""
 
     def test_are_taken_in_any_wire_format(self, app: App) -> None:
         """And go out as the very same objects."""
@@ -64,7 +64,7 @@ class TestMessageLists:
     def test_under_a_key_are_appended_with_their_answer_or_not_at_all(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Where the answer could not be stored nothing was, so that a retry does not append a second time."""
+        """If the answer cannot be stored, nothing is, so that a retry does not append a second time."""
         session = managed(app)
         put = app.store.small.put_answer
         left = [BusyStore("another process is writing; try again")]
@@ -84,7 +84,7 @@ class TestMessageLists:
     def test_under_a_key_are_appended_once_by_two_processes(
         self, app: App, config: Config, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Whoever comes second gets the answer of the first, even where both had begun."""
+        """The second process gets the answer of the first, even if both had begun."""
         session, other = managed(app), build(config)
         first: list[Appended] = []
         write = app.ingest._write

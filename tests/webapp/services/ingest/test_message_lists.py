@@ -45,7 +45,7 @@ class TestRead:
         assert found.envelope["max_tokens"] == 5
 
     def test_prefers_the_format_of_the_session(self) -> None:
-        """Where a list could be of several."""
+        """For a list that could be in several formats."""
         plain = [{"role": "user", "content": "hi"}]
         assert read_list(plain).format == "openai"
         assert read_list(plain, "anthropic").format == "anthropic"
@@ -59,7 +59,7 @@ class TestRead:
 
 
 class TestEntries:
-    """Where usage belongs."""
+    """Entries and the usage reported with them."""
 
     def test_give_usage_to_the_answer_it_was_for(self) -> None:
         """The last message, if it is the assistant's; a report of its own else."""

@@ -1,4 +1,4 @@
-"""Which message an entry belongs to."""
+"""Assigning entries to messages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestOpenMessages:
         assert list(found.finished()) == [made["h"]]
 
     def test_are_not_read_from_the_log_meanwhile(self, app: App) -> None:
-        """What waits has more than the log."""
+        """The batch has entries that the log does not have yet."""
         followed(app, user("go"))
         app.ingest.append_records("s", [entry(5, said("a"), group="g")])
         found = opened(app)

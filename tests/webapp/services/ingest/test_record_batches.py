@@ -50,7 +50,7 @@ class TestRuns:
 
 
 class TestTally:
-    """What could not be used."""
+    """Counts of records that could not be used."""
 
     def test_counts_everything_and_keeps_some_words(self) -> None:
         """Twenty reasons are enough, the number is right."""
@@ -61,7 +61,7 @@ class TestTally:
 
 
 class TestWeight:
-    """How much a batch holds."""
+    """The size of a batch."""
 
     def test_ends_a_batch_before_it_is_too_much(self) -> None:
         """Few enormous records are a batch like many small ones."""
@@ -78,10 +78,10 @@ class TestWeight:
 
 
 class TestFacts:
-    """What records say of the session."""
+    """Facts about the session in its records."""
 
     def test_make_no_session_its_own_parent(self, app: App) -> None:
-        """What is said first of another one holds."""
+        """The first parent that is another session counts."""
         followed(app, session_id="s")
         row = app.store.sessions.get("s")
         apply_meta(row, [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])

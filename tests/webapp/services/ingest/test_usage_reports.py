@@ -11,7 +11,7 @@ from webapp.services.ingest.usage_reports import read_usage
 
 
 class TestUsage:
-    """What a program reports."""
+    """Usage that a program reports."""
 
     @pytest.mark.parametrize(
         ("data", "expected"),
@@ -26,7 +26,7 @@ class TestUsage:
         ],
     )
     def test_is_understood(self, data: dict[str, Any], expected: tuple[int, int, int]) -> None:  # X11
-        """Cached tokens are part of the input, whoever counts."""
+        """Cached tokens are part of the input, in every provider's spelling."""
         found = read_usage(data)
         assert found is not None
         assert (found.input_tokens, found.output_tokens, found.cached_tokens) == expected

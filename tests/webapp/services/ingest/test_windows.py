@@ -21,7 +21,7 @@ def session(app: App) -> Any:
 
 
 class TestWindows:
-    """What real calls and the agent's own compactions show."""
+    """Windows learned from real calls and from the agent's own compactions."""
 
     def test_stay_where_nothing_contradicts_the_table(self, session: Any) -> None:
         """Or nothing is known of the model."""

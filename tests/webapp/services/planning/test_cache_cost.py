@@ -30,7 +30,7 @@ class TestCacheFigures:
         assert (bill.break_even_calls - 1) * bill.saved_cost <= bill.rewrite_cost + 1e-5
 
     def test_have_no_money_without_prices(self, app: App) -> None:
-        """Tokens are told all the same; after how many calls it pays back cannot be."""
+        """Tokens are counted; the money and the calls until it pays are unknown."""
         bill = cache(app, "nobody-knows-1").cache
         assert bill.saved_per_call > 0
         assert (bill.saved_cost, bill.rewrite_cost, bill.break_even_calls) == (None, None, None)

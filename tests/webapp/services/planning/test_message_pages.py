@@ -82,7 +82,7 @@ class TestPage:
         assert not app.messages.at_once("s", **by).pending
 
     def test_take_fates_from_a_plan_that_was_shown(self, app: App) -> None:  # X1
-        """What goes in it is what goes; once it is stale the page says that its fates are those of another."""
+        """Its fates are shown while it holds; once it is stale the page says that its fates are another plan's."""
         followed(app, *conversation(8), user("end"))
         plan = app.prunes.plan("s", PlanRequest(max_tokens=400))
         page = app.messages.page("s", fate="goes", plan_id=plan.plan_id, limit=500)

@@ -12,7 +12,7 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestRow:
-    """What a list shows of a message."""
+    """The row of a message in a list."""
 
     def test_shows_the_part_each_signal_gave(self, app: App) -> None:  # X3
         """The parts add up to the score."""

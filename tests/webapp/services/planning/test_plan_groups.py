@@ -1,4 +1,4 @@
-"""What a plan takes, grouped by its reason."""
+"""The messages that a plan takes, grouped by reason."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class TestPlanning:
     def test_rates_keywords_anew_when_their_list_is_another(
         self, app: App, planning: Planning
     ) -> None:  # B16
-        """Stored ratings are for the list they were made with; what-if and saving both count anew."""
+        """Stored ratings belong to the list they were made with; trying and saving both rate again."""
         followed(
             app, user("the marmalade is ready"), said("ok"), call("c"), result("c", "plain"), user("end")
         )

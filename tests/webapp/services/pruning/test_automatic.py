@@ -1,4 +1,4 @@
-"""What is done to a context by itself: prunes above the target, the emergency path above what is usable."""
+"""Automatic changes of a context: prunes above the target, the emergency path above what is usable."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def automatic(app: App, **rules: Any) -> str:
 
 
 def estimate(app: App, session: str) -> tuple[int, int]:
-    """What stands in the context, and what is usable, in estimated tokens."""
+    """Return the context's size and what is usable, in estimated tokens."""
     loaded = Session.load(app.environment, session)
     return loaded.pruned.estimate, loaded.usable_estimate
 
@@ -76,7 +76,7 @@ class TestSummarising:
     def test_never_fails_an_append(
         self, app: App, monkeypatch: pytest.MonkeyPatch, error: Exception
     ) -> None:  # C9
-        """What the summariser cannot do is pruned by score."""
+        """A failed summary is replaced by pruning by score."""
 
         def fail(*_: object, **__: object) -> None:
             raise error
@@ -90,7 +90,7 @@ class TestSummarising:
         assert list(app.verify()) == []
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
-        """What is usable is less than the target there, and a plan is tried first all the same."""
+        """Even where less is usable than the target, a plan is tried first."""
         app.models.put("tiny", {"window": 16_384})
         session = automatic(app, strategy="summarise")
         app.sessions.patch(session, model="tiny")
@@ -176,7 +176,7 @@ class TestTheEmergency:
         assert list(app.verify()) == []
 
     def test_leaves_alone_what_is_above_the_target_and_usable(self, app: App) -> None:  # B7, X9
-        """What is protected stays as long as the model takes it; the plan says that it is too much."""
+        """Protected messages stay as long as the model takes them; the plan reports the excess."""
         session = automatic(app, fresh_tail=16, target_percent=50.0, aim_percent=30.0)
         app.ingest.append_messages(session, [words(n, 1_300) for n in range(16)])
         one = app.sessions.get(session)
@@ -210,7 +210,7 @@ class TestTheEmergency:
         assert len([e for e in events if isinstance(e, ProblemReported)]) == 2
 
     def test_takes_nothing_where_nothing_is_usable(self, app: App) -> None:  # C2, C5
-        """No cut could make the context fit: all of it stays, the newest too, and a problem is told once."""
+        """No cut could make the context fit: all of it stays, the newest too, and a problem is reported once."""
         session = automatic(app)
         app.ingest.append_messages(session, [words(n, 60) for n in range(12)])
         app.settings.put({"response_reserve": WINDOW})

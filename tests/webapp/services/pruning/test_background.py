@@ -123,7 +123,7 @@ class TestByItself:
         assert app.summarising.list(session).summaries == []
 
     def test_relieves_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
-        """Where pruning by itself is on and was not enough."""
+        """Automatic pruning is on and did not suffice."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, model="small")
         app.sessions.patch(session, automatic=True)
@@ -135,7 +135,7 @@ class TestByItself:
     def test_reports_what_goes_wrong_and_lets_the_append_be(
         self, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # C9
-        """An error of ours never reaches whoever appended."""
+        """An internal error never reaches the caller of the append."""
 
         def fail(*_: object) -> None:
             raise RuntimeError("broken")

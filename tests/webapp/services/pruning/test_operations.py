@@ -1,4 +1,4 @@
-"""What a person does to single messages; undo in general stands in test_operations_undo."""
+"""Operations of a person on single messages; undo in general is in test_operations_undo."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TestByHand:
         assert app.sessions.get(session).agent.messages == 6
 
     def test_drop_is_told_as_a_prune(self, app: App, session: str) -> None:  # B14, X5
-        """With what it took and what that freed; taking it back is told as a restore."""
+        """With the ids and the tokens freed; its undo is reported as a restore."""
         events = heard(app)
         dropped = app.operations.drop(session, mid(app, session, 3)).operation
         [event] = [e for e in events if isinstance(e, ContextPruned | ContextRestored)]
@@ -141,7 +141,7 @@ class TestByHand:
 
 
 class TestUndo:
-    """What is said of it."""
+    """The answer to an undo."""
 
     def test_tells_who_listens_what_came_back(self, app: App) -> None:  # X2
         """Numbers of operations, ids of messages."""

@@ -29,7 +29,7 @@ class Done:
 
 @dataclass
 class Model:
-    """What a context is, in sets."""
+    """A model of a context, made of sets."""
 
     context: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)

@@ -12,7 +12,7 @@ from webapp.services.session.session import Session
 
 
 class TestOverflow:
-    """When a provider says that the context is too long."""
+    """A provider reports that the context is too long."""
 
     def test_drops_the_oldest_half_of_the_turns(self, app: App) -> None:  # P6
         """A summary carries the note; the history does not."""
@@ -26,7 +26,7 @@ class TestOverflow:
         assert list(app.verify()) == []
 
     def test_ends_within_what_is_usable(self, app: App) -> None:  # S5, C5
-        """What was cut stands as it was cut, and is whole in the log."""
+        """Cut messages have their replacement in the context, and are whole in the log."""
         app.models.put("small", {"window": 8_192})
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
@@ -90,7 +90,7 @@ class TestOverflow:
         assert context_numbers(app, session) == [1, 2]
 
     def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: App) -> None:  # P6
-        """Where the system prompt takes nearly all, what is left is for what was said last."""
+        """If the system prompt takes nearly all, the rest goes to the last message."""
         app.models.put("small", {"window": 32_768})
         prompt = wire("system", "use src/parser.py " * 4_350)
         rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]

@@ -30,7 +30,7 @@ from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestPlan:
-    """What would go."""
+    """A prune that is only shown."""
 
     def test_stores_nothing(self, app: App) -> None:  # X1
         """A preview leaves the session as it is."""
@@ -62,7 +62,7 @@ class TestPlan:
         assert {38, 39} <= removed
 
     def test_takes_an_agents_own_summary_from_the_summaries(self, app: App) -> None:
-        """A message that stands for others is no user's, whatever its role."""
+        """An agent's summary counts in the region of summaries, whatever its role."""
         followed(app)
         summary = entry(0, user("what was said before " * 100), kind="compaction_summary")
         app.ingest.append_records("s", [summary, *entries(*conversation(10), user("end"), start=1)])
@@ -91,7 +91,7 @@ class TestPlan:
         assert plan.nothing_to_do == "everything in the context is protected"
 
     def test_says_that_nothing_is_to_be_done(self, app: App) -> None:
-        """Where the context is within its budget."""
+        """The context is within its budget."""
         followed(app, user("hi"))
         assert "within" in app.prunes.plan("s", PlanRequest()).nothing_to_do
         app.ingest.ensure("empty", "claude-code")
@@ -106,7 +106,7 @@ class TestPlan:
 
 
 class TestApply:
-    """What was shown is what is done."""
+    """Exactly the plan that was shown is applied."""
 
     def test_does_exactly_what_the_plan_shows(self, app: App) -> None:  # X1
         """The same messages go, the same tokens stay; the log keeps all."""
@@ -180,7 +180,7 @@ class TestShortening:
         )  # fmt: skip
 
     def exported(self, app: App) -> str:
-        """What leaves as a message list, line ends as they were."""
+        """Return the exported message list, line ends unchanged."""
         return b"".join(app.exporting.export("s", "openai")[2]).decode().replace("\\n", "\n")
 
     def test_is_shown_applied_sent_and_taken_back(self, app: App) -> None:  # X7, X3

@@ -1,4 +1,4 @@
-"""What a user chose to drop or to shorten: previewed, applied and undone like any other prune."""
+"""Messages chosen by a user to drop or shorten: previewed, applied and undone like any other prune."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestShortening:
         assert app.context.get(session, "openai").messages == whole
 
     def test_goes_with_a_prune_to_an_aim(self, app: App, session: str) -> None:
-        """What the plan takes out is out; the rest of what was chosen is shortened."""
+        """Messages that the plan takes are out; the others that were chosen are shortened."""
         everything = [mid(app, session, no) for no in range(1, 9)]
         plan = app.prunes.plan(
             session, PlanRequest(max_tokens=2_200, shorten=everything, settings={"fresh_tail": 1})
@@ -92,7 +92,7 @@ class TestDropping:
         assert [m.number for m in app.prunes.plan(session, wanted).removed] == [2, 3]
 
     def test_of_what_is_pinned_and_spared_keeps_it(self, app: App, session: str) -> None:
-        """Where both name a message it is spared, and there is nothing to refuse."""
+        """A message that is both is spared, and nothing is refused."""
         app.operations.pin(session, mid(app, session, 3))
         chosen = [mid(app, session, 3)]
         plan = app.prunes.plan(session, PlanRequest(max_tokens=PLENTY, drop=chosen, spare=chosen))

@@ -93,7 +93,7 @@ class TestStages:
         assert plan.shortened[0].reason == "cleared: message 8 holds the same output"
 
     def test_follow_what_is_spared_and_dropped(self, app: App, session: str) -> None:  # X5, X7
-        """A spared output stays; a copy that is taken out is none to rely on."""
+        """A spared output stays; a copy that is dropped does not make the other one redundant."""
         aim = slightly_less(app, session)
         spared = app.prunes.plan(session, PlanRequest(max_tokens=aim, spare=[mid(app, session, 4)]))
         assert [m.number for m in spared.shortened] == [6]

@@ -41,7 +41,7 @@ class TestStorable:
 
     @pytest.mark.parametrize("part", [Text("a\ud800"), ToolCall("\udfff", "n", "{}")])
     def test_replaces_half_surrogates(self, part: Text | ToolCall) -> None:
-        """What cannot be stored is replaced, not refused."""
+        """A text that cannot be stored is replaced, not refused."""
         clean, text = storable(Message("assistant", (part,)))
         text.encode()
         assert clean.parts != (part,)

@@ -59,8 +59,8 @@ class TestLimits:
         assert tiny.target_tokens >= 1
 
 
-class TestDesk:
-    """What holds for whom."""
+class TestEnvironment:
+    """Settings, models and locks, and the sessions that they hold for."""
 
     def test_a_session_overrides_what_holds_for_all(self, app: App) -> None:
         """Field by field, and follows changes of the rest."""
@@ -74,7 +74,7 @@ class TestDesk:
         assert app.environment.settings().fresh_tail == 9
 
     def test_a_session_keeps_what_goes_with_settings_that_changed(self, app: App) -> None:
-        """What does not is left aside and told; it holds again once it goes."""
+        """A conflicting override is ignored and reported; it holds again when the conflict ends."""
         session = managed(app, settings={"aim_percent": 70, "strategy": "score", "fresh_tail": 3})
         app.settings.put({"target_percent": 50, "aim_percent": 40})
         told = app.sessions.get(session)
@@ -88,7 +88,7 @@ class TestDesk:
         assert Session.load(app.environment, session).settings.aim_percent == 70
 
     def test_settings_of_another_version_do_no_harm(self, app: App) -> None:
-        """What is not understood does not hold; the rest does."""
+        """Unknown fields are ignored; the rest holds."""
         with app.store.write():
             app.store.small.put_setting("settings", {"from_the_future": 1})
         app.environment.forget()
@@ -118,7 +118,7 @@ class TestDesk:
         other.close()
 
     def test_a_lock_is_one_while_somebody_holds_it(self, app: App) -> None:
-        """Whoever asks for it meanwhile gets the same."""
+        """A second caller gets the same lock."""
         held = app.environment.lock("s")
         assert app.environment.lock("s") is held
         assert app.environment.lock("t") is not held

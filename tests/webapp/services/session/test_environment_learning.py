@@ -1,4 +1,4 @@
-"""What a session starts with: the model and the overheads of its agent's other sessions."""
+"""The model and overheads that a session starts with, learned from its agent's other sessions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TestANewSession:
         assert abs((calls[0].estimated or 0) - 20_010) < 60
 
     def test_carries_nothing_where_there_was_no_other(self, app: App) -> None:  # X11
-        """What nobody has seen is not shown."""
+        """Without another session nothing is assumed."""
         followed(app, user("hi"), session_id="b", model=OPUS)
         assert gauge(app, "b").tokens < 50
 
@@ -113,7 +113,7 @@ class TestUsageAboveTheTable:
         assert "240,000" in notes[0]
 
     def test_lifts_a_separate_input_limit_too(self) -> None:  # X10
-        """What was taken as input is the limit of input."""
+        """Accepted input raises the limit of input."""
         model = ModelLimits("m", 400_000, 272_000)
         assert limits_of(model, 1_000_000, BALANCED).limit == 1_000_000
         assert limits_of(model, 300_000, BALANCED).limit == 272_000

@@ -46,7 +46,7 @@ def session_with(known: Calibration, agent: Any, pruned: Any, *, followed: bool)
 
 
 class TestGauge:
-    """What a bar shows."""
+    """The figures of a bar."""
 
     @given(REGION, REGION, KNOWN, st.booleans())
     def test_has_regions_that_add_up(
@@ -83,7 +83,7 @@ class TestScale:
 
     @given(REGION, KNOWN, st.integers(0, 300_000))
     def test_never_allows_more_than_was_asked_for(self, region: Any, known: Calibration, shown: int) -> None:
-        """What fits in estimated tokens is not shown above the budget."""
+        """A plan that fits in estimated tokens is not shown above the budget."""
         estimate = sum(tokens for tokens, _ in region.values())
         scale = Scale(known, estimate, estimate)
         estimate = scale.estimated(shown)
@@ -136,7 +136,7 @@ class TestSession:
 
 
 class TestTitles:
-    """What a session is called."""
+    """The title of a session."""
 
     def test_of_a_sub_agent_without_one_is_its_own_id(self, app: App) -> None:
         """Never the raw id of file and agent together."""
@@ -152,7 +152,7 @@ class TestTitles:
         assert app.sessions.get("s.agent-x").title == "prune them"
 
     def test_of_any_other_are_its_id(self, app: App) -> None:
-        """Where nothing was said."""
+        """Where no message was said."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain").title == "plain"
 

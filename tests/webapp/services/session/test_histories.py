@@ -15,7 +15,7 @@ from webapp.services.session.session import Session
 
 
 def same(app: App, session: str = "s") -> bool:
-    """Whether the kept view equals one gathered anew."""
+    """Return True if the cached view equals a new one."""
     row = app.store.sessions.get(session)
     kept, fresh = (
         app.histories.of(Session.of(app.environment, row)),
@@ -100,7 +100,7 @@ class TestViews:
         assert app.histories.of(Session.of(app.environment, row)).ratings == {}
 
     def test_are_forgotten_least_recently_used_first(self, app: App) -> None:
-        """When there are too many messages in all."""
+        """Once there are too many messages in all."""
         views = Histories(app.store, messages_kept=10)
         rows = []
         for name in ("a", "b", "c"):
@@ -114,7 +114,7 @@ class TestViews:
         assert views.of(rows[0]) is not first
 
     def test_know_the_cost_of_what_stands_in(self, app: App) -> None:
-        """A shortened message costs what stands for it."""
+        """A shortened message costs what its replacement costs."""
         from webapp.services.session.replacements import replacement
 
         followed(app, *conversation(1))

@@ -27,7 +27,7 @@ class TestMeasure:
         assert found.features.keywords > 0
 
     def test_knows_that_a_reminder_is_nobodys_word(self) -> None:
-        """What a program put into the user's mouth is not protected as the user's."""
+        """A reminder that a program put into the user's message is not protected."""
         assert not measure(
             Message("user", (Text("todo list is empty"),), REMINDER), ESTIMATOR, LEXICON, {}
         ).features.own_words
@@ -35,7 +35,7 @@ class TestMeasure:
 
 
 class TestTurns:
-    """Where a turn begins."""
+    """The beginnings of turns."""
 
     def test_begin_where_a_person_speaks(self) -> None:
         """Not at reminders, results or summaries."""
@@ -54,7 +54,7 @@ class TestTurns:
 
 
 class TestRegion:
-    """Which part of the window."""
+    """The region of the window that a message counts in."""
 
     def test_is_the_role_but_for_summaries(self) -> None:
         """A summary is a region of its own."""

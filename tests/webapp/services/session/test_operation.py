@@ -53,7 +53,7 @@ class TestReplacement:
         assert list(app.verify()) == []
 
     def test_goes_when_its_message_says_something_else(self, app: App) -> None:
-        """What an agent says anew stands whole: a text made of the older does not fit it, nor do its tokens."""
+        """A message that the agent edited is restored in full; its old replacement no longer applies."""
         followed(app, *conversation(1))
         shorten(app, 3, 7)
         newer = [entry(n, result("call-0", "newer output " * n), supersedes="id-2") for n in (8, 9)]
@@ -76,7 +76,7 @@ class TestReplacement:
         assert list(app.verify()) == []
 
     def test_counts_for_its_message_through_a_rewind_and_a_compaction(self, app: App) -> None:
-        """What stays in the context stays as short as it was."""
+        """A shortened message that stays in the context stays shortened."""
         followed(app, *conversation(2))
         shorten(app, 3, 7)
         messages = app.store.log.messages(1, range(1, 8))

@@ -14,7 +14,7 @@ def operation(n: int, actor: str = "user", undone_at: int | None = None) -> Oper
 
 
 class TestOperation:
-    """What can be taken back."""
+    """Operations that an undo can take back."""
 
     def test_takes_the_later_ones_along(self) -> None:  # X2
         """Newest last in the list."""
@@ -53,7 +53,7 @@ class TestOperation:
         assert operation_answer(made, [made]).summary == 7
 
     def test_of_an_earlier_version_counts_nothing_apart(self) -> None:
-        """What nobody counted is not guessed at."""
+        """Counts that an earlier version did not keep are not guessed."""
         assert operation_answer(operation(1), []).removed is None
 
     def test_stops_at_the_agents_own(self) -> None:  # X2
@@ -62,6 +62,6 @@ class TestOperation:
         assert [operation_answer(o, live).undoable for o in live] == [True, False, False]
 
     def test_is_done_once(self) -> None:
-        """What was undone is not undone again."""
+        """An undone operation cannot be undone again."""
         shown = operation_answer(operation(1, undone_at=5_000), [])
         assert (shown.undoable, shown.undone_at) == (False, "1970-01-01T00:00:05.000Z")

@@ -42,7 +42,7 @@ class TestAStandIn:
         assert with_replacement(OUTPUTS, None) is OUTPUTS
 
     def test_is_read_by_plans_in_place_of_the_message(self) -> None:
-        """Its tokens, its words, and nothing of what it stands for."""
+        """A plan reads its tokens and words, and nothing of the replaced output."""
         whole = Features("tool", tokens=90, chars=400, traces="/a/b.py")
         short = features_with(whole, replacement(7, {"a": "see /c.py"}))
         assert (short.tokens, short.chars, short.traces) == (7, 9, "")

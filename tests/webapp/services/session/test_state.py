@@ -1,4 +1,4 @@
-"""What a session carries: bounded, whatever its length."""
+"""The running state of a session: bounded, whatever its length."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TestCarried:
     """The running facts."""
 
     def test_stay_small(self) -> None:
-        """After ten thousand messages they take no more room than after a hundred."""
+        """The state of ten thousand messages is as small as that of a hundred."""
         carried = SessionState()
         for n in range(10_000):
             carried.remember_gauge(n)

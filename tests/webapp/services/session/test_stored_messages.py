@@ -12,7 +12,7 @@ from webapp.services.session.stored_messages import read_features, whole
 
 
 class TestReadFeatures:
-    """What was stored of messages."""
+    """Reading stored features."""
 
     def test_is_read_as_it_was_found(self) -> None:
         """Calls, results, content and all."""
@@ -28,7 +28,7 @@ class TestReadFeatures:
 
 
 class TestAWholeMessage:
-    """What its entries say together."""
+    """A message put together from its entries."""
 
     def test_has_their_parts_in_order(self, app: App) -> None:
         """Of however many rows it came in."""

@@ -58,7 +58,7 @@ def of(app: App, session: str = "s") -> SessionTaskType:
 
 
 class TestTaskType:
-    """What is said of it."""
+    """The task type in the answer."""
 
     def test_is_what_the_session_looks_like_with_the_reason(self, app: App) -> None:  # B18
         """By default; the counts grow with every append."""
@@ -112,7 +112,7 @@ class TestTaskType:
         assert (facts.messages, facts.tools) == (1, {"Read": 1, "Edit": 1})
 
     def test_is_known_to_an_open_view_after_an_append(self, app: App) -> None:
-        """A view that is extended counts as one that is gathered anew."""
+        """An extended view counts like one that is read from the store."""
         followed(app, *conversation(3))
         app.histories.of(Session.load(app.environment, "s"))
         app.ingest.append_records("s", entries(*work(9), start=50))
@@ -158,7 +158,7 @@ class TestPlans:
         assert app.prunes.plan("s", PlanRequest()).preset == "Foresight"
 
     def test_compare_settings_that_are_tried_with_those_that_are_saved(self, app: App) -> None:  # X4, B18
-        """What-if resolves the type in what is tried: only a change for this session's type changes a fate."""
+        """The type is resolved in the tried settings: only a change for this session's type changes a fate."""
         app.settings.put({"strategy": "score", "cap_tokens": 1_333})
         followed(app, *talk(60))
         assert of(app).name == "chat"

@@ -25,6 +25,6 @@ class TestClock:
         assert to_ms(there) == to_ms(datetime(2026, 1, 31, 12))  # noqa: DTZ001  # that is the promise
 
     def test_leaves_out_what_is_no_time(self) -> None:
-        """No time, or one beyond the calendar, is None."""
+        """A missing time, or one beyond the calendar, is None."""
         assert (iso(None), to_ms(None), iso(1 << 60)) == (None, None, None)
         assert now_ms() > 1_700_000_000_000

@@ -13,7 +13,7 @@ from webapp.events import ModelsChanged, SettingsChanged
 
 
 class TestSettings:
-    """What holds for all."""
+    """The common settings."""
 
     def test_are_saved_as_a_whole_or_not_at_all(self, app: App) -> None:  # B16
         """One fault a wrong field; the good ones beside it are not saved either."""

@@ -38,7 +38,7 @@ def asking(app: App, session: int, **columns: Any) -> str:
 
 
 def cases(app: App, *names: str) -> list[Case]:
-    """What would be learned from."""
+    """Return the cases that would be learned from."""
     found: list[Case] = app.suggesting._cases(names, app.environment.settings())
     return found
 
@@ -64,7 +64,7 @@ class TestSuggesting:
         assert "too few sessions" in found.reason
 
     def test_looks_at_the_sessions_that_are_named(self, app: App) -> None:
-        """Those alone; one that does not exist is told."""
+        """Only those; an unknown one is reported."""
         for n in range(3):
             asking(app, n)
         assert {case.session for case in cases(app, "s1")} == {"s1"}
@@ -118,7 +118,7 @@ class TestSuggesting:
 
 
 class TestJudgements:
-    """What people said of messages by what they did."""
+    """Judgements on messages, given by pins, drops and restores."""
 
     @pytest.fixture
     def session(self, app: App) -> str:

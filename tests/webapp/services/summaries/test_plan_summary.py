@@ -31,7 +31,7 @@ def session(app: App) -> str:
 
 
 class Model:
-    """A model that answers what it is told to, and does something first."""
+    """A model that calls a function first and then gives a fixed answer."""
 
     def __init__(self, text: str = GOOD, problem: str = "") -> None:
         self.text, self.problem = text, problem
@@ -50,7 +50,7 @@ def prunes_by(app: App, model: Model) -> Prunes:
 
 
 class TestAPlan:
-    """What is shown before anything is written."""
+    """The plan before anything is written."""
 
     def test_says_what_the_summary_would_stand_for_and_the_most_it_may_take(
         self, app: App, session: str
@@ -192,7 +192,7 @@ class TestOnAnySession:
 
 
 class TestAModel:
-    """Where one is configured."""
+    """With a model configured."""
 
     def test_writes_the_summary(self, app: App, session: str) -> None:  # S4
         """And the operation says which, and what it cost."""
@@ -215,7 +215,7 @@ class TestAModel:
         assert made.operation.tokens_after <= 4_000
 
     def test_may_take_its_time_while_messages_come_in(self, app: App) -> None:  # P5
-        """What came in since stays; the plan is carried out all the same."""
+        """Messages that came meanwhile stay; the plan is carried out."""
         session = managed(app, *[wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(30)])
         model = Model()
         model.meanwhile = lambda: app.ingest.append_messages(session, [wire("assistant", "meanwhile")])

@@ -220,7 +220,7 @@ class TestByAModel:
         assert (made.summary.level, made.summary.cost, len(model.asked)) == ("terser", 0.75, 2)
 
     def test_falls_back_to_the_built_in_one(self, app: App) -> None:  # C9
-        """Whatever fails; the caller is told what."""
+        """After any failure; the caller gets the reason."""
         made = with_model(app, Model(Written("", "the endpoint answers 401", "m"))).summarise("s")
         assert made.summary.level == "deterministic"
         assert made.problems == ["the endpoint answers 401"]
@@ -259,7 +259,7 @@ class TestByAModel:
         assert list(app.verify()) == []
 
     def test_goes_on_when_only_more_came(self, app: App) -> None:  # C6
-        """What is appended meanwhile is not covered."""
+        """Messages appended meanwhile are not covered."""
         summarising = with_model(
             app, Model(Written(GOOD, "", "m"), meanwhile=lambda: app.ingest.append_records("s", _more(26, 2)))
         )
@@ -271,7 +271,7 @@ class TestACompaction:
     """The agent's own, with a summary of ours in the view."""
 
     def test_takes_the_summary_along(self, app: App) -> None:
-        """What it stood for is gone from the agent's context."""
+        """The messages it covered are out of the agent's context."""
         followed(app, *conversation(6), user("end"))
         app.summarising.summarise("s")
         app.ingest.append_records("s", [Compaction(None, "auto", None, "c-1", None)])

@@ -71,7 +71,7 @@ class TestLists:
         assert len(app.sessions.list()) == 2
 
     def test_may_be_appended_to_and_imported_again(self, app: App) -> None:
-        """What a program appended counts as part of the list."""
+        """Messages that a program appended count as part of the list."""
         [first] = app.importing.import_file("a.json", dumped(TURNS[:2]))
         app.ingest.append_messages(first.session_id, TURNS[2:])
         [again] = app.importing.import_file("a.json", dumped(TURNS))
@@ -92,7 +92,7 @@ class TestBadFiles:
         ],
     )  # fmt: skip
     def test_are_refused_in_words(self, app: App, data: bytes, words: str) -> None:
-        """What, where, what to do."""
+        """The error names the file, the fault and the formats that are known."""
         with pytest.raises(Malformed, match=words):
             app.importing.import_file("x.json", data)
         assert app.sessions.list() == []
@@ -104,7 +104,7 @@ class TestBadFiles:
         assert app.sessions.list() == []
 
     def test_with_broken_lines_are_used_as_far_as_they_go(self, app: App) -> None:
-        """Each bad line is told by number; the others count."""
+        """Each bad line is reported by number; the others count."""
         row = {
             "type": "user",
             "uuid": "u1",
@@ -149,7 +149,7 @@ BAD_MESSAGES = [
 
 
 class TestBadMessages:
-    """A bad message costs itself, and is told with its place."""
+    """A bad message is left out, and reported with its place."""
 
     @pytest.mark.parametrize(("bad", "told"), BAD_MESSAGES)
     @pytest.mark.parametrize("shape", [b"[%b]", b'{"model": "gpt-5", "messages": [%b], "n": 1}'])
@@ -173,7 +173,7 @@ class TestBadMessages:
         assert imported.problems[0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
 
     def test_may_be_mended(self, app: App) -> None:
-        """Half a surrogate pair becomes U+FFFD, and is told."""
+        """Half a surrogate pair becomes U+FFFD, and is reported."""
         data = dumped(TURNS).replace(b'"hello"', b'"a \\ud83d b"')
         [imported] = app.importing.import_file("x.json", data)
         assert (imported.added, imported.skipped) == (4, 0)
@@ -306,7 +306,7 @@ class TestRealFiles:
 
 
 class TestProgress:
-    """How far a file is read."""
+    """The progress of reading a file."""
 
     def test_is_told_while_messages_come_in(self, app: App) -> None:
         """Up to all of its bytes; by then most of its messages are there already."""

@@ -1,4 +1,4 @@
-"""Whose a file is: the session that it names, one that was deleted, one that is another's."""
+"""The session of an imported file: one that it names, one that was deleted, one that is another's."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class TestWhose:
         assert app.sessions.list() == []
 
     def test_of_opencode_leaves_the_other_sessions_of_its_folder(self, app: App, tmp_path: Path) -> None:
-        """The one is told with its reason, the rest comes in."""
+        """One is reported with its reason, the rest comes in."""
         shutil.copytree(TREE, tmp_path / "opencode")
         managed(app, wire("user", "mine"), id="ses_1")
         told = {one.session_id: one for _, one in app.importing.import_sessions(tmp_path)}
@@ -106,7 +106,7 @@ class TestWhose:
 
 
 class TestNames:
-    """What a file is called by whoever sends it."""
+    """File names as clients send them."""
 
     @pytest.fixture
     def agent(self, tmp_path: Path) -> Path:
@@ -123,7 +123,7 @@ class TestNames:
         assert app.sessions.get("s.agent-x").agent_type is None
 
     def test_are_read_with_what_lies_beside_a_place(self, app: App, agent: Path) -> None:
-        """Where somebody who may say so says where the file lies."""
+        """With a `place` on this machine, which only a local caller can give."""
         agent.write_bytes(lines(claude_row("s")))
         [imported] = app.importing.import_file("x", agent.read_bytes(), place=agent)
         assert imported.session_id == "s.agent-x"
@@ -142,6 +142,6 @@ class TestNames:
         assert name_in(name) == base
 
     def test_that_cannot_be_shown_name_no_session(self, app: App) -> None:
-        """What is left of them does."""
+        """The printable rest of the name is used."""
         [imported] = app.importing.import_file("agent-\0x.jsonl", lines(claude_row("s")))
         assert imported.session_id == "s.agent-x"

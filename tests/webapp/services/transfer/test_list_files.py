@@ -38,7 +38,7 @@ class TestShapes:
         assert read(data).decoded.messages
 
     def test_of_a_body_name_the_model(self) -> None:
-        """If it is a name."""
+        """Only a string counts."""
         assert read(b'{"model": "gpt-5", "messages": [%b]}' % ROW).model == "gpt-5"
         assert read(b'{"model": 5, "messages": [%b]}' % ROW).model is None
 
@@ -48,7 +48,7 @@ class TestShapes:
 
 
 class TestProblems:
-    """What could not be used."""
+    """Parts of a file that cannot be used."""
 
     def test_stand_in_order_with_their_places(self) -> None:
         """Broken ones and those with wrong contents alike."""

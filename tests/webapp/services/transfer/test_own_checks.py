@@ -1,4 +1,4 @@
-"""What an export of ours may say."""
+"""The checks on an export of ours."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class TestAnExport:
         assert {s.id for s in app.sessions.list()} == {"good", "s"}
 
     def test_may_have_settings_of_another_version(self, app: App, records: Records) -> None:
-        """What we do not know does not hold; it is no reason to lose the session."""
+        """Unknown settings are ignored; they are no reason to lose the session."""
         changed = copy.deepcopy(records)
         of(changed, "session")["settings"] = {"not_yet": 5}
         imported(app, changed)

@@ -141,7 +141,7 @@ class TestDeleted:
 
 
 class TestDamage:
-    """What was changed is not kept."""
+    """Changed records are refused."""
 
     @pytest.mark.parametrize(
         ("before", "after"),
@@ -173,7 +173,7 @@ class TestDamage:
     def test_is_not_blamed_for_a_busy_store(
         self, app: App, other: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Whoever sent the file may send it again."""
+        """The caller can send the file again."""
         followed(app, user("hi"))
 
         def busy(*_: Any) -> None:

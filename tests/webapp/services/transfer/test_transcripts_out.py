@@ -49,7 +49,7 @@ class Elsewhere:
         self.regions: set[str] = set()
 
     def read(self, session: Session) -> list[Message]:
-        """What stands in the session that the export of this one makes."""
+        """Return the messages of the session that this one's export makes."""
         name, _, chunks = self.app.exporting.export(session.id, session.source)
         [imported] = self.other.importing.import_file(name, b"".join(chunks))
         assert imported.session_id != session.id
@@ -69,7 +69,7 @@ def elsewhere(app: App, tmp_path: Path) -> Iterator[Elsewhere]:
 
 
 def view(app: App, session: Session) -> list[Message]:
-    """What stands in the pruned view."""
+    """Return the messages of the pruned view."""
     found: list[Message] = app.context.messages(LoadedSession.load(app.environment, session.id))
     return found
 
@@ -92,7 +92,7 @@ class TestTranscript:
     def test_reads_back_with_shortened_outputs(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C3
-        """The text that stands for an output stands in the file, and the output does not."""
+        """The file has an output's replacement, and not the output."""
         rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
                  "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
         tokens = app.sessions.get(session.id).pruned.tokens
@@ -140,7 +140,7 @@ class TestTranscript:
     def test_holds_a_summary_behind_a_pin(
         self, app: App, session: Session, elsewhere: Elsewhere
     ) -> None:  # X13, C2
-        """What stands before a summary is not taken away by it."""
+        """A pinned message before a summary stays in the file."""
         row = app.store.sessions.get(session.id)
         first = app.store.contexts.items(row.key, PRUNED)[0].ref
         app.operations.pin(session.id, app.store.log.messages(row.key, [first])[first].mid)
