@@ -25,7 +25,7 @@ class TestErrors:
         ]
 
     def test_keep_their_data(self) -> None:
-        """Whoever catches one needs not read its text."""
+        """A handler need not parse the text."""
         assert InvalidSettings([Fault("a", "x")]).faults == (Fault("a", "x"),)
         assert InvalidList(["x"]).problems == ("x",)
         assert MalformedMessage(3, "x").index == 3

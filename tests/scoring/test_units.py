@@ -126,7 +126,7 @@ class TestUnits:
         assert units_of(messages) == [(0, 2, 3), (1,), (4,)]
 
     def test_keep_reasoning_with_what_it_led_to(self) -> None:  # X6
-        """A reasoning item, the items behind it and their results are one unit; the next reasoning starts anew."""
+        """A reasoning item, the items behind it and their results are one unit; the next reasoning starts another."""
         messages = [thought(), calls("1"), calls("2"), results("1"), results("2"), thought(), model(), user()]
         assert units_of(messages) == [(0, 1, 2, 3, 4), (5, 6), (7,)]
         assert units_of([thought(), model(), thought(), model()]) == [(0, 1), (2, 3)]

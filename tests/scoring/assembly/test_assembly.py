@@ -170,7 +170,7 @@ class TestTheFreshTail:
 
 
 class TestSummaries:
-    """Tests of what stands for older messages."""
+    """Summaries in the assembled list."""
 
     def test_too_large_does_not_starve_the_others(self) -> None:  # M6
         """Conformance example 9: one huge early summary, two small later ones."""

@@ -65,7 +65,7 @@ def rules(draw: Callable[..., Any], name: str) -> AssemblyConfig:
 
 
 def tokens_of(made: BuiltContext) -> int:
-    """Return what the result really costs, counted anew."""
+    """Return the tokens of the result, counted independently."""
     prompt = [Message("system", (Text(made.system_prompt),))] if made.system_prompt else []
     return sum(map(estimate_message_tokens, [*prompt, *made.messages])) + estimate_tool_tokens([])
 
@@ -79,7 +79,7 @@ class TestAnyAssembly:
     def test_is_within_its_budget_or_says_that_it_is_not(
         self, name: str, data: st.DataObject
     ) -> None:  # C5, M1
-        """Counted anew, system prompt included."""
+        """Counted independently, system prompt included."""
         config = rules(data.draw, name)
         made = build(data.draw(snapshots(name)), "default", data.draw(st.text(max_size=100)), config)
         assert tokens_of(made) <= made.token_estimate

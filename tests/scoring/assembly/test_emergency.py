@@ -35,7 +35,7 @@ def unit_with_words(arguments: str) -> list[Message]:
 
 
 class TestTruncation:
-    """The steps, each only as far as it takes."""
+    """The steps, each only until the list fits."""
 
     def test_does_nothing_where_everything_fits(self) -> None:
         """The same objects, and no note."""

@@ -56,7 +56,7 @@ class TestFreePairs:
         assert free_pairs([call("a"), call("b"), USER, result("b"), SO, result("a")]) == []
 
     def test_wants_each_call_answered_once(self) -> None:
-        """Open, doubled and missing ends are told apart."""
+        """Open, doubled and missing ends are different problems."""
         assert "has no result" in free_pairs([call("a")])[0]
         assert "a second result" in free_pairs([call("a"), result("a"), result("a")])[0]
         assert "without a call before" in free_pairs([result("a")])[0]

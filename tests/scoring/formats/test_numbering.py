@@ -20,7 +20,7 @@ class TestNumbering:
     """Name and order."""
 
     def test_counts_each_name_within_a_round(self) -> None:
-        """Calls and results are counted apart, and anew where the speaker changes."""
+        """Calls and results are numbered separately, from the start where the speaker changes."""
         one, two, three = numbered([call("f", "g", "f"), result("f", "f", "g"), call("f")])
         assert [c.id for c in one.calls] == ["order:f#0", "order:g#0", "order:f#1"]
         assert [r.call_id for r in two.results] == ["order:f#0", "order:f#1", "order:g#0"]

@@ -47,7 +47,7 @@ class TestRepair:
         ]
 
     def test_answers_an_open_call_with_a_placeholder(self) -> None:  # P4
-        """The call stays; a result that says there is none stands behind it."""
+        """The call stays, and a result follows that says that there was none."""
         repaired, notes = repair([ASKED, calls("a", "b"), answers("a"), message("user", "well?")])
         assert repaired[3] == Message("tool", (ToolResult("b", NO_RESULT, "f"),))
         assert len(repaired) == 5

@@ -32,7 +32,7 @@ class TestMarks:
         assert (list(mentions.last), list(mentions.count)) == ([1, 2], [2, 1])
 
     def test_know_who_named_them(self) -> None:
-        """The first message of a user is the task; codes and lines are told apart."""
+        """The first message of a user is the task; codes and lines are distinguished."""
         mentions = mentions_of(
             ("system", "sys_name"),
             ("user", "main.py"),

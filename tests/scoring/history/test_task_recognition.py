@@ -134,7 +134,7 @@ class TestFacts:
     """Tests of what is counted."""
 
     def test_can_be_taken_back(self) -> None:
-        """A message that gets more parts is counted anew, as if it had come whole."""
+        """A message that gets more parts counts as if it had come whole."""
         whole, parted = Facts(), Facts()
         features = History.of([*used("Bash", "Edit"), *talk(2, "a/b.py")]).features
         for one in features:
@@ -181,7 +181,7 @@ class TestSettingsFor:
         )
 
     def test_follow_the_common_ones_where_the_type_has_none(self) -> None:  # B18
-        """Whoever moves a common slider moves it for such types, too."""
+        """A changed common slider changes it for such types, too."""
         mine = replace(FORESIGHT, weights=BLUEPRINT.weights, task_type="coding")
         assert settings_for(mine, Facts()).weights == BLUEPRINT.weights
         assert settings_for(mine, Facts()).keywords == FORESIGHT.keywords
@@ -232,7 +232,7 @@ class TestPlans:
         assert recognise(History.of([system(POLICY), *talk(3)], settings=deaf).facts)[0] == "support"
 
     def test_are_not_rated_again_for_foresight(self) -> None:
-        """*Foresight* reads no keyword rating, so none is made anew."""
+        """*Foresight* reads no keyword rating, so none is computed."""
         lexicon = lexicon_of(FORESIGHT.keywords)
         history = History.of([system(POLICY), *talk(3)])
         assert {features.lexicon for features in history.features} == {lexicon.digest}

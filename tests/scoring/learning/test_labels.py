@@ -18,7 +18,7 @@ class TestNeededNames:
         assert needed_names(features, 1) == (frozenset({"parse_rules"}),)
 
     def test_are_not_what_was_said_again_in_between(self) -> None:  # X15
-        """From then on the agent knows them from there, whoever said them."""
+        """From then on the agent knows them from the later message, of any role."""
         features = features_of(
             *(user("parse_rules, fold_rows"), model("first parse_rules")),
             *(user("now fold_rows"), model("parse_rules and fold_rows")),
@@ -65,7 +65,7 @@ class TestCuts:
         assert cuts_of(chat[: LEAST_BEFORE - 1], 4) == []
 
     def test_lie_within_bounds(self) -> None:
-        """A session of any length costs so much and no more."""
+        """The cost of learning from a session is bounded, whatever its length."""
         features = features_of(user("go"), model("done")) * LONGEST
         assert max(cuts_of(features, 4)) <= LONGEST
 

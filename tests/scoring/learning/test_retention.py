@@ -86,6 +86,6 @@ class TestRetention:
         assert retention(NEWEST, [good, bad, replace(good, session="t")]) == {"s": 50.0, "t": 100.0}
 
     def test_has_a_mean_over_sessions(self) -> None:
-        """0 where there is none."""
+        """The mean of no sessions is 0."""
         assert mean({"s": 50.0, "t": 100.0}) == pytest.approx(75.0)
         assert mean({}) == 0.0

@@ -52,7 +52,7 @@ class TestASuggestion:
     def test_is_nothing_where_held_out_sessions_do_not_gain(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X15
-        """Check that what was found in the search says nothing; both figures and the error are told."""
+        """A gain in the searched sessions alone does not count; both figures and the error are reported."""
 
         def figures(settings: Settings, cases: object) -> dict[str, float]:
             known = {str(n): 50.0 + n for n in range(4)}

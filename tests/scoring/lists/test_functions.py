@@ -274,7 +274,7 @@ class TestSummarising:
 
     @pytest.mark.parametrize("keep", [10, 3, 0])
     def test_of_a_short_list_has_nothing_to_say(self, keep: int) -> None:  # B10
-        """No more than is kept: no summary; keeping none sums up all."""
+        """A list within `max_items` gives no summary; `max_items` of 0 summarises all."""
         history = [said("user", "a")]
         result = summarize_context(history, keep)
         assert (result.summary == "") == (keep > 0)

@@ -69,7 +69,7 @@ class TestAListThatIsPruned:
     def test_takes_what_is_said_and_is_valid(
         self, messages: list[Message], settings: Settings, name: str, share: float
     ) -> None:  # B7, B8, B9, X6, X7
-        """The list that comes out, read and counted anew: the final tokens, within the budget or flagged."""
+        """The resulting list, decoded and counted independently, has the final tokens, within the budget or flagged."""
         listed = encode(messages, name)
         budget = int(get_context_stats(listed, settings=settings).tokens * share)
         result = prune_context(listed, budget, settings=settings)
@@ -103,7 +103,7 @@ class TestAPrune:
             assert done.tokens <= 600
 
     def test_drops_what_it_must(self) -> None:
-        """Never what is protected; the budget that was asked for is the one that is told."""
+        """Protected messages stay; the reported budget is the one that was asked for."""
         done = pruned(SAID, 60, 40)
         assert 4 in done.fitted.kept
         assert 3 not in done.fitted.kept

@@ -130,5 +130,5 @@ class TestSettings:
         assert "900" in found["task_types.chat.weights.role"]
 
     def test_are_refused_where_they_are_no_object(self) -> None:
-        """A list of types is none."""
+        """A list of types is refused."""
         assert "object" in faults_of({"task_types": ["chat"]})["task_types"]

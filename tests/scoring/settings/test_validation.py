@@ -28,7 +28,7 @@ class TestNumbers:
         assert faults == [Fault("n", "expected a number from 0 to 10, got None")]
 
     def test_that_are_whole_are_ints(self) -> None:
-        """3.0 is a whole number, 3.5 is none."""
+        """3.0 is a whole number, 3.5 is not."""
         faults: list[Fault] = []
         assert type(number("n", 3.0, Limit(0, 10, 1, whole=True), faults)) is int
         number("n", 3.5, Limit(0, 10, 1, whole=True), faults)

@@ -26,7 +26,7 @@ class TestLevels:
         assert request("terser", TALK).max_words == 240
 
     def test_reject_what_is_not_shorter(self) -> None:  # C9
-        """Whoever wrote it; the reason has the numbers."""
+        """At every level; the reason has the numbers."""
         judged = judge(covering(TALK), GOOD, replaced=20, max_words=600)
         assert not judged.accepted
         assert "no fewer than the 20 it replaces" in judged.problem

@@ -42,7 +42,7 @@ class TestConfirmations:
         "text", ["done: 14 of 20 rows differ", "ok but port 80 is taken", "42", "build failed"]
     )
     def test_are_not_what_carries_data(self, text: str) -> None:  # S4
-        """A figure or a fault is none."""
+        """A sentence with a number or an error is not a mere phrase."""
         assert not is_confirmation(text)
 
 
@@ -95,7 +95,7 @@ class TestSteps:
         assert list(open_tasks(said)) == ["We still need to bump the version.", "write docs"]
 
     def test_open_are_no_headings(self) -> None:  # S4
-        """Check that what follows a colon may be a task, the line before it is none."""
+        """The text behind a colon can be a task, the line before it cannot."""
         assert list(open_tasks([model("The remaining branches are:")])) == []
 
     def test_open_are_those_of_a_todo_list(self) -> None:  # S4
@@ -117,7 +117,7 @@ class TestSentences:
         assert sentences("First. Second!\n```\nx = 1. y\n```\nThird") == ["First.", "Second!", "Third"]
 
     def test_of_a_long_text_are_those_of_its_ends(self) -> None:
-        """It costs no more than so many characters."""
+        """The cost is bounded by a number of characters."""
         found = sentences("start. " + "middle. " * 10_000 + "end.")
         assert (found[0], found[-1]) == ("start.", "end.")
         assert len(found) < 4_000

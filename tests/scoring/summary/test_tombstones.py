@@ -45,7 +45,7 @@ class TestClearing:
         assert cleared(call) == call
 
     def test_leaves_a_short_output_alone(self) -> None:
-        """A tombstone is never longer than what it stands for."""
+        """A tombstone is never longer than its output."""
         short = message("tool", "", ToolResult("1", "ok"))
         assert cleared(short) == short
 
@@ -83,7 +83,7 @@ class TestShortening:
         assert len(short) < 2_000
 
     def test_finds_the_codes_of_all_lines(self) -> None:  # X7
-        """And no more than one of each line."""
+        """One of each line at most."""
         codes = [f"E{n:04} and E{n + 1:04}" for n in range(0, 400, 2)]
         short = shortened_text(f"{LONG}\n" + "\nfine\n".join(codes) + f"\n{LONG}")
         assert all(short.count(f"{line}\n") == 1 for line in codes)

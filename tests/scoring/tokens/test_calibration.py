@@ -158,7 +158,7 @@ class TestLearning:
         assert followed(30, 1.0, new=0, hidden=50_000)[0].extra == MOST_EXTRA
 
     def test_takes_nothing_from_a_change_of_model(self) -> None:
-        """The call after a switch counts the whole context anew, which is not growth."""
+        """The new model counts the whole context differently, which is not growth."""
         known, estimate = followed(8, 1.1)
         named = observe(known, (known.anchor_real or 0) + 110, 50, estimate + 100, 40, call="a", model="one")
         other = observe(named, 3 * (named.anchor_real or 0), 50, estimate + 240, 40, call="b", model="two")
@@ -281,7 +281,7 @@ class TestTheState:
         assert Calibration.from_dict(None) == Calibration()
 
     def test_does_not_grow_with_the_session(self) -> None:
-        """A hundred calls take no more room than the last ones."""
+        """A hundred calls take no more room than the last few."""
         assert len(followed(100, 1.2)[0].samples) == SAMPLES
 
 

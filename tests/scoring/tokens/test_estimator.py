@@ -1,4 +1,4 @@
-"""The estimator, held against the tokenizer that it replaces where there is none."""
+"""The estimator, compared with the tokenizer that it replaces where there is none."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class TestContent:
         assert len(content.names) < 1_000
 
     def test_of_another_version_is_none(self) -> None:
-        """Whoever has the text finds it anew."""
+        """It has to be computed again from the text."""
         assert Content.from_dict({**EMPTY.to_dict(), "version": VERSION + 1}) is None
 
     def test_is_equal_by_value(self) -> None:

@@ -63,6 +63,6 @@ class TestNames:
         assert identifiers(text) == by_line
 
     def test_know_their_digits(self) -> None:
-        """Codes are told from words."""
+        """Codes are distinguished from words."""
         assert has_digit("HAT271")
         assert not has_digit("parse_rows")

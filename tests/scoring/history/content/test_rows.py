@@ -117,7 +117,7 @@ class TestShortening:
 
     @given(st.lists(st.text(max_size=900), max_size=6), st.sets(st.integers(0, 5)))
     def test_is_less_of_the_same(self, lines: list[str], kept: set[int]) -> None:
-        """All that stays stood in the output, in its order, but for mentions in brackets."""
+        """Every remaining line is a line of the output, in its order, except notes in brackets."""
         output = "\n".join(line.replace("\n", " ") for line in lines)
         count = output.count("\n") + 1
         rows = [

@@ -11,13 +11,13 @@ class TestStageInput:
     """Tests of which outputs there are, and whose."""
 
     def test_tells_what_may_change_from_what_may_stay(self) -> None:  # X7, B7
-        """A protected output stays as it is and may stand for others; one that goes anyway does neither."""
+        """A protected output stays and can make others redundant; one that goes anyway does neither."""
         made = given([user(), *read("1", "a.py"), user()], kept=frozenset({0}), gone=frozenset({1}))
         assert [made.may_change(p) for p in range(4)] == [False, False, False, True]
         assert [made.may_stay(p) for p in range(4)] == [True, False, False, True]
 
     def test_leaves_alone_what_stands_before_a_summary(self) -> None:  # X7, C8
-        """It may stand for others all the same."""
+        """It can make others redundant all the same."""
         made = given([user(), *read("1", "a.py"), user()])
         made.history.summarised = 3
         assert [made.may_change(p) for p in range(4)] == [False, False, False, True]

@@ -31,7 +31,7 @@ class TestDuplicates:
         assert places(list(duplicates.find(given(said, kept=frozenset({0}))))) == [(3, 5)]
 
     def test_are_measured_by_what_may_stay(self) -> None:  # X7
-        """A copy that goes anyway is none to rely on."""
+        """A copy that goes anyway makes no other redundant."""
         said = [*ran("1", "make", SAME), *ran("2", "make", SAME), *ran("3", "make", SAME), user()]
         assert places(list(duplicates.find(given(said, gone=frozenset({4}))))) == [(1, 3)]
 

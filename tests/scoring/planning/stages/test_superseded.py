@@ -74,7 +74,7 @@ class TestReads:
         assert found(read("1", "a.py"), later) == []
 
     def test_stay_where_the_later_one_goes_anyway(self) -> None:  # X7
-        """Check that what the user takes out in this plan is none to rely on."""
+        """A message that the user drops in this plan makes no other redundant."""
         assert found(read("1", "a.py"), read("2", "a.py"), gone=frozenset({2})) == []
 
     def test_stay_where_they_are_protected(self) -> None:  # X7, B7

@@ -1,4 +1,4 @@
-"""Summarise: what a summary is to stand for, and what goes where it does not suffice."""
+"""Summarise: the messages that a summary covers, and those that go where it does not suffice."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class TestOffers:
         assert best.rate > offers.whole(1).rate
 
     def test_fits_what_it_cuts_into_the_room(self) -> None:
-        """Check that where the whole does not fit, the cut does, or there is none."""
+        """If the whole output does not fit, its cut form does, or none."""
         offers, _, _ = offers_of(SAID)
         assert offers.best(1, 120).cost <= 120
         assert offers.best(1, 3).rows is None

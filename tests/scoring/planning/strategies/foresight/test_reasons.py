@@ -57,7 +57,7 @@ class TestReasons:
         assert not any("#" in plan.reason(i) or "message 1" in plan.reason(i) for i in range(len(said)))
 
     def test_never_speak_of_a_cut(self) -> None:  # X3
-        """There is none: what is taken depends on what was taken before."""
+        """There is no single cut: each choice depends on the earlier ones."""
         said = [user("see main.py"), *(model(f"main.py and part_{n} {WORDS}") for n in range(9)), user("on")]
         plan = planned(said, 250)
         assert not any("cut at" in plan.reason(i) for i in range(len(said)))
