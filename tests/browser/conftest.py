@@ -1,4 +1,4 @@
-"""What browser tests get: a server of their own, and pages that may not complain.
+"""Fixtures of browser tests: a server for each test, and pages whose complaints fail it.
 
 A script error, a refused style or script, or an unexpected line in the console fails the test that caused it.
 """

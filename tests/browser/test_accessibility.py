@@ -50,7 +50,7 @@ def open_history(page: Page, server: Server) -> None:
 
 
 def open_heaviest(page: Page, server: Server) -> None:
-    """What is heaviest, where it can be dropped and shortened."""
+    """Open the panel of the heaviest messages, where they can be dropped and shortened."""
     page.goto(f"{server.url}/sessions/{with_outputs(server)}")
     page.get_by_role("tab", name="Heaviest").click()
     expect(page.get_by_role("button", name="Shorten the outputs of bash…")).to_be_visible()
@@ -66,7 +66,7 @@ def open_chosen(page: Page, server: Server) -> None:
 
 
 def open_archive(page: Page, server: Server) -> None:
-    """What is out of the context."""
+    """Open the list of messages that are out of the context."""
     session = managed(server, 60)
     server.app.prunes.apply(session, PruneRequest())
     page.goto(f"{server.url}/sessions/{session}")
@@ -144,7 +144,7 @@ PAGES = [
 
 
 class TestPages:
-    """What axe finds."""
+    """No page has a fault that axe finds."""
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("open_page", PAGES, ids=lambda f: f.__name__)
@@ -191,7 +191,7 @@ class TestPages:
 
 
 class TestPreferences:
-    """What the reader's system asks for."""
+    """Pages follow the reader's system: contrast, motion, themes."""
 
     def test_of_less_motion_are_respected(self, page: Page, server: Server) -> None:
         """Nothing moves by itself, the live dot included."""

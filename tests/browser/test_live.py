@@ -108,7 +108,7 @@ class TestALostConnection:
     def test_can_be_tried_again_in_every_panel(
         self, page: Page, server: Server, address: str, tab: str, asked: str, what: str
     ) -> None:
-        """What could not be read says so in a sentence, and a click reads it."""
+        """A failed read is reported in a sentence, and a click repeats it."""
         managed(server, 2, tokens=20, id="s")
         page.route(asked, lambda route: route.abort())
         page.goto(server.url + address)
@@ -121,7 +121,7 @@ class TestALostConnection:
         expect(fault).to_have_count(0)
 
     def test_of_an_api_that_fails_is_said_with_a_way_to_try_again(self, page: Page, server: Server) -> None:
-        """When the figures cannot be read the page says why, and a click reads them."""
+        """If the figures cannot be read the page gives the reason, and a click reads them."""
         page.route("**/api/settings", lambda route: route.abort())
         page.goto(f"{server.url}/settings")
         expect(page.get_by_role("alert")).to_contain_text("the server does not answer")

@@ -15,7 +15,7 @@ class TestTheChart:
     """Tokens over time."""
 
     def test_says_in_words_what_it_shows(self, page: Page, server: Server) -> None:
-        """Whoever does not see it hears the figures; prunes are marks with their numbers."""
+        """A screen reader reads the figures; prunes are marks with their numbers."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         page.goto(f"{server.url}/sessions/{session}")
@@ -80,7 +80,7 @@ class TestTheChart:
 
 
 class TestTheHeaviest:
-    """What fills the context."""
+    """The panel of the heaviest messages."""
 
     def test_are_summed_by_tool_and_lead_to_their_messages(
         self, page: Page, server: Server, folder: ClaudeFolder
@@ -115,7 +115,7 @@ class TestOneMessageAmongMany:
 
 
 class TestAutomaticPruning:
-    """What happened by itself."""
+    """Prunes that came by themselves."""
 
     def test_can_be_undone_from_its_toast(self, page: Page, server: Server) -> None:  # X9, X2
         """The toast says what was pruned and takes it back."""
@@ -137,7 +137,7 @@ class TestWhatIsChosen:
     """Filter, order and find of the list."""
 
     def test_outlives_a_reload(self, page: Page, server: Server) -> None:
-        """What is chosen stands in the address, and goes from it when it is chosen no more."""
+        """A choice is in the address, and leaves it when it is undone."""
         session = managed(server, 60)
         page.goto(f"{server.url}/sessions/{session}")
         page.get_by_role("button", name=re.compile(r"^Goes \d+")).click()

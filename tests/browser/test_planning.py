@@ -48,7 +48,7 @@ def expect_in_view(page: Page, selector: str) -> None:
 
 
 class TestOpening:
-    """Where the plan is once it was asked for."""
+    """The plan's place and focus after it was asked for."""
 
     @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844), (1920, 1080)])
     def test_brings_it_into_view_and_under_the_keys(
@@ -90,7 +90,7 @@ class TestOpening:
 
 
 class TestChoosing:
-    """What is heaviest can be taken from where it stands."""
+    """The heaviest messages can be taken out in place."""
 
     def test_drops_a_message_after_a_preview(self, page: Page, server: Server) -> None:  # X1, X2
         """The plan holds that message alone, can be widened, is applied and undone."""
@@ -171,7 +171,7 @@ class TestChoosing:
         expect(page.get_by_role("alert")).to_have_count(0)
 
     def test_outlives_a_look_at_another_panel(self, page: Page, server: Server) -> None:
-        """What was spared stays spared while one looks at the history."""
+        """A spared message stays spared while the history is open."""
         open_session(page, server, managed(server, 60))
         page.get_by_role("button", name="See the plan").click()
         page.locator("button.group").first.click()

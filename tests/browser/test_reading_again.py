@@ -1,4 +1,4 @@
-"""What a session page reads again when something happens: once, and never an older state over a newer one."""
+"""Reads of a session page after an event: once each, and never an older state over a newer one."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ def identity(server: Server, session: str, number: int) -> str:
 
 
 class TestRowsThatLeave:
-    """What a filter no longer means is not shown, wherever the pointer is."""
+    """A row that no longer meets the filter goes, wherever the pointer is."""
 
     def test_go_from_under_the_pointer_too(self, page: Page, server: Server) -> None:
-        """What an undo brought back is not listed as out any longer."""
+        """A message that an undo restored is no longer listed as out."""
         session = managed(server, 60)
         server.app.prunes.apply(session, PruneRequest())
         open_session(page, server, session)
@@ -38,7 +38,7 @@ class TestRowsThatLeave:
         expect(rows(page)).to_have_count(0)
 
     def test_are_known_however_far_down_they_are(self, page: Page, server: Server) -> None:
-        """The oldest of many rows that were scrolled to is told to be out, while the reader is there."""
+        """With the reader scrolled to the oldest of many rows, the row's message goes out and the row says so."""
         session = managed(server, 720, tokens=5)
         open_session(page, server, session)
         page.mouse.move(300, 800)

@@ -87,7 +87,7 @@ class TestPruning:
         assert server.app.operations.list(session) == []
 
     def test_never_applies_a_stale_plan(self, page: Page, server: Server) -> None:  # X1
-        """When the session grew under the plan, nothing is pruned; a new plan comes, and says so."""
+        """If the session grew under the plan, nothing is pruned; a new plan comes, and the page says so."""
         session = managed(server, 60)
         open_session(page, server, session)
         page.get_by_role("button", name="See the plan").click()
@@ -159,7 +159,7 @@ class TestMessages:
     """The list."""
 
     def test_shows_markup_as_text(self, page: Page, server: Server) -> None:
-        """What a message says is shown letter by letter, folded and open, and never run."""
+        """Markup in a message is shown letter by letter, folded and open, and never run."""
         session = managed(server, 1)
         server.app.ingest.append_messages(session, [{"role": "assistant", "content": EVIL}])
         open_session(page, server, session)
@@ -254,7 +254,7 @@ class TestMessages:
 
 
 class TestHistory:
-    """What was done, and taking it back."""
+    """The operations, and their undo."""
 
     def test_shows_what_a_prune_took_and_why(self, page: Page, server: Server) -> None:  # X3
         """Look inside lists the messages with their reasons."""

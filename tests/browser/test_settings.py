@@ -1,4 +1,4 @@
-"""The settings page: a draft, what it would do, and saving it as a whole."""
+"""The settings page: unsaved changes, their preview, and saving all at once."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class TestTaskTypes:
         expect(page.get_by_text("Chat has the weights of all sessions.")).to_be_visible()
 
     def test_show_the_type_that_has_a_fault(self, page: Page, server: Server) -> None:
-        """Whoever looks at another type when saving sees the one that is wrong."""
+        """A click on save shows the type with the fault, even if another one was open."""
         page.goto(f"{server.url}/settings")
         of_type(page, "Support").click()
         field = page.locator('input[type=number][name="task_types.support.weights.role"]')

@@ -1,4 +1,4 @@
-"""What is tried before anything is dropped: its section of the settings, and its groups in a plan."""
+"""The stages before dropping: their section of the settings, and their groups in a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights suggested on the settings page: figures first, then a draft, and nothing saved without a click."""
+"""Weights suggested on the settings page: figures first, then unsaved changes, and nothing saved without a click."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TestSuggestedWeights:
     def test_fill_the_sliders_and_are_saved_by_hand(
         self, page: Page, server: Server, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # X15
-        """Before and after are shown; taking them is a draft like any other."""
+        """Before and after are shown; accepted weights are unsaved changes like any other."""
         monkeypatch.setattr(server.app.suggesting, "suggest", lambda *_: FOUND)
         saved = server.app.settings.get().settings.weights
         page.goto(f"{server.url}/settings")

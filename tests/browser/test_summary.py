@@ -44,7 +44,7 @@ class TestSummarisingByAPlan:
 
 
 class TestTheEmergency:
-    """What is protected takes more than what is usable."""
+    """Protected messages take more than is usable."""
 
     def test_is_offered_with_the_numbers_and_can_be_taken_back(
         self, page: Page, server: Server

@@ -35,7 +35,7 @@ STATUS = "document.querySelector('context-manager-widget').getStatus()"
 
 
 class TestTheWidget:
-    """What it shows, and its one button."""
+    """The widget's figures, and its one button."""
 
     def test_shows_figures_warns_and_prunes(self, page: Page, server: Server) -> None:  # B17
         """Messages, tokens of limit, utilization with a bar; above 80 % a banner; the button prunes and says so."""

@@ -14,7 +14,7 @@ MODEL = "claude-sonnet-4-5"
 
 
 class ClaudeFolder:
-    """What lies under CLAUDE_CONFIG_DIR."""
+    """A folder with transcripts as CLAUDE_CONFIG_DIR names it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
