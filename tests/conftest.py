@@ -36,7 +36,7 @@ settings.load_profile("same")
 
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An empty home for the whole run, so that no test reads or writes the files of whoever runs it."""
+    """Give the whole run an empty home, so that no test reads or writes the user's files."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         own_browsers = Path.home() / ".cache" / "ms-playwright"

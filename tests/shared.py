@@ -1,4 +1,4 @@
-"""Where the shared material lies, and the one way to ask for it.
+"""The shared material's place, and the one way to ask for it.
 
 Real transcripts and labelled sessions stand beside the repository, in `../shared/`, and are read there, never
 copied. A test that needs them is skipped, with the reason, where they are missing.

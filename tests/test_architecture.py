@@ -69,7 +69,7 @@ ONLY_IN: Mapping[str, tuple[str, ...]] = {
     "ahocorasick_rs": ("scoring.settings.lexicon",),
 }
 
-# Rows that know no other people's code at all, but for these.
+# Rows that import no library at all, except these.
 OTHERS_CODE: Mapping[str, tuple[str, ...]] = {"scoring": ("ahocorasick_rs",), "webapp.client": ("httpx",)}
 
 
@@ -81,12 +81,12 @@ def row_of(name: str) -> str | None:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a dotted name is of one of our packages, or relative to one."""
+    """Return whether a dotted name is of one of our packages, or relative to one."""
     return name.startswith(".") or any(is_within(name, package) for package in EVERYTHING)
 
 
 def forbidden(arrow: Arrow) -> str | None:
-    """Why an arrow may not be, or None if it may."""
+    """Return the reason why an arrow is forbidden, or None."""
     row = row_of(arrow.source.name)
     if row is None:
         return f"{arrow.source.name} stands in no row of the table; place it"

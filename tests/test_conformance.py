@@ -25,7 +25,7 @@ class TestThePage:
     """docs/conformance.md as it is committed."""
 
     def test_is_what_the_tests_say(self) -> None:
-        """The page is not stale; `make docs` writes it anew."""
+        """The page is not stale; `make docs` rewrites it."""
         committed = (ROOT / conformance.PAGE).read_text(encoding="utf-8")
         assert committed == conformance.page(ROOT), "docs/conformance.md is stale; run `make docs`"
 
@@ -49,7 +49,7 @@ class TestThePage:
 
 
 class TestTheReader:
-    """What counts as naming an id."""
+    """The ids that a test's comment names."""
 
     @pytest.mark.parametrize(
         ("comment", "ids"),

@@ -1,4 +1,4 @@
-"""What conftest.py promises every test."""
+"""The promises of conftest.py to every test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TestTheHome:
 
 
 class TestTheNetwork:
-    """What a test may reach."""
+    """The addresses that a test can reach."""
 
     def test_ends_at_this_machine(self) -> None:
         """A connection to another host is refused before a packet leaves."""

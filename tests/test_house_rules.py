@@ -173,7 +173,7 @@ class TestElements:
         assert not wrong, "\n" + "\n".join(wrong)
 
     def test_a_definition_is_seen_and_a_comment_is_not(self, tmp_path: Path) -> None:
-        """What stands in a comment defines nothing."""
+        """A name in a comment is not a definition."""
         (tmp_path / "a.js").write_text(
             '// customElements.define("b-c", B)\ncustomElements.define("a-b", A);\n'
         )

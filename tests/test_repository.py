@@ -1,4 +1,4 @@
-"""What may be committed: nothing of one machine, no registry's address, nothing large, nothing secret.
+"""Rules for committed files: nothing of one machine, no registry's address, nothing large, nothing secret.
 
 Names that are looked for are put together here from halves, so that this file does not hold them itself.
 """
@@ -52,7 +52,7 @@ def committed() -> list[Path]:
 
 
 def offences(text: str) -> Iterator[str]:
-    """What a text holds that may not be committed, each with its line."""
+    """Return the parts of a text that must not be committed, each with its line."""
     for number, line in enumerate(text.splitlines(), start=1):
         for what, pattern in FORBIDDEN.items():
             if found := pattern.search(line):
@@ -117,7 +117,7 @@ class TestPythonLocks:
         assert "://" not in text
 
     def test_hold_every_dependency_of_the_package(self) -> None:
-        """What pyproject.toml asks for is locked: `make lock` was run after the last change."""
+        """Every dependency of pyproject.toml is locked: `make lock` was run after the last change."""
         with (ROOT / "pyproject.toml").open("rb") as file:
             wanted = tomllib.load(file)["project"]["dependencies"]
         names = {re.split(r"[<>=!~;\[ ]", requirement)[0].lower() for requirement in wanted}
@@ -125,7 +125,7 @@ class TestPythonLocks:
 
     @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
     def test_agree_with_what_is_tested(self, lock: str) -> None:
-        """What serves is what the tests ran with, version for version."""
+        """The server's versions are those of the tests."""
         tested = pins("requirements-dev.lock")
         assert {name: pin for name, pin in pins(lock).items() if tested.get(name) != pin} == {}
 

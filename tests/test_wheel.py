@@ -80,7 +80,7 @@ def address_of(process: subprocess.Popen[bytes], output: Path) -> str:
 
 
 class TestTheWheel:
-    """What is in it."""
+    """The files in the wheel."""
 
     def test_carries_pages_and_libraries_beside_the_code(self, wheel: Path) -> None:
         """Static files, templates and the vendored libraries with their licences lie under webapp/."""
@@ -96,7 +96,7 @@ class TestTheWheel:
 
 
 class TestTheInstalledPackage:
-    """What a user gets who has only Python."""
+    """The package as installed by a user without node."""
 
     def test_shows_its_dashboard_without_node_or_the_tree(self, served: str, page: Page) -> None:
         """The first page comes up live, and nothing it asks for is missing."""

@@ -52,7 +52,7 @@ class TestNamedOrSystem:
 
 
 class TestInstall:
-    """Getting one where there is none."""
+    """Installing a Chromium on a machine without one."""
 
     def test_asks_apt_as_root(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Root on a Debian gets the system's Chromium, and Playwright is not asked."""
@@ -71,7 +71,7 @@ class TestInstall:
         assert [command[:2] for command in asked] == [("apt-get", "update"), ("apt-get", "install")]
 
     def test_takes_playwrights_own_for_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Who may not install packages gets a Chromium of Playwright's, without its system packages."""
+        """A user who is not root gets Playwright's Chromium, without its system packages."""
         asked: list[tuple[str, ...]] = []
         monkeypatch.setattr(browser, "is_root", lambda: False)
         monkeypatch.setattr(browser, "_run", lambda *command: bool(asked.append(command)))
@@ -89,7 +89,7 @@ class TestInstall:
 
 
 class TestLaunchArguments:
-    """How it is started."""
+    """The arguments that Chromium is started with."""
 
     @pytest.mark.parametrize(("root", "expected"), [(True, True), (False, False)])
     def test_drop_the_sandbox_for_root_only(

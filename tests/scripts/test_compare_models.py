@@ -17,7 +17,7 @@ OPUS = find_model("claude-opus-4-5")
 
 
 def litellm_row(**changes: Any) -> dict[str, Any]:
-    """A row as litellm writes it, equal to ours but for the changes."""
+    """Return a row as litellm writes it, equal to ours except for the changes."""
     row = {
         "litellm_provider": "anthropic", "mode": "chat", "max_input_tokens": 200_000, "max_output_tokens": 64_000,
         "input_cost_per_token": 5e-06, "cache_read_input_token_cost": 5e-07,
@@ -27,7 +27,7 @@ def litellm_row(**changes: Any) -> dict[str, Any]:
 
 
 class TestDisagreements:
-    """What is told."""
+    """Disagreements between the table and litellm's."""
 
     def test_are_none_where_both_say_the_same(self) -> None:
         """Equal figures, figures they do not have, and a million spelled in two ways."""

@@ -16,7 +16,7 @@ class TestThePages:
 
     @pytest.mark.parametrize("name", PAGES)
     def test_are_not_stale(self, name: str) -> None:
-        """`make docs` writes them anew."""
+        """`make docs` rewrites them."""
         assert (ROOT / name).read_text("utf-8") == PAGES[name](), f"{name} is stale; run `make docs`"
 
     def test_name_every_route(self) -> None:

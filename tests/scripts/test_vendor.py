@@ -50,7 +50,7 @@ class TestCopyAll:
     def test_refuses_a_library_without_a_licence(
         self, modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What has no licence is not shipped."""
+        """Only licensed code is shipped."""
         monkeypatch.setattr(vendor, "LIBRARIES", (LIBRARY,))
         (modules / "axis" / "LICENSE").unlink()
         with pytest.raises(FileNotFoundError, match="no licence file in .*axis"):
