@@ -21,7 +21,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the goal is met; None where there is none."""
+        """Return whether the goal is met, or None if there is no goal."""
         if self.goal is None:
             return None
         return self.value >= self.goal if self.higher_is_better else self.value <= self.goal
@@ -47,7 +47,7 @@ def best_of(runs: int, work: Callable[[], object]) -> float:
 def held(first: Row, second: Row) -> Row:
     """Return the one of two runs of a figure that is held against its goal: the better, as the machine is noisy.
 
-    Where the goal is none at all, of things that are wrong, it is the worse: no noise makes a thing wrong.
+    With a goal of 0 faults it is the worse of the two: noise makes no result wrong.
     """
     pick = max if first.higher_is_better or first.goal == 0 else min
     return pick(first, second, key=lambda row: row.value)

@@ -1,4 +1,4 @@
-"""Finds a Chromium for the tests and screenshots, and installs one where there is none.
+"""Finds a Chromium for the tests and screenshots, and installs one on a machine without.
 
 In this order: the one that COPPICE_CHROMIUM names, the system's, apt's (as root, where apt is), Playwright's
 own. Playwright's `--with-deps` is never used: it asks for packages that not every Debian has.
@@ -31,7 +31,7 @@ class NoBrowserError(Exception):
 
 
 def is_root() -> bool:
-    """Whether this process is root, for whom Chromium's sandbox does not start."""
+    """Return whether this process is root, for whom Chromium's sandbox does not start."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
@@ -66,7 +66,7 @@ def find() -> str | None:
 
 
 def _run(*command: str) -> bool:
-    """Whether the command worked; its output goes to stderr, for set-up is quiet on stdout."""
+    """Run a command with its output on stderr, because set-up is quiet on stdout; return whether it worked."""
     silent = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     return subprocess.run(command, stdout=sys.stderr, env=silent, check=False).returncode == 0
 
@@ -89,7 +89,7 @@ def install() -> str:
 
 
 def main() -> int:
-    """Prints the path of a Chromium, installing one if need be; 1 when there is none to be had."""
+    """Print the path of a Chromium, installing one if needed; return 1 if none can be had."""
     try:
         print(find() or install())
     except NoBrowserError as error:

@@ -1,9 +1,9 @@
-"""`python scripts/compare_models.py [FILE]`: where the table of models disagrees with what others publish.
+"""`python scripts/compare_models.py [FILE]`: report disagreements of the table of models with other publishers.
 
 FILE is litellm's `model_prices_and_context_window.json`. Without it the package `genai-prices` is asked, which comes
-with the development packages. What was looked into and stays as it is, is not told again (`SETTLED`, with the
-reason); `--all` tells it too. Nothing is fetched, and nothing of this runs with the application: it helps
-whoever brings `scoring/models/table.py` up to date. Prices are US dollars per million tokens.
+with the development packages. Known disagreements are left out (`SETTLED`, with the reason) unless
+`--all` is given. Nothing is fetched, and the application runs none of this: it helps to bring
+`scoring/models/table.py` up to date. Prices are US dollars per million tokens.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def disagreements(published: Iterable[Published]) -> Iterator[str]:
 
 
 def settled(line: str) -> str | None:
-    """Why a disagreement stays; None if nobody has looked into it."""
+    """Return the reason for which a disagreement stays, or None if nobody has looked into it."""
     return next((reason for pattern, reason in SETTLED if re.match(pattern, line)), None)
 
 

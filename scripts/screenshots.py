@@ -1,7 +1,7 @@
 """Takes the pictures in the documentation from the real pages, with made-up sessions that are followed like real ones.
 
 Writes transcripts of an invented project into a folder of its own, serves them, and photographs overview, session,
-plan and settings in both themes. Nothing of whoever runs it is read or shown. Pictures go to `docs/pictures/`.
+plan and settings in both themes. No file of the user is read or shown. Pictures go to `docs/pictures/`.
 """
 
 from __future__ import annotations
