@@ -88,6 +88,15 @@ class Units:
         self._anchored = False  # the run of assistant items that ends here began with a reasoning item
         self._open = False  # ... made a call that has no result yet
 
+    def __copy__(self) -> Units:
+        """Return the same units, independent of these."""
+        out = Units()
+        out.head = self.head[:]
+        out.members = {head: members[:] for head, members in self.members.items()}
+        out._call_of = self._call_of.copy()
+        out._last, out._anchored, out._open = self._last, self._anchored, self._open
+        return out
+
     def append(self, item: Linked) -> Sequence[int]:
         """Take the next message; answers the heads of units that were merged into an older one (mostly none)."""
         position = len(self.head)

@@ -2,12 +2,14 @@
 
 One list a fact instead of one object a message, because a plan over 100,000 messages reads columns in bulk.
 Positions are indices into these lists. Units are kept up to date as messages are appended; an append takes
-amortised constant time. A plan copies what it needs, so a history may grow while a plan is looked at.
+amortised constant time. Plans and scores are made from a snapshot, which never changes, so a history may grow while
+they are looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 from scoring.history.features import Features, analyse, needs_rating, rated_again
 from scoring.history.mentions import Mentions
@@ -49,6 +51,7 @@ class History:
     `unit_tokens[h]` is the sum of the unit with the head h, and 0 at positions that are no head. `summarised` is how
     many of the messages stand before the last summary, which itself is none of them; `summary_tokens` is what the
     summaries take, `numbers` what the messages are called in reasons (by their place, from 1, where it is empty).
+    A `frozen` one is a snapshot.
     """
 
     __slots__ = (
@@ -56,6 +59,7 @@ class History:
         "drop_first",
         "facts",
         "features",
+        "frozen",
         "keywords",
         "mentions",
         "numbers",
@@ -87,6 +91,7 @@ class History:
         self.summarised = 0
         self.summary_tokens = 0
         self.numbers: Sequence[int] = ()
+        self.frozen = False
 
     @classmethod
     def of(
@@ -116,18 +121,38 @@ class History:
     def __len__(self) -> int:
         return len(self.roles)
 
+    def snapshot(self) -> History:
+        """Return the history as it is now; a copy that never changes, or the history itself where it is one already.
+
+        Cost: every column is copied once, a small part of what a plan costs.
+        """
+        if self.frozen:
+            return self
+        out = History()
+        for name in self.__slots__:
+            setattr(out, name, copy(getattr(self, name)))
+        out.mentions, out.facts = self.mentions.snapshot(), self.facts.copy()
+        out.frozen = True
+        return out
+
     def append(self, features: Features, *, pinned: bool = False, drop_first: bool = False) -> int:
         """Add the next message; answers its position."""
         position = len(self.roles)
+        self.extend((features,))
         if pinned:
             self.pinned.add(position)
         if drop_first:
             self.drop_first.add(position)
-        self.extend((features,))
         return position
 
     def extend(self, features: Sequence[Features]) -> None:
-        """Add the next messages, a column at a time."""
+        """Add the next messages, a column at a time.
+
+        Raises:
+            ValueError: this is a snapshot.
+        """
+        if self.frozen:
+            raise ValueError("a snapshot does not grow: append to the history that it was made of")
         first = len(self.roles)
         self.features += features
         self.roles += [one.role for one in features]

@@ -55,9 +55,9 @@ class Mentions:
         self.held.append(held)
 
     def snapshot(self) -> Mentions:
-        """Return a copy whose columns over mentions stay as they are while messages are appended."""
+        """Return a copy that stays as it is while messages are appended; it shares `spelled`, which only grows."""
         out = copy(self)
-        out.last, out.count, out.flags = self.last[:], self.count[:], self.flags[:]
+        out.last, out.count, out.flags, out.held = self.last[:], self.count[:], self.flags[:], self.held[:]
         return out
 
     def _tell_apart(self, held: array[int], alike: frozenset[int], known: int) -> None:

@@ -167,6 +167,7 @@ def plan_prune(
     if not isinstance(history, History):
         history = History.of(history, settings=settings)
     _check_arguments(max_tokens, name, len(history), spare=spare, drop=drop)
+    history = history.snapshot()
     settings = settings_for(settings, history.facts)
     chosen, protection = STRATEGIES[name], protect(history, settings, max_tokens, spare, drop)
     decision = decide(history, settings, max_tokens, chosen.choose, protection, drop)

@@ -131,6 +131,11 @@ class Sessions:
         row = self._db.row(f"{_SELECT} WHERE id = ?", (session_id,))
         return _decoded(row) if row else None
 
+    def version(self, key: int) -> int | None:
+        """Return the version of the session with this number; None where there is none."""
+        found: int | None = self._db.value("SELECT version FROM sessions WHERE key = ?", (key,))
+        return found
+
     def by_key(self, key: int) -> SessionRow:
         """The session with this number."""
         row = self._db.row(f"{_SELECT} WHERE key = ?", (key,))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from scoring.history.history import History
 from scoring.messages import Message
-from scoring.settings import BLUEPRINT
+from scoring.settings import BLUEPRINT, FORESIGHT
 from scoring.tokens.counting import MESSAGE_OVERHEAD
 from scoring.units import units_of
 from tests.scoring.builders import BALANCED, any_messages, calls, history_of, results, system, user
@@ -53,3 +54,36 @@ class TestHistory:
             history.units.head,
             history.systems,
         )
+
+
+class TestSnapshot:
+    """A history at one moment."""
+
+    @given(any_messages, any_messages)
+    def test_stays_as_it_is_while_the_history_grows(
+        self, before: list[Message], after: list[Message]
+    ) -> None:  # X1
+        """Every column is that of a history which never grew, also where an append joins older units."""
+        history, alone = history_of(before, FORESIGHT), history_of(before, FORESIGHT)
+        history.pinned.update(range(0, len(before), 3))
+        snapshot = history.snapshot()
+        history.extend(history_of(after, FORESIGHT).features)
+        history.pinned.clear()
+        assert len(snapshot) == len(before)
+        assert snapshot.pinned == set(range(0, len(before), 3))
+        assert (snapshot.units.head, snapshot.units.members) == (alone.units.head, alone.units.members)
+        for column in ("features", "roles", "tokens", "chars", "keywords", "unit_tokens", "systems", "facts"):
+            assert getattr(snapshot, column) == getattr(alone, column), column
+        for column in ("last", "count", "flags", "held"):
+            assert getattr(snapshot.mentions, column) == getattr(alone.mentions, column), column
+
+    def test_does_not_grow(self) -> None:
+        """A message is appended to the history, never to what was made of it."""
+        snapshot = history_of([user()]).snapshot()
+        with pytest.raises(ValueError, match="snapshot"):
+            snapshot.append(history_of([user()]).features[0])
+
+    def test_of_a_snapshot_is_itself(self) -> None:
+        """What cannot change is not copied."""
+        snapshot = history_of([user()]).snapshot()
+        assert snapshot.snapshot() is snapshot

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scoring.errors import InvalidSettings
 from scoring.messages import Message
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
-from scoring.settings import BLUEPRINT, STRATEGY_NAMES, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, STRATEGY_NAMES, Settings
 from scoring.units import has_own_words, units_of
 from tests.scoring.builders import (
     BALANCED,
@@ -338,3 +338,30 @@ class TestEveryPlan:
         for one in history_of([calls("2"), results("1", "2"), user("x" * 99)]).features:
             history.append(one)
         assert [(plan.fate(i), plan.reason(i)) for i in range(4)] == before
+
+
+class TestPlanOfAGrowingHistory:
+    """A plan answers for the history as it was when the plan was made."""
+
+    @pytest.mark.parametrize("strategy", STRATEGY_NAMES)
+    @given(before=any_messages, after=any_messages, budget=st.integers(0, 3_000))
+    @example(
+        before=[user("look at alpha.py"), calls("1"), user("and beta.py"), user()],
+        after=[results("1", text="gamma_1.py delta_2.py " * 9)],
+        budget=60,
+    )
+    def test_reads_nothing_of_what_came_later(
+        self, strategy: str, before: list[Message], after: list[Message], budget: int
+    ) -> None:  # X1, X3
+        """Scores, parts and reasons are worked out when they are looked at; an append in between changes none."""
+        history, alone = history_of(before, FORESIGHT), history_of(before, FORESIGHT)
+        plan = plan_prune(history, FORESIGHT, budget, strategy=strategy)
+        history.extend(history_of(after, FORESIGHT).features)
+        expected = plan_prune(alone, FORESIGHT, budget, strategy=strategy)
+        assert list(plan.scores) == list(expected.scores)
+        assert {name: list(column) for name, column in plan.parts.items()} == {
+            name: list(column) for name, column in expected.parts.items()
+        }
+        assert [plan.reason(p) for p in range(len(before))] == [
+            expected.reason(p) for p in range(len(before))
+        ]

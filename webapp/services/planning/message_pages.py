@@ -188,9 +188,9 @@ class Messages:
             chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
             sets.append({nos[i] for i in chosen if plan.fate(i) == fate})
         elif fate == "in":
-            sets.append(set(made.view.nos[: made.size]))
+            sets.append(set(made.view.nos))
         elif fate == "pinned":
-            sets.append({made.view.nos[i] for i in made.view.history.pinned if i < made.size})
+            sets.append({made.view.nos[i] for i in made.view.history.pinned})
         if role is not None or fate in ("out", "errors"):
             out = True if fate == "out" else None
             found = self._store.log.numbers(
@@ -250,19 +250,19 @@ class Messages:
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
         nos = list(range(1, session.row.next_no)) if wanted is None else wanted
-        index, plan, size = made.view.index, made.plan, made.size
+        index, plan = made.view.index, made.plan
 
         def rank(no: int) -> tuple[float, int]:
             i = index.get(no)
-            return (-plan.scores[i], no) if i is not None and i < size else (1.0, no)
+            return (-plan.scores[i], no) if i is not None else (1.0, no)
 
         return sorted(nos, key=rank)
 
     def _counts(self, session: Session, made: SessionPlan) -> dict[str, int]:
-        known = made.view.memo.get(("counts", id(made.plan)))
-        if isinstance(known, dict):
-            return known
         plan = made.plan
+        match made.view.memo.get("counts"):
+            case [known, dict(counts)] if known is plan:
+                return counts
         fates = Counter(plan.fate(i) for i in plan.kept)
         counts = {
             "all": session.row.next_no - 1,
@@ -273,7 +273,7 @@ class Messages:
             "out": session.row.next_no - 1 - made.size,
             "errors": self._store.log.count(session.key, error=True),
         }
-        made.view.memo[("counts", id(plan))] = counts
+        made.view.memo["counts"] = plan, counts
         return counts
 
 

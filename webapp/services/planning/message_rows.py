@@ -20,7 +20,7 @@ from webapp.store.operations import Left
 def message_answer(row: MessageRow, made: SessionPlan | None, left: Left | None = None) -> Message:
     """Return a message. `made` is the plan that gives its fate, `left` how it left the context, if it did."""
     position = made.view.index.get(row.no) if made is not None else None
-    if made is not None and position is not None and position < made.size:
+    if made is not None and position is not None:
         return _planned(row, made, position)
     return _out(row, made.scale.part(row.tokens) if made is not None else row.tokens, left)
 

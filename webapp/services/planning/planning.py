@@ -10,6 +10,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,7 +111,7 @@ class Planning:
             size = len(plan.scores)
             base = plan
             if shorten:
-                chosen = self._chosen_shortenings(session, view, plan, shorten)
+                chosen = self._chosen_shortenings(session, view, shorten)
                 plan = with_shortened(plan, chosen, view.history.tokens)
         return SessionPlan(
             id=secrets.token_hex(8), session_id=session.id, version=session.version, view=view, plan=plan,
@@ -132,7 +133,7 @@ class Planning:
         return max(0, scale.estimated(shown) - others)
 
     def _chosen_shortenings(
-        self, session: Session, view: SessionHistory, plan: PrunePlan, nos: Collection[int]
+        self, session: Session, view: SessionHistory, nos: Collection[int]
     ) -> dict[int, Shortening]:
         """Return how the messages with these numbers are shortened, without those that are shortened already."""
         wanted = [no for no in nos if no in view.index and no not in view.replacements]
@@ -141,7 +142,7 @@ class Planning:
         for no in wanted:
             position = view.index[no]
             message = whole(view.history.roles[position], found[no])
-            if position < len(plan.scores) and (one := shortening(message, session.counter)) is not None:
+            if (one := shortening(message, session.counter)) is not None:
                 made[position] = one
         return made
 
@@ -191,9 +192,7 @@ class Planning:
                 if view.nos[i] in found:
                     said = (text_of(entry.message) for entry in found[view.nos[i]])
                     known[names[i]] = lexicon.rate("\n".join(said))
-        history = History()
-        for name in History.__slots__:
-            setattr(history, name, getattr(view.history, name))
+        history = copy(view.history)
         keywords = list(view.history.keywords)
         for i in stale:
             keywords[i] = known.get(names[i], keywords[i])

@@ -114,7 +114,7 @@ class Automatic:
         Raises:
             Conflict: it was cancelled, or more than new messages has changed meanwhile.
         """
-        with self._environment.lock(session_id):
+        with self._environment.lock(session_id), self._store.read():
             session = Session.load(self._environment, session_id)
             if not self.wants_a_model(session):
                 return

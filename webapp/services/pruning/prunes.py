@@ -176,11 +176,14 @@ class Prunes:
         """
         with ExitStack() as held:
             held.enter_context(self._environment.lock(session_id))
-            session = Session.load(self._environment, session_id)
-            if wanted.plan_id:
-                made = self._planning.recall(wanted.plan_id, session)
-            else:
-                made = self._planning.make(session, max_tokens=wanted.max_tokens, strategy=wanted.strategy)
+            with self._store.read():
+                session = Session.load(self._environment, session_id)
+                if wanted.plan_id:
+                    made = self._planning.recall(wanted.plan_id, session)
+                else:
+                    made = self._planning.make(
+                        session, max_tokens=wanted.max_tokens, strategy=wanted.strategy
+                    )
             if not made.plan.removed and not made.plan.shortened:
                 raise Conflict(_nothing(made) or "this plan takes nothing out")
             if self._covering.has_model:

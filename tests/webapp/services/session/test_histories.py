@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from tests.webapp.building import conversation, entries, entry, followed, mid, said, user
+from tests.webapp.building import call, conversation, entries, entry, followed, mid, result, said, user
 from webapp.agents.records import Compaction
 from webapp.app import App
-from webapp.services.planning.requests import PlanRequest
+from webapp.errors import Conflict, StalePlan
+from webapp.services.planning.planning import Planning
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 from webapp.services.session.histories import Histories, SessionHistory
 from webapp.services.session.session import Session
 
@@ -125,3 +130,77 @@ class TestViews:
                 row.key, 1, [(message.first_seq, replacement(7, {"call-0": "cut"}))]
             )
         assert Histories(app.store).of(Session.of(app.environment, row)).history.tokens[2] == 7
+
+
+class TestSnapshots:
+    """Histories of one version, looked at while the session goes on."""
+
+    def test_stay_as_they_are_while_the_session_grows(self, app: App) -> None:  # X1
+        """What was planned for one version is answered from that version."""
+        followed(app, *conversation(2), call("open"))
+        before = app.histories.of(Session.load(app.environment, "s"))
+        plan = Planning(app.environment, app.histories).make(
+            Session.load(app.environment, "s"), max_tokens=200
+        )
+        app.ingest.append_records("s", entries(result("open", "gamma.py " * 20), *conversation(2), start=50))
+        assert before.nos == list(range(1, 10))
+        assert len(before.history) == len(before.index) == len(list(plan.plan.scores)) == 9
+        assert plan.view is before
+        assert app.histories.of(Session.load(app.environment, "s")).nos == list(range(1, 19))
+
+    def test_of_a_version_that_is_gone_are_refused(self, app: App) -> None:  # X1
+        """A session that was loaded before the change, outside a transaction, is not planned for half of each."""
+        followed(app, *conversation(2))
+        session = Session.load(app.environment, "s")
+        app.ingest.append_records("s", entries(*conversation(1), start=50))
+        with pytest.raises(StalePlan):
+            app.histories.of(session)
+
+    def test_of_a_reader_that_is_behind_do_not_replace_newer_ones(self, app: App) -> None:
+        """A transaction that began before an append reads its own version, and leaves the other in memory."""
+        followed(app, *conversation(2))
+        app.histories.of(Session.load(app.environment, "s"))
+        with app.store.read():
+            session = Session.load(app.environment, "s")
+            appending = Thread(
+                target=app.ingest.append_records, args=("s", entries(*conversation(1), start=50))
+            )
+            appending.start()
+            appending.join()
+            assert len(app.histories.of(session).nos) == 8
+        assert app.histories.known(session) is None
+        assert len(app.histories.of(Session.load(app.environment, "s")).nos) == 12
+
+    def test_answer_pages_plans_and_undos_beside_appends(self, app: App) -> None:  # X1, X2
+        """Every answer, to its last lazily computed part, comes from one version; nothing fails but stale plans."""
+        followed(app, *conversation(12))
+        todo = 60
+
+        def append() -> None:
+            for n in range(todo):
+                app.ingest.append_records(
+                    "s",
+                    entries(call(f"late-{n}"), result(f"late-{n}", f"file_{n}.py " * 30), start=100 + 2 * n),
+                )
+
+        def look() -> None:
+            for n in range(todo):
+                page = app.messages.page("s", sort=("newest", "score")[n % 2], limit=1000)
+                assert page.counts["all"] >= len(page.messages) > 0
+
+        def plan() -> None:
+            for _ in range(todo):
+                shown = app.prunes.plan("s", PlanRequest(max_tokens=300))
+                assert shown.before.messages >= shown.removed_count
+
+        def prune_and_undo() -> None:
+            for n in range(todo // 6):
+                with suppress(Conflict):
+                    done = app.prunes.apply("s", PruneRequest(max_tokens=300 + n))
+                    app.operations.undo("s", done.operation.n)
+
+        with ThreadPoolExecutor(5) as threads:
+            for done in [threads.submit(act) for act in (append, look, look, plan, prune_and_undo)]:
+                done.result()
+        assert same(app)
+        assert not list(app.verify())
