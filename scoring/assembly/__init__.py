@@ -2,7 +2,7 @@
 
 from scoring.assembly.assembly import BuiltContext, build
 from scoring.assembly.emergency import Emergency, NoUserMessageFits, SystemTooLarge, relieve
-from scoring.assembly.enrichment import words_for_search
+from scoring.assembly.enrichment import learnings_for, words_for_search
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Snapshot",
     "SystemTooLarge",
     "build",
+    "learnings_for",
     "relieve",
     "words_for_search",
 ]

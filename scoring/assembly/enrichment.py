@@ -10,7 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scoring.messages import Message
+from scoring.history.content.words import stem
+from scoring.messages import Message, Text
 from scoring.tokens import ESTIMATOR, TokenCounter
 
 MEMORY_HEADING, LEARNINGS_HEADING = "## Relevant Memory", "## Past Learnings"
@@ -78,6 +79,16 @@ def words_for_search(message: Message | None) -> tuple[str, ...]:
             if len(found) == MOST_WORDS:
                 break
     return tuple(found)
+
+
+def learnings_for(message: Message | None, newest_first: Sequence[str], most: int) -> list[str]:
+    """Return the learnings that share a stem with a message, then the newest others up to `most` in all (M3)."""
+    asked = set(map(stem, words_for_search(message)))
+    sharing: dict[str, bool] = {}
+    for text in newest_first:
+        sharing[text] = not asked.isdisjoint(map(stem, words_for_search(Message("user", (Text(text),)))))
+    ordered = sorted(sharing, key=lambda text: not sharing[text])
+    return ordered[: max(most, sum(sharing.values()))]
 
 
 def _section(heading: str, lines: Sequence[str]) -> str:

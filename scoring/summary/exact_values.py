@@ -40,6 +40,25 @@ _PATTERNS: tuple[tuple[float, re.Pattern[str]], ...] = (
     (1.0, re.compile(r"[$€£]\s?\d[\d,.]*\d|\b\d[\d,.]*\s?(?:%|ms|MB|GB|kB|KB|EUR|USD)(?!\w)")),
     (0.5, re.compile(r"\bv?\d+\.\d+\.\d+(?:[-+][\w.]+)?\b")),
 )  # fmt: skip
+_EXTENSIONS = (
+    "py|pyi|ipynb|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf|env|lock|csv|tsv|html?|s?css|"
+    "xml|svg|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|lua|sh|sql|db|log|pdf|png|jpe?g|gif|docx?|xlsx?|pptx?|zip|gz|tar"
+)
+# Rooted, of three parts, or of two with an extension: "and/or" is no path.
+_PATH = (
+    r"(?<![\w:/.@-])(?:(?:~|\.{1,2})?/(?:[\w@.+-]+/)*|(?:[\w@.+-]+/){2,}|(?:[\w@.+-]+/)+(?=[\w@+-]+\.[a-z]))"
+    r"[\w@+-][\w@.+-]*\w"
+)
+# Only in what somebody says: in the output of a tool every second word is one.
+_SAID: tuple[tuple[float, re.Pattern[str]], ...] = (
+    (1.5, re.compile(_PATH)),
+    (1.5, re.compile(r"\b[A-Za-z]:\\(?:[\w .+-]+\\)*[\w.+-]*\w")),  # a path of Windows
+    (1.5, re.compile(rf"(?<![\w./])[\w-]+\.(?:{_EXTENSIONS})\b(?![/.(]\w)")),  # a file's name
+    (2.0, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")),  # a mail address
+    (2.0, re.compile(r"(?<!\w)#[\w-]*\d[\w-]*\w")),  # an issue, an order
+    (1.5, re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d[\w-]*\d)[A-Za-z0-9][\w-]{4,39}\b")),  # letters and figures
+    (1.0, re.compile(r"(?<![\w.,])\d{5,24}(?![\w.,]*\d)\b")),  # a long number
+)  # fmt: skip
 
 
 def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
@@ -54,7 +73,7 @@ def values(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
             own = 1.0 * (message.role == "user") - 0.5 * isinstance(part, Reasoning)
             if isinstance(part, ToolResult):
                 yield from ((ERROR_WORTH + own, line) for line in error_lines(text))
-            for worth, pattern in _PATTERNS:
+            for worth, pattern in _PATTERNS if isinstance(part, ToolResult) else _PATTERNS + _SAID:
                 for match in pattern.finditer(text):
                     if len(match[0]) <= LONGEST_VALUE and not _SOURCE.search(match[0]):
                         yield worth + own, match[0]

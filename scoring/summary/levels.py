@@ -12,16 +12,13 @@ from typing import Literal
 
 from scoring.messages import Message
 from scoring.summary.prompt import Ask, ask, read_reply
-from scoring.summary.snapshot import MOST_WORDS, snapshot
+from scoring.summary.snapshot import MOST_WORDS, brief_snapshot, ranked_lines, snapshot
 from scoring.summary.summary import Summary
-from scoring.summary.tombstones import fitted
 from scoring.tokens import ESTIMATOR, TokenCounter, estimate_message_tokens
 
 Level = Literal["structured", "terser", "deterministic"]
 LEVELS: tuple[Level, ...] = ("structured", "terser", "deterministic")
 TERSER_SHARE = 0.4  # of the words of the first level
-_SPARES = (1, 4, 16, 1_000_000)  # the last leaves the heading alone
-_WORDS = (1.0, 0.5, 0.25, 0.12)  # of the words, as the deterministic level tries them
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +74,23 @@ def deterministic(
     replaced: int,
     max_words: int = MOST_WORDS,
     counter: TokenCounter = ESTIMATOR,
+    most_tokens: int | None = None,
 ) -> Judged:
-    """Return the built-in snapshot, with fewer words until it is shorter than what it replaces, at last cut to fit.
+    """Return the built-in snapshot in at most `most_tokens`, by default half of what it replaces.
 
-    Not accepted only where even its heading costs as much as the items.
+    Where the five sections take more, only lines that fit are in it, each section with its share; at last the heading
+    stands alone. Not accepted only where even that costs as much as the items.
     """
-    for share in _WORDS:
-        judged = _judged(replace(empty, text=snapshot(items, int(max_words * share))), replaced, counter)
-        if judged.accepted:
-            return judged
-    text = judged.summary.text
-    frame = estimate_message_tokens(replace(empty, text="").as_message(), counter)
-    for spare in _SPARES:  # tokens of parts do not add up exactly to those of the whole
-        cut = fitted(text, max(0, replaced - frame - spare), counter)
-        judged = _judged(replace(empty, text=cut), replaced, counter)
-        if judged.accepted:
-            break
+    most = min(replaced - 1, replaced // 2 if most_tokens is None else most_tokens)
+    ranked = ranked_lines(items)
+    judged = _judged(replace(empty, text=snapshot(ranked, max_words)), replaced, counter)
+    room = most - estimate_message_tokens(empty.as_message(), counter)
+    while (
+        judged.tokens > most and judged.summary.text
+    ):  # tokens of parts do not add up exactly to those of the whole
+        text = brief_snapshot(ranked, room, counter) if room > 0 else ""
+        judged = _judged(replace(empty, text=text), replaced, counter)
+        room -= max(1, judged.tokens - most)
     return judged
 
 

@@ -22,5 +22,6 @@ def written(
     counter: TokenCounter = ESTIMATOR,
 ) -> Judged:
     """Return a summary of these items in at most `most_tokens`, and in fewer than they take."""
-    allowed = min(replaced_tokens(items, counter), most_tokens + 1)
-    return deterministic(covering(items), items, allowed, max_words, counter)
+    return deterministic(
+        covering(items), items, replaced_tokens(items, counter), max_words, counter, most_tokens
+    )

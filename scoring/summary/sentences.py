@@ -14,6 +14,8 @@ from scoring.messages import Message, Text
 
 SCANNED = 20_000  # characters of one text that are looked at: its beginning and its end
 LONGEST = 60  # words of one sentence that is quoted
+USER, AGENT = "User: ", "Agent: "  # who decided
+REQUEST_WEIGHT = 0.5
 # What an agent's program writes into the user's messages: echoes of its own commands, notices, hooks. Nobody says it.
 _MACHINE = re.compile(
     r"<(?P<tag>local-command-\w+|command-(?:name|message|args|contents)|bash-\w+|system-reminder|task-notification|"
@@ -29,12 +31,17 @@ _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _DECISION = re.compile(
     r"\b(?:decid\w+|chose|chosen|choose|instead of|rather than|prefer\w*|must(?: not|n't)?|never|always|don't|do not|"
     r"should(?: not|n't)|won't|will not|refus\w+|reject\w*|declin\w+|not allowed|agreed?|settled? on|"
-    r"let's|go with|we(?:'ll| will) use|stick with|because|the reason|not an option|keep (?:it|the)|only use|"
+    r"decision|let's|go with|we(?:'ll| will) use|stick with|because|the reason|not an option|keep (?:it|the)|only use|"
     r"approv\w+|use \w+ (?:for|as))\b",
     re.IGNORECASE,
 )
+# A line that calls itself a decision.
+_NAMED = re.compile(
+    r"^(?:User: |Agent: )?\W*(?:decision|decided|we decided|agreed|conclusion)\b", re.IGNORECASE
+)
 _REFUSAL = re.compile(
-    r"^\s*no[,.!]|\b(?:don't|do not|never|must not|mustn't|reject\w*|refus\w+|not allowed|stop|won't|will not)\b",
+    r"(?:^|User: )\s*no[,.!]|"
+    r"\b(?:don't|do not|never|must not|mustn't|reject\w*|refus\w+|not allowed|stop|won't|will not)\b",
     re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -48,6 +55,13 @@ _REASON_OPENS = re.compile(
 _NEXT = re.compile(
     r"\b(?:next steps?|next,|i(?:'ll| will) (?:now|then)?|now i(?:'ll| will)|let me|going to|then i|"
     r"follow(?:ing|ed) by)\b",
+    re.IGNORECASE,
+)
+# What the agent is about to do is no decision, unless it says why.
+_ANNOUNCES = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|now|so|next|first|then|good|great|perfect|alright)\b[,.!:]?\s+)*"
+    r"(?:let me|let's (?:check|look|see|try|run|start)|"
+    r"i(?:'ll| will|'m going to| am going to| need to| should| can))\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -107,25 +121,43 @@ def said_by(message: Message) -> list[str]:
 
 
 def decisions(messages: Sequence[Message]) -> Iterator[tuple[float, str]]:
-    """Yield each decision or refusal with its reason and how much it weighs: the user's words, refusals, reasons
-    more.
+    """Yield each decision or refusal with its reason and its weight, as `User: …` or `Agent: …`.
+
+    The user's words, refusals, reasons and what is called a decision weigh more. A message of the user without any of
+    these is yielded as a request, which weighs less than every decision.
     """
     for message in messages:
         spoken = said_by(message)
         if message.role == "user" and spoken and not any(map(_DECISION.search, spoken)):
-            yield 0.5, f"User: {quoted(' '.join(spoken))}"  # what was asked for is a decision too
+            yield REQUEST_WEIGHT, f"{USER}{quoted_whole(spoken)}"
         said_already = -1
         for n, sentence in enumerate(spoken):
             if n == said_already or not _decides(sentence):
                 continue
+            if message.role != "user" and _ANNOUNCES.match(sentence) and not _REASON.search(sentence):
+                continue
             after = spoken[n + 1] if n + 1 < len(spoken) else ""
-            reason = bool(_REASON.search(sentence))
-            if not reason and _REASON_OPENS.match(after):
-                sentence, reason = f"{sentence} {after}", True  # noqa: PLW2901 - a sentence with its reason
+            if not _REASON.search(sentence) and _REASON_OPENS.match(after):
+                sentence = f"{sentence} {after}"  # noqa: PLW2901 - a sentence with its reason
                 said_already = n + 1
-            weight = 2.0 * (message.role == "user") + bool(_REFUSAL.search(sentence)) + reason
-            who = "User" if message.role == "user" else "Agent"
-            yield weight, f"{who}: {quoted(sentence)}"
+            line = f"{USER if message.role == 'user' else AGENT}{quoted(sentence)}"
+            yield decision_weight(line), line
+
+
+def decision_weight(line: str) -> float:
+    """Return the weight of one line of *Key Decisions*, from its words alone, so that the lines of an earlier summary
+    are ranked among new ones. A line without a speaker was written by a model and counts as a decision.
+    """
+    if line.startswith(USER) and not _DECISION.search(line):
+        return REQUEST_WEIGHT
+    reason = bool(_REASON.search(line) or _REASON_OPENS.search(line))
+    return (
+        1.0
+        + 2.0 * line.startswith(USER)
+        + 2.0 * bool(_NAMED.search(line))
+        + bool(_REFUSAL.search(line))
+        + reason
+    )
 
 
 def _decides(sentence: str) -> bool:
@@ -157,10 +189,23 @@ def open_tasks(messages: Sequence[Message]) -> Iterator[str]:
     yield from reversed(spoken)
 
 
-def quoted(sentence: str) -> str:
-    """Return a sentence as it is quoted: verbatim, long ones up to a number of words."""
+def quoted(sentence: str, most_words: int = LONGEST) -> str:
+    """Return a sentence verbatim; of one with more words the first `most_words`, and an ellipsis."""
     words = sentence.split()
-    return sentence if len(words) <= LONGEST else " ".join(words[:LONGEST]) + " …"
+    return sentence if len(words) <= most_words else " ".join(words[:most_words]) + " …"
+
+
+def quoted_whole(spoken: Sequence[str]) -> str:
+    """Return the first sentences that have at most `LONGEST` words together, an ellipsis where more follow.
+
+    Only a first sentence that is longer is cut itself, between two words.
+    """
+    words = 0
+    for n, sentence in enumerate(spoken):
+        words += len(sentence.split())
+        if words > LONGEST:
+            return " ".join(spoken[:n]) + " …" if n else quoted(sentence)
+    return " ".join(spoken)
 
 
 def _bare(task: str) -> str:

@@ -7,48 +7,79 @@ summaries still says what the first one said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from scoring.messages import Message
 from scoring.summary.exact_values import ERROR_WORTH, error_lines, values
 from scoring.summary.files import READ, described, files_touched
 from scoring.summary.sentences import (
+    decision_weight,
     decisions,
     is_confirmation,
     next_steps,
     open_tasks,
     quoted,
+    quoted_whole,
     said_by,
     sentences,
 )
 from scoring.summary.summary import Summary
+from scoring.tokens import ESTIMATOR, TokenCounter
 
 SECTIONS = ("Files Modified", "Key Decisions", "Important Values", "Current State", "Pending Tasks")
 SHARES = (0.2, 0.3, 0.22, 0.16, 0.12)  # of the words, in the order of the sections
 MOST_WORDS = 600
 NOTHING = "(none)"
+TASK = "Task: "
+LEAST_QUOTED = 2  # words: the speaker alone says nothing
 WORDS_OF_HEADINGS = 4 * len(SECTIONS)  # "##", two words, and "(none)"
 MOST_ERRORS = 10
 # Looked at from the end, because what was decided last holds.
 MOST_CANDIDATES = 400
+FIRST = (1, 2, 3, 4, 0)  # who takes first what is left: decisions, values, state, tasks, files
 
 
-def snapshot(items: Sequence[Message | Summary], most_words: int = MOST_WORDS) -> str:
-    """Return the five sections as text, each under its heading; a section without anything says so."""
+def ranked_lines(items: Sequence[Message | Summary]) -> list[list[str]]:
+    """Return what there is to say in each of the five sections, each line whole, what matters most first."""
     messages = [item for item in items if isinstance(item, Message)]
     earlier = _earlier(item for item in items if isinstance(item, Summary))
-    found = [_files(messages), _decisions(messages), _values(messages), _state(messages), _tasks(messages)]
-    if not messages:
-        found[3] = earlier[3][-3:]
-    ranked = [
-        list(dict.fromkeys([*new, *old])) if name != "Current State" else new
-        for name, new, old in zip(SECTIONS, found, earlier, strict=True)
+    files, choices, exact, state, tasks = earlier
+    return [
+        list(dict.fromkeys(_files(messages) + files)),
+        _decisions(messages, choices),
+        list(dict.fromkeys(_values(messages) + exact)),
+        _state(messages, state),
+        list(dict.fromkeys(_tasks(messages) + tasks)),
     ]
-    chosen = _within(ranked, max(0, most_words - WORDS_OF_HEADINGS))
-    return "\n\n".join(
-        f"## {name}\n" + ("\n".join(f"- {line}" for line in lines) or NOTHING)
-        for name, lines in zip(SECTIONS, chosen, strict=True)
-    )
+
+
+def snapshot(ranked: Sequence[Sequence[str]], most_words: int = MOST_WORDS) -> str:
+    """Return the five sections in at most `most_words` words, each under its heading; an empty section says so."""
+    room = max(0, most_words - WORDS_OF_HEADINGS)
+    chosen = _within(ranked, room, lambda line: word_count(line) + 1, heading=0)
+    return "\n\n".join(_section(name, lines) for name, lines in zip(SECTIONS, chosen, strict=True))
+
+
+def brief_snapshot(ranked: Sequence[Sequence[str]], tokens: int, counter: TokenCounter = ESTIMATOR) -> str:
+    """Return a snapshot in about `tokens` tokens: only the sections that have a line that fits, "" where none does.
+
+    Lines are whole. Where no decision fits, the words of the first that do are quoted.
+    """
+    heading = max(counter.count(f"\n\n## {name}\n") for name in SECTIONS)
+    chosen = _within(ranked, tokens, lambda line: counter.count(f"- {line}\n"), heading)
+    first = next((n for n in FIRST if ranked[n]), None)
+    if first is not None and not chosen[first]:
+        line, words = ranked[first][0], word_count(ranked[first][0])
+        while words and heading + counter.count(f"- {quoted(line, words)}\n") > tokens:
+            words -= 1
+        chosen = [[] for _ in SECTIONS]
+        chosen[first] = [quoted(line, words)] if words > LEAST_QUOTED else []
+    pieces = zip(SECTIONS, chosen, strict=True)
+    return "\n\n".join(_section(name, lines) for name, lines in pieces if lines)
+
+
+def _section(name: str, lines: Sequence[str]) -> str:
+    return f"## {name}\n" + ("\n".join(f"- {line}" for line in lines) or NOTHING)
 
 
 def sections_of(text: str) -> dict[str, list[str]]:
@@ -85,9 +116,10 @@ def _files(messages: Sequence[Message]) -> list[str]:
     return changed + [described(path, ways) for path, ways in touched if set(ways) == {READ}]
 
 
-def _decisions(messages: Sequence[Message]) -> list[str]:
-    """Return the weightiest first, among equals the latest."""
-    found = list(decisions(messages))[-MOST_CANDIDATES:]
+def _decisions(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
+    """Return the weightiest first, among equals the latest; those of an earlier summary by the same weight."""
+    found = [(decision_weight(line), line) for line in reversed(earlier)]
+    found += list(decisions(messages))[-MOST_CANDIDATES:]
     order = sorted(range(len(found)), key=lambda n: (-found[n][0], -n))
     return list(dict.fromkeys(found[n][1] for n in order))
 
@@ -111,21 +143,29 @@ def _values(messages: Sequence[Message]) -> list[str]:
     return out
 
 
-def _state(messages: Sequence[Message]) -> list[str]:
-    """Return the last action with what came of it, what was said last, what comes next, and what was asked last."""
-    out: list[str] = []
+def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
+    """Return the task, the last action with what came of it, the next step, the last request and the last words.
+
+    The task is the first request, also that of an earlier summary; the rest of that is out of date once more is said.
+    """
+    if not messages:
+        return list(earlier[-4:])
+    requests = [said for m in messages if m.role == "user" and (said := said_by(m))]
+    task = next((line for line in earlier if line.startswith(TASK)), "")
+    if not task and len(requests) > 1:
+        task = f"{TASK}{quoted_whole(requests[0])}"
+    out = [task] if task else []
     action = _last_action(messages)
     if action:
         out.append(f"Last action: {action}")
     steps = [step for message in messages[-12:] for step in next_steps(message)]
     if steps:
         out.append(f"Next step: {steps[-1]}")
-    asked = next((s for m in reversed(messages) if m.role == "user" and (s := said_by(m))), None)
-    if asked:
-        out.append(f"Last request: {quoted(' '.join(asked))}")
+    if requests:
+        out.append(f"Last request: {quoted_whole(requests[-1])}")
     said = next((s for m in reversed(messages) if m.role == "assistant" and (s := said_by(m))), None)
     if said:
-        out.append(f"Last said: {quoted(' '.join(said[-3:]))}")
+        out.append(f"Last said: {quoted_whole(said[-3:])}")
     return out
 
 
@@ -146,26 +186,31 @@ def _tasks(messages: Sequence[Message]) -> list[str]:
     return list(open_tasks(messages))[:MOST_CANDIDATES]
 
 
-def _within(ranked: Sequence[Sequence[str]], words: int) -> list[list[str]]:
-    """As many lines of each section as its share holds, then more of any while there is room; each in rank order."""
-    chosen: list[list[str]] = [[] for _ in ranked]
-    left = words
-    waiting: list[list[str]] = []
-    for lines, taken, share in zip(ranked, chosen, SHARES, strict=True):
-        own, later = int(words * share), []
-        for line in lines:
-            cost = word_count(line) + 1
-            if cost <= own:
-                own -= cost
-                left -= cost
-                taken.append(line)
-            else:
-                later.append(line)
-        waiting.append(later)
-    for n in (1, 2, 3, 4, 0):  # what is left goes to decisions first
-        for line in waiting[n]:
-            cost = word_count(line) + 1
-            if cost <= left:
-                left -= cost
-                chosen[n].append(line)
-    return chosen
+def _within(
+    ranked: Sequence[Sequence[str]], room: int, cost: Callable[[str], int], heading: int
+) -> list[list[str]]:
+    """Return the lines of each section that fit into `room`, in rank order.
+
+    First the best line of each section, so that none disappears while there is room; then each up to its share; then
+    more of any. `heading` is the cost of a section that has a line.
+    """
+    costs = [[cost(line) for line in lines[:MOST_CANDIDATES]] for lines in ranked]
+    taken: list[set[int]] = [set() for _ in ranked]
+    left = room
+    limits = [
+        [1 if lines else 0 for lines in ranked],
+        [int(room * share) for share in SHARES],
+        [room] * len(ranked),
+    ]
+    for limit, by_count in zip(limits, (True, False, False), strict=True):
+        for n in FIRST:
+            spent = sum(costs[n][i] for i in taken[n])
+            for i, one in enumerate(costs[n]):
+                price = one + (0 if taken[n] else heading)
+                full = len(taken[n]) >= limit[n] if by_count else spent + one > limit[n]
+                if i in taken[n] or full or price > left:
+                    continue
+                taken[n].add(i)
+                spent += one
+                left -= price
+    return [[lines[i] for i in sorted(chosen)] for lines, chosen in zip(ranked, taken, strict=True)]

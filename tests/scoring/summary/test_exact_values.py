@@ -25,6 +25,12 @@ class TestValues:
             ("listen on port 8080 please", "port 8080"),
             ("it costs $1,250.00 in all", "$1,250.00"),
             ("we need version 1.2.3-rc.1 of it", "version 1.2.3"),
+            ("look at src/login.py first", "src/login.py"),
+            ("it is in /etc/nginx/nginx.conf.", "/etc/nginx/nginx.conf"),
+            ("my order is #W2378156, please", "#W2378156"),
+            ("user mei_kovacs_8020 wrote", "mei_kovacs_8020"),
+            ("parcel 123456789012 is lost", "123456789012"),
+            ("write to ada@example.org.", "ada@example.org"),
         ],
     )
     def test_are_found(self, text: str, value: str) -> None:  # S4
@@ -34,7 +40,7 @@ class TestValues:
     @pytest.mark.parametrize(
         "text",
         ["entry_path: str)", "tar_path = temp_dir", "info.size = len(data)", "self.path = path", "dir_path: Path",
-         "entry_path = entry_path.rstrip(", "FAILURES ====", "base_path: str"],
+         "entry_path = entry_path.rstrip(", "FAILURES ====", "base_path: str", "on and/or off", "e.g. 10/20"],
     )  # fmt: skip
     def test_are_not_source_code(self, text: str) -> None:  # S4
         """One name that is given to another says nothing later."""

@@ -45,6 +45,17 @@ class TestLevels:
         assert judged.accepted or replaced <= heading + 1
         assert not judged.accepted or judged.tokens < replaced
 
+    def test_end_with_one_worth_its_place(self) -> None:  # C9, S4
+        """Half of what it replaces at most, and no word is cut."""
+        asked = "Please fix the login page: nobody can sign in since Friday, and we open on Monday. Ticket AUTH-77."
+        items = [user(asked), model("I'll look at src/login.py first and then at the sessions table.")]
+        judged = deterministic(covering(items), items, replaced_tokens(items))
+        lines = [line for line in judged.summary.text.splitlines() if line.startswith("- ")]
+        said = set(" ".join(item.text for item in items).replace(".", " ").split())
+        assert judged.accepted
+        assert judged.tokens <= replaced_tokens(items) // 2
+        assert set(" ".join(lines).replace(".", " ").split()) - {"-", "User:", "…"} <= said
+
 
 class TestCovering:
     """Tests of what a summary says it covers."""

@@ -64,7 +64,7 @@ class TestDecisions:
                 [model("I chose the second one here."), user("No, don't deploy on Fridays.")]
             )
         ]
-        assert weights == [1.0 - 1.0 + 0.0, 3.0]
+        assert weights == [1.0, 4.0]
 
     def test_are_no_questions(self) -> None:
         """Asking is not deciding."""

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from hypothesis import given
 
 from scoring.formats import decode
 from scoring.messages import Message, ToolCall, ToolResult, message
-from scoring.summary.snapshot import SECTIONS, sections_of, snapshot, word_count
+from scoring.summary.snapshot import SECTIONS, brief_snapshot, ranked_lines, sections_of, word_count
+from scoring.summary.snapshot import snapshot as of_lines
 from scoring.summary.summary import Summary
+from scoring.tokens import ESTIMATOR
 from tests.scoring.builders import any_messages, model, user
-from tests.shared import shared_files
+from tests.shared import shared_data
+
+
+def snapshot(items: Sequence[Message | Summary], most_words: int = 600) -> str:
+    """Return the five sections of these items."""
+    return of_lines(ranked_lines(items), most_words)
+
 
 WORK = [
     user("Fix the login page. Don't touch the database because it is shared. The ticket is AUTH-77."),
@@ -56,7 +65,7 @@ class TestSnapshot:
 
     def test_of_real_sessions_is_within_its_words(self) -> None:  # S4
         """Six hundred, on recorded agents."""
-        for path in shared_files("transcripts/openai-chat", "*.json"):
+        for path in shared_data("transcripts", "openai-chat").glob("*.json"):
             messages = decode(json.loads(path.read_text())).messages
             assert 40 < word_count(snapshot(messages)) <= 600
 
@@ -66,3 +75,39 @@ class TestSnapshot:
         assert "src/login.py (edited)" in above
         assert "Don't touch the database because it is shared." in above
         assert "port 8080" in above
+
+    def test_of_a_summary_keeps_its_decisions_before_new_requests(self) -> None:  # S4
+        """What was decided stays, whatever is asked for afterwards."""
+        first = snapshot([user("Decision: keep the old endpoint.")])
+        asked = [
+            user(f"Please look at page {n} of the manual and tell me what it says there.") for n in range(80)
+        ]
+        above = sections_of(snapshot([Summary("s", first), *asked]))
+        assert above["Key Decisions"][0] == "User: Decision: keep the old endpoint."
+
+    def test_quotes_whole_sentences(self) -> None:  # S4
+        """Of a long request those that fit, with an ellipsis; no sentence is cut."""
+        state = sections_of(snapshot([user("Please rename the table of all orders at once. " * 20)]))[
+            "Current State"
+        ]
+        assert state == ["Last request: " + "Please rename the table of all orders at once. " * 6 + "…"]
+
+
+class TestBriefSnapshot:
+    """Only lines that fit."""
+
+    def test_has_whole_lines_from_every_section_that_fits(self) -> None:  # C9
+        """Values as well as decisions."""
+        whole = ranked_lines(WORK)
+        brief = brief_snapshot(whole, 150)
+        found = sections_of(brief)
+        assert ESTIMATOR.count(brief) <= 150
+        assert all(line in lines for lines, kept in zip(whole, found.values(), strict=True) for line in kept)
+        assert found["Key Decisions"]
+        assert found["Important Values"]
+
+    def test_quotes_whole_words_where_no_line_fits(self) -> None:  # C9
+        """Of the first decision; and nothing where not even that fits."""
+        lines = ranked_lines([user("Please fix the login page of the shop before the sale begins on Monday")])
+        assert brief_snapshot(lines, 18) == "## Key Decisions\n- User: Please fix the login page of the …"
+        assert brief_snapshot(lines, 5) == ""

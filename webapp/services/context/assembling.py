@@ -119,11 +119,12 @@ class Context:
         """Return the assembled context, and its messages behind their system prompt."""
         settings = session.task_settings
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
-        memories, learnings = self._memory.relevant(asked)
+        context = ContextSettings.of(settings)
+        memories, learnings = self._memory.relevant(asked, context.learnings_shown)
         prompt, rest = _prompt(items) if memories or learnings else ("", items)
         config = AssemblyConfig(
             settings=settings,
-            context=ContextSettings.of(settings),
+            context=context,
             usable=session.usable_estimate,
             format=name,
             counter=session.counter,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from scoring.assembly import words_for_search
+from scoring.assembly import learnings_for, words_for_search
 from scoring.messages import Message
 from scoring.summary import decisions, quoted
 from webapp.errors import Invalid, NotFound
@@ -22,10 +22,10 @@ from webapp.store.memories import LEARNING, MEMORY, MemoryRow
 from webapp.store.sessions import SessionRow
 
 LONGEST = 4_000  # characters of one text
-FOUND = 40  # of each kind, for one message
+FOUND = 40  # memories for one message
 PROPOSED = 3
 # A decision counts where it is a refusal or has its reason; whatever a user asks for weighs two already.
-AGENT_WEIGHT, USER_WEIGHT = 1, 3
+AGENT_WEIGHT, USER_WEIGHT = 2.0, 4.0  # least weights of what is proposed; `decision_weight` has the scale
 TURN_REACH = 400  # messages looked back for the beginning of the last turn
 SESSIONS_ASKED = 12  # the latest, for what is proposed across sessions
 DISMISSED = "dismissed proposals"  # the setting that holds their digests, the newest last
@@ -97,12 +97,17 @@ class MemoryService:
         with self._store.write():
             self._store.memories.remove(kind, number)
 
-    def relevant(self, message: Message | None) -> tuple[list[str], list[str]]:
-        """Return texts of memories and learnings that share words with a message, best match first, each once."""
-        words = words_for_search(message)
-        memories = self._store.memories.search(MEMORY, words, FOUND)
-        learnings = self._store.memories.search(LEARNING, words, FOUND)
-        return list(dict.fromkeys(m.text for m in memories)), list(dict.fromkeys(m.text for m in learnings))
+    def relevant(self, message: Message | None, most_learnings: int) -> tuple[list[str], list[str]]:
+        """Return the texts that enrich the prompt of a message, each once, what matters most first.
+
+        Memories share a word with the message. Learnings that share a stem with it come first, then the newest others,
+        up to `most_learnings` in all.
+        """
+        memories = self._store.memories.search(MEMORY, words_for_search(message), FOUND)
+        learnings = [row.text for row in self._store.memories.all(LEARNING)]
+        return list(dict.fromkeys(m.text for m in memories)), learnings_for(
+            message, learnings, most_learnings
+        )
 
     # -- proposals
 

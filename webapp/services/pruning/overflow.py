@@ -203,5 +203,5 @@ class Overflow:
         first, last = (iso(min(times)) or "", iso(max(times)) or "") if times else ("", "")
         empty = covering(span.values, first=first, last=last)
         empty = Summary("", "", empty.depth, empty.messages, first, last, note)
-        judged = deterministic(empty, span.values, min(span.replaced, room + 1), counter=span.counter)
+        judged = deterministic(empty, span.values, span.replaced, counter=span.counter, most_tokens=room)
         return judged if judged.accepted else None

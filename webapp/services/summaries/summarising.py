@@ -164,6 +164,10 @@ class Summarising:
             raise Conflict("cancelled before the summary was written; nothing is changed")
         if not text.judged.accepted:
             raise Conflict(f"no summary is shorter than what it would replace: {text.judged.problem}")
+        if not text.judged.summary.text:
+            raise Conflict(
+                f"{len(span.items):,} messages of {span.replaced:,} tokens are too short to summarise"
+            )
         return self._apply(session_id, span, text, actor)
 
     def span(self, session: Session) -> Span | None:
@@ -214,7 +218,7 @@ class Summarising:
             if judged.accepted:
                 return Text(judged, level, written.model or None, cost, tuple(problems))
             problems.append(judged.problem)
-        judged = deterministic(empty, span.values, below, words, span.counter)
+        judged = deterministic(empty, span.values, span.replaced, words, span.counter, most_tokens)
         return Text(judged, "deterministic", None, cost, tuple(problems))
 
     def _empty(self, span: Span) -> Summary:

@@ -55,11 +55,22 @@ class TestMemory:
         """And nothing for a message without any."""
         app.memory.add("memory", "the parser lives in src/parser.py")
         app.memory.add("learning", "parser tests need the cache")
-        found = app.memory.relevant(user("please fix the parser"))
-        assert found == (["the parser lives in src/parser.py"], ["parser tests need the cache"])
-        assert app.memory.relevant(Message("user")) == ([], [])
+        app.memory.add("learning", "answer in short sentences")
+        memories, learnings = app.memory.relevant(user("please fix all parsers and the parser"), 5)
+        assert memories == ["the parser lives in src/parser.py"]
+        assert learnings == ["parser tests need the cache", "answer in short sentences"]
+        assert app.memory.relevant(Message("user"), 1) == ([], ["answer in short sentences"])
         app.memory.add("memory", "the parser lives in src/parser.py")
-        assert app.memory.relevant(user("please fix the parser")) == found
+        assert app.memory.relevant(user("please fix the parser"), 5)[0] == memories
+
+    def test_share_a_stem_with_the_message_or_are_the_newest(self, app: App) -> None:  # M3
+        """Learnings that share one come first, however many; the newest fill the rest."""
+        for n in range(4):
+            app.memory.add("learning", f"rule {n}")
+        app.memory.add("learning", "tests are deployed on Mondays")
+        app.memory.add("learning", "rule 4")
+        _, learnings = app.memory.relevant(user("when do we deploy?"), 3)
+        assert learnings == ["tests are deployed on Mondays", "rule 4", "rule 3"]
 
 
 DECIDED = "Never run the migration twice because it drops the table."
