@@ -163,7 +163,7 @@ def _state(messages: Sequence[Message], earlier: Sequence[str]) -> list[str]:
         out.append(f"Next step: {steps[-1]}")
     if requests:
         out.append(f"Last request: {quoted_whole(requests[-1])}")
-    said = next((s for m in reversed(messages) if m.role == "assistant" and (s := said_by(m))), None)
+    said = next((s for m in reversed(messages) if m.role == "assistant" and (s := said_by(m))), [])
     if said:
         out.append(f"Last said: {quoted_whole(said[-3:])}")
     return out
