@@ -29,7 +29,7 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "what a session looks like, or `coding`, `support`, `research`, `chat`.",
         "task_types": "What each type has of its own, weights, keywords or both; null follows the ones above.",
         "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}; "
-        "what each does, [the context](context.md#how-what-stays-is-chosen) says.",
+        "what each does, [the context](context.md#how-messages-are-chosen) says.",
     },
     "When, and how far": {
         "target_percent": "Above this share of the input limit a session is marked, and automatic pruning acts.",
