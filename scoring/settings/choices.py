@@ -21,7 +21,7 @@ def _table(*choices: Choice) -> Mapping[str, Choice]:
     return MappingProxyType({choice.name: choice for choice in choices})
 
 
-# `scoring.planning.strategies` holds one file and one row for each.
+# Each has its module of the same name in `scoring.planning.strategies`.
 STRATEGIES = _table(
     Choice("foresight", "Foresight", "keeps what the agent is likely to name again"),
     Choice("score", "Lowest score first", "drops the messages with the lowest scores"),
@@ -39,22 +39,22 @@ CHOICES: Mapping[str, Mapping[str, Choice]] = MappingProxyType(
     {
         "strategy": STRATEGIES,
         "task_type": _table(
-            Choice(ANY, "Any", "uses the common weights and keywords in all sessions"),
-            Choice(AUTO, "Auto", "recognises the type of each session"),
+            Choice(ANY, "No type", "uses the common weights and keywords in all sessions"),
+            Choice(AUTO, "What it looks like", "recognises the type of each session"),
             *(Choice(name, name.capitalize(), meaning) for name, meaning in TASK_TYPES.items()),
         ),
         "stage_outputs": _table(
-            Choice("off", "Off", "leaves old tool outputs alone"),
-            Choice("shorten", "Shorten", "cuts them to their head, tail and error lines"),
-            Choice("clear", "Clear", "replaces them by one line"),
+            Choice("off", "Left alone", "leaves old tool outputs alone"),
+            Choice("shorten", "Shortened", "cuts them to their head, tail and error lines"),
+            Choice("clear", "Cleared", "replaces them by one line"),
         ),
         "windows": _table(
             Choice("current", "Current", "uses the context windows of today"),
-            Choice("blueprint", "Blueprint", "uses the windows that Blueprint was written for"),
+            Choice("blueprint", "As of Blueprint", "uses the windows that Blueprint was written for"),
         ),
         "counting": _table(
-            Choice("tokenizer", "Tokenizer", "counts tokens"),
-            Choice("four_characters", "Four characters", "counts four characters as a token"),
+            Choice("tokenizer", "The model's tokenizer", "counts tokens"),
+            Choice("four_characters", "Four characters a token", "counts four characters as a token"),
         ),
     }
 )

@@ -15,7 +15,6 @@ import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
-/** @typedef {import("../shared/api.js").Kept} Kept */
 /** @typedef {"memories" | "learnings"} Kind */
 
 const TYPING_MS = 200;
@@ -42,7 +41,7 @@ export class CoppiceMemory extends ReadingElement {
   /** @type {Kind} */
   #kind = "memories";
   #q = "";
-  /** @type {Kept[] | null} */
+  /** @type {Api.Memory[] | null} */
   #kept = null;
   /** @type {number | null} */
   #editing = null;
@@ -199,7 +198,7 @@ export class CoppiceMemory extends ReadingElement {
       >${KINDS[kind].title}${proposed > 0 && html`<span class="count">${proposed} proposed</span>`}</button>`;
   }
 
-  /** @param {Kept} entry */
+  /** @param {Api.Memory} entry */
   #row({ id, text, session_id, updated_at }) {
     const from = session_id && html`<a class="small" href=${pageOf(session_id)}>where it was said</a>`;
     return html`<li class="hit">

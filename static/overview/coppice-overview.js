@@ -19,8 +19,6 @@ import { title } from "../shared/words.js";
 import { regionLegend, sessionRow } from "./session-row.js";
 import { arrange, tally } from "./sessions.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-
 const COLUMNS = [
   ["c-state", html`<span class="sr">State</span>`],
   ["c-title", "Session"],
@@ -38,7 +36,7 @@ const COLUMNS = [
 const BEGINNING = { find: "", show: "all" };
 
 export class CoppiceOverview extends ReadingElement {
-  /** @type {Map<string, Session> | null} null until the first reading */
+  /** @type {Map<string, Api.Session> | null} null until the first reading */
   #sessions = null;
   #text = address.read(location.search, BEGINNING).find;
   #chip = address.read(location.search, BEGINNING).show;
@@ -91,7 +89,7 @@ export class CoppiceOverview extends ReadingElement {
     this.#take(await api.sessions());
   }
 
-  /** @param {Session[]} sessions all there are */
+  /** @param {Api.Session[]} sessions all there are */
   #take(sessions) {
     const known = this.#sessions;
     this.#sessions = new Map(sessions.map((s) => [s.id, newer(known?.get(s.id), s)]));
@@ -99,7 +97,7 @@ export class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Session} session */
+  /** @param {Api.Session} session */
   #receive(session) {
     this.#sessions ??= new Map();
     this.#sessions.set(session.id, session);
@@ -159,7 +157,7 @@ export class CoppiceOverview extends ReadingElement {
       <div class="legend-foot">${regionLegend()}</div>`;
   }
 
-  /** @param {Session[]} sessions */
+  /** @param {Api.Session[]} sessions */
   #toolbar(sessions) {
     const { busy, above, sources } = tally(sessions);
     /** @param {string} name @param {string} label @param {number} [count] */
@@ -230,7 +228,7 @@ export class CoppiceOverview extends ReadingElement {
   }
 }
 
-/** @param {Session[]} sessions */
+/** @param {Api.Session[]} sessions */
 function counts(sessions) {
   const { all, working, above } = tally(sessions);
   const own = above === 1 ? "its target" : "their targets";
@@ -246,7 +244,7 @@ const noneFits = (all) =>
   </p>`;
 
 /** What an answer says of a session, unless an event has told a later state meanwhile.
- * @param {Session | undefined} known @param {Session} read */
+ * @param {Api.Session | undefined} known @param {Api.Session} read */
 const newer = (known, read) => (known && known.version > read.version ? known : read);
 
 customElements.define("coppice-overview", CoppiceOverview);

@@ -13,19 +13,12 @@ import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
 
-/** @typedef {import("../shared/types.js").ImportResult["imported"][number]} Imported */
+/** @typedef {Api.Imported["imported"][number]} Imported */
 /** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?:
  * string, results?: Imported[] }}
  * Entry */
 
 const SHOWN_PROBLEMS = 20;
-
-/** @param {Imported["problems"][number]} problem */
-function problemText(problem) {
-  if (typeof problem === "string") return sentence(problem);
-  const text = problem.message ?? problem.reason ?? "";
-  return sentence(problem.line ? `Line ${problem.line}: ${text}` : text);
-}
 
 /** @param {File} file @returns {Entry} */
 const waiting = (file) => ({ name: file.name, size: file.size, read: 0, state: "waiting" });
@@ -119,10 +112,11 @@ export class FileDrop extends CoppiceElement {
       this.#entries.every((e) => e.state === "done") && results.every((r) => r.problems.length === 0);
     this.emit("imported", results);
     const [only, other] = results;
-    if (!clean || !only || other) return this.querySelector("dialog")?.showModal();
+    if (!clean || !only?.session_id || other) return this.querySelector("dialog")?.showModal();
+    const page = pageOf(only.session_id);
     const added = only.added && `${counted(only.added, "message")} imported`;
     toast(`${only.title}: ${added || "nothing new, all of it is here already"}`, {
-      act: { label: "Open", run: () => location.assign(pageOf(only.session_id)) },
+      act: { label: "Open", run: () => location.assign(page) },
     });
   }
 
@@ -183,13 +177,13 @@ function imported({ session_id, title, source, added, known, skipped, problems }
   ];
   const more = problems.length - SHOWN_PROBLEMS;
   return html`<p>
-      <a class="link" href=${pageOf(session_id)}>${title}</a>
+      ${session_id ? html`<a class="link" href=${pageOf(session_id)}>${title}</a>` : title}
       <span class="muted">${[source, ...counts].filter(Boolean).join(" · ")}</span>
     </p>
     ${
       problems.length > 0 &&
       html`<ul class="problems">
-        ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => html`<li>${problemText(problem)}</li>`)}
+        ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => html`<li>${sentence(problem)}</li>`)}
         ${more > 0 && html`<li class="muted">and ${counted(more, "more problem")}</li>`}
       </ul>`
     }`;

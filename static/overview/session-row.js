@@ -8,8 +8,6 @@ import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-
 /** The legend of all regions, once for a page of bars. */
 export function regionLegend() {
   /** @param {string} region @param {string} name */
@@ -60,7 +58,7 @@ const fold = (id, quiet, folded) =>
   html`<button class="bare fold" data-act="fold" data-id=${id} aria-expanded=${!folded}
     >${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button>`;
 
-/** What is known of a session, in the line below its title. @param {Session} session */
+/** What is known of a session, in the line below its title. @param {Api.Session} session */
 function about(session) {
   const agent = session.agent_type ? ` ${session.agent_type}` : "";
   const kind = session.parent_id ? `sub-agent${agent}` : session.source_label;
@@ -74,6 +72,6 @@ function about(session) {
 /** @param {number | null} tokens a turn */
 const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}${compact(tokens)}`);
 
-/** @param {Session} session */
+/** @param {Api.Session} session */
 const pruneLink = (session) =>
   html`<a class="button small" href="${pageOf(session.id)}#plan" aria-label="Prune ${titleOf(session)}">Prune…</a>`;

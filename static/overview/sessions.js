@@ -1,21 +1,20 @@
 // The overview's list: which sessions are shown, in which order, and which sub-agents under which session. Pure.
 import { isAboveTarget } from "../shared/session-facts.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
 /** A row; `quiet` counts the sub-agents that can be folded away.
- * @typedef {{ session: Session, depth: number, quiet: number, folded: boolean }} Row */
+ * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
 
 /** From this many on, sub-agents that neither work nor need anything are folded away. */
 const FOLDED_FROM = 3;
 
-/** @param {Session} session @param {string} text lower-case */
+/** @param {Api.Session} session @param {string} text lower-case */
 function mentions(session, text) {
   return [session.title, session.model, session.source, session.cwd, session.id, session.agent_type].some(
     (field) => (field ?? "").toLowerCase().includes(text),
   );
 }
 
-/** Sorts first what sorts highest: above target, then the latest activity. @param {Session} session */
+/** Sorts first what sorts highest: above target, then the latest activity. @param {Api.Session} session */
 function urgency(session) {
   return `${isAboveTarget(session) ? 1 : 0} ${session.last_activity ?? ""}`;
 }
@@ -25,7 +24,7 @@ function urgency(session) {
  * of its most urgent member. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents of
  * one parent are folded away, unless the filter looks for them or `unfolded` names the parent.
  *
- * @param {Iterable<Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
+ * @param {Iterable<Api.Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
  * @returns {Row[]}
  */
 export function arrange(sessions, filter = {}) {
@@ -38,7 +37,7 @@ export function arrange(sessions, filter = {}) {
         (chip === "above" ? isAboveTarget(s) : chip === "active" ? isBusy(s) : s.source === chip)),
   );
   const ids = new Set(shown.map((s) => s.id));
-  /** @type {Map<string | null, Session[]>} */
+  /** @type {Map<string | null, Api.Session[]>} */
   const children = new Map();
   for (const s of shown) {
     const parent = s.parent_id && ids.has(s.parent_id) && s.parent_id !== s.id ? s.parent_id : null;
@@ -48,7 +47,7 @@ export function arrange(sessions, filter = {}) {
   }
   /** @type {Map<string, string>} the urgency of a session and all below it */
   const urgencies = new Map();
-  /** @param {Session} session @returns {string} */
+  /** @param {Api.Session} session @returns {string} */
   const highest = (session) => {
     const known = urgencies.get(session.id);
     if (known !== undefined) return known;
@@ -58,7 +57,7 @@ export function arrange(sessions, filter = {}) {
     urgencies.set(session.id, top);
     return top;
   };
-  /** @param {Session} a @param {Session} b */
+  /** @param {Api.Session} a @param {Api.Session} b */
   const byUrgency = (a, b) => {
     const [x, y] = [highest(a), highest(b)];
     return x === y ? (a.id < b.id ? -1 : 1) : x < y ? 1 : -1;
@@ -66,7 +65,7 @@ export function arrange(sessions, filter = {}) {
   /** @type {Row[]} */
   const rows = [];
   const seen = new Set();
-  /** @param {Session} session @returns {boolean} */
+  /** @param {Api.Session} session @returns {boolean} */
   const isQuiet = (session) =>
     !isAboveTarget(session) && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
   /** @param {string | null} parent @param {number} depth @param {boolean} folded */
@@ -85,12 +84,12 @@ export function arrange(sessions, filter = {}) {
   return rows;
 }
 
-/** @param {Session} session */
+/** @param {Api.Session} session */
 export function isBusy(session) {
   return session.activity === "working" || session.activity === "waiting";
 }
 
-/** The counts beside the heading and on the chips. @param {Session[]} sessions */
+/** The counts beside the heading and on the chips. @param {Api.Session[]} sessions */
 export function tally(sessions) {
   return {
     all: sessions.length,

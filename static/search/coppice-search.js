@@ -12,13 +12,11 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
 import { agoTime } from "../shared/times.js";
 
-/** @typedef {import("../shared/types.js").Hit} Hit */
-
 const TYPING_MS = 200;
 
 export class CoppiceSearch extends ReadingElement {
   #q = this.getAttribute("q") ?? "";
-  /** @type {Hit[] | null} */
+  /** @type {Api.Hit[] | null} */
   #hits = null;
   /** The query that the hits belong to. */
   #found = "";
@@ -83,7 +81,7 @@ export class CoppiceSearch extends ReadingElement {
       ${hits.length > 0 && html`<ol class="panel hits">${hits.map((hit) => this.#hit(hit))}</ol>`}`;
   }
 
-  /** @param {Hit} hit */
+  /** @param {Api.Hit} hit */
   #hit({ session_id, session_title, number: n, role, in_context, at, snippet }) {
     return html`<li class="hit"><a href="${pageOf(session_id)}?message=${n}"
       ><span class="hit-head"

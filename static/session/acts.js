@@ -4,12 +4,10 @@ import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-
 /**
  * Acts on one message.
  * @param {string} session @param {string} id @param {string} act @param {(n: number) => void} undo an operation
- * @returns {Promise<Session | null>} the session afterwards, null where nothing of it changed
+ * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed
  */
 export async function actOn(session, id, act, undo) {
   try {
@@ -30,7 +28,7 @@ export async function actOn(session, id, act, undo) {
 /** The settings that a session can have of its own, by the name of the field that chooses it; the empty choice goes
  * back
  * to the common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string,
- * unknown>, said: (session: Session) => string }>} */
+ * unknown>, said: (session: Api.Session) => string }>} */
 const OWN = {
   automatic: {
     what: "change automatic pruning",
@@ -50,7 +48,7 @@ const OWN = {
 };
 
 /** Saves what was chosen in a field for one session. @param {string} session @param {HTMLInputElement} field
- * @returns {Promise<Session | null>} the session afterwards, null where nothing of it changed */
+ * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function choose(session, field) {
   const own = OWN[field.name];
   if (!own) return null;

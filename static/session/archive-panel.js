@@ -8,15 +8,13 @@ import { html } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
 
-/** @typedef {import("../shared/types.js").Message} Message */
-
 const TYPING_MS = 200;
 const SHOWN = 100;
 const NONE =
   "Every message is in the context. What a prune or a drop takes out is listed here and can be put back.";
 
 export class ArchivePanel extends ReadingElement {
-  /** @type {Message[] | null} */
+  /** @type {Api.Message[] | null} */
   #messages = null;
   #q = "";
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -72,7 +70,7 @@ export class ArchivePanel extends ReadingElement {
   }
 }
 
-/** @param {Message} message */
+/** @param {Api.Message} message */
 function row(message) {
   return html`<li>
     <span class="num muted">${number(message.number)}</span>${panelText(message)}

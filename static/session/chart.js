@@ -1,7 +1,6 @@
 // The numbers that the chart draws of a timeline. Pure.
 
-/** @typedef {import("../shared/types.js").Timeline} Timeline */
-/** @typedef {Timeline["points"][number]} Point */
+/** @typedef {Api.Timeline["points"][number]} Point */
 
 /** Above this share of the whole, a pause leaves no room for the rest. */
 const DEAD_TIME = 0.5;

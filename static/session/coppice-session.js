@@ -30,21 +30,19 @@ import { closeMenus, copyText } from "./menus.js";
 import { doesSomething } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Plan} Plan */
 /** @typedef {import("./side.js").Tab} Tab */
 
 const CALM_MS = 1000;
 const RETRY_MS = 3000;
 
 export class CoppiceSession extends CoppiceElement {
-  /** @type {Session | null} */
+  /** @type {Api.Session | null} */
   #session = null;
-  /** @type {import("../shared/types.js").Cost | null} */
+  /** @type {Api.Cost | null} */
   #cost = null;
-  /** @type {import("../shared/types.js").Parent | null} */
+  /** @type {Api.Parent | null} */
   #parent = null;
-  /** @type {Plan | null} */
+  /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
   /** The open panel; null until the first figures, or the reader, choose one. @type {Tab | null} */
@@ -180,7 +178,7 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("plan-panel");
   }
 
-  /** Takes over a session unless a newer state is known; tells whether it did. @param {Session} session */
+  /** Takes over a session unless a newer state is known; tells whether it did. @param {Api.Session} session */
   #accept(session) {
     if (this.#session && session.version < this.#session.version) return false;
     const first = this.#session === null;
@@ -208,7 +206,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   /** Opens what the address asks for, or the panel that suits the session, as soon as there is a session to show: later
-   * the choice is the reader's. @param {Session} session */
+   * the choice is the reader's. @param {Api.Session} session */
   #firstLook(session) {
     const asked = this.#tab === "plan" || location.hash === "#plan";
     this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
@@ -228,7 +226,7 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {import("../shared/types.js").Stats} stats */
+  /** @param {Api.Stats} stats */
   #receive({ session, cost, parent }) {
     const before = this.#session;
     if (!this.#accept(session)) return;
@@ -335,7 +333,7 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {import("../shared/types.js").Applied} applied */
+  /** @param {Api.Applied} applied */
   #pruned(applied) {
     this.#done(applied.session);
     this.#plan = null;
@@ -359,14 +357,14 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** @param {import("../shared/types.js").Undone} undone */
+  /** @param {Api.Undone} undone */
   #undone(undone) {
     this.#done(undone.session);
     toast(sentence(undone.message));
     this.requestUpdate();
   }
 
-  /** Takes over the session as an act left it. @param {Promise<Session | null>} doing */
+  /** Takes over the session as an act left it. @param {Promise<Api.Session | null>} doing */
   async #after(doing) {
     const session = await doing;
     if (session && this.#accept(session)) this.#changed(true);
@@ -374,7 +372,7 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   /** Takes over the session as an operation left it; what an event has told already is not read again.
-   * @param {Session} session */
+   * @param {Api.Session} session */
   #done(session) {
     const told = this.#session?.version === session.version;
     if (this.#accept(session) && !told) this.#changed(true);
@@ -409,7 +407,7 @@ export class CoppiceSession extends CoppiceElement {
       ${deleteDialog(session)}`;
   }
 
-  /** @param {Session} session */
+  /** @param {Api.Session} session */
   #feedPanels(session) {
     const panel = this.#planPanel;
     if (panel) {

@@ -1,9 +1,7 @@
 // What a session costs, in a sentence that says what it counts. Pure.
 import { counted, money } from "../shared/format.js";
 
-/** @typedef {import("../shared/types.js").Cost} Cost */
-
-/** The next call with and without the cache, and all calls so far; at list price. @param {Cost | null} cost */
+/** The next call with and without the cache, and all calls so far; at list price. @param {Api.Cost | null} cost */
 export function costSentence(cost) {
   if (!cost || !(cost.per_call > 0)) return "";
   const least = cost.at_least ? "at least " : "";

@@ -3,8 +3,6 @@
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-
 /** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
   ["openai", "OpenAI messages", "The pruned view for Chat Completions, to send from your own program."],
@@ -22,14 +20,14 @@ function quoted(text) {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** @param {Session} session @param {string} format */
+/** @param {Api.Session} session @param {string} format */
 const exportOf = ({ id }, format) => `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
 
 /**
  * The command that saves the pruned view beside the agent's own transcript, as a new one, and resumes from it. Null for
  * sub-agents, other agents, and files whose place is not known.
  *
- * @param {Session} session @param {string} origin of this server
+ * @param {Api.Session} session @param {string} origin of this server
  */
 export function resumeCommand(session, origin) {
   const resume = session.resume_command;
@@ -40,7 +38,7 @@ export function resumeCommand(session, origin) {
   return [`cd ${quoted(folder)}`, save, ...there, resume].join(" && ");
 }
 
-/** @param {Session} session @param {string} origin */
+/** @param {Api.Session} session @param {string} origin */
 export function exportMenu(session, origin) {
   const agent = session.resume_command && session.source_label;
   const command = resumeCommand(session, origin);

@@ -7,18 +7,20 @@ import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
 import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
 import { estimated, options, stateIcon, tokenCount } from "../shared/session-parts.js";
-import { typeChoices, typeName, typeReason } from "../shared/task-types.js";
-import { certaintyReason, REGION_ORDER, regionName, STRATEGY_NAMES, strategyName } from "../shared/words.js";
+import { typeReason } from "../shared/task-types.js";
+import {
+  certaintyReason,
+  choiceName,
+  choiceOptions,
+  REGION_ORDER,
+  regionName,
+  strategyName,
+} from "../shared/words.js";
 import { costSentence } from "./cost.js";
 import { exportMenu } from "./export-menu.js";
 import { aimOf, promise } from "./plan.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Parent} Parent */
-/** @typedef {import("../shared/types.js").Plan} Plan */
-/** @typedef {import("../shared/types.js").Gauge} Gauge */
-
-/** @param {Session} session @param {Parent | null} [parent] the session that a sub-agent belongs to
+/** @param {Api.Session} session @param {Api.Parent | null} [parent] the session that a sub-agent belongs to
  * @param {string} [origin] of this server */
 export function header(session, parent = null, origin = "") {
   return html`<header class="session-head">
@@ -34,7 +36,7 @@ export function header(session, parent = null, origin = "") {
     ${notes(session)}`;
 }
 
-/** What is known of a session, separated by dots. @param {Session} session @param {Parent | null} parent */
+/** What is known of a session, separated by dots. @param {Api.Session} session @param {Api.Parent | null} parent */
 function facts(session, parent) {
   const of = parent && html` of <a class="link" href=${pageOf(parent.id)}>${parent.title}</a>`;
   const known = [
@@ -51,9 +53,8 @@ function facts(session, parent) {
   return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);
 }
 
-/** @param {Session} session */
+/** @param {Api.Session} session */
 function moreMenu({ automatic, target_percent, aim_percent, strategy: { own, setting } }) {
-  const strategies = STRATEGY_NAMES.map((name) => /** @type {const} */ ([name, strategyName(name)]));
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
@@ -66,7 +67,7 @@ function moreMenu({ automatic, target_percent, aim_percent, strategy: { own, set
       <div class="field">
         <label for="own-strategy">Strategy</label>
         <select id="own-strategy" name="own_strategy">
-          ${options([["", `As in the settings: ${strategyName(setting)}`], ...strategies], own ?? "")}
+          ${options([["", `As in the settings: ${strategyName(setting)}`], ...choiceOptions("strategy")], own ?? "")}
         </select>
       </div>
       <hr>
@@ -93,7 +94,7 @@ export function noSession(error) {
   </section>`;
 }
 
-/** What has to be known before the figures are believed. @param {Session} session */
+/** What has to be known before the figures are believed. @param {Api.Session} session */
 function notes({ notes, malformed, unknown }) {
   /** @param {number} count @param {string} kind @param {string} end */
   const skipped = (count, kind, end) =>
@@ -108,7 +109,7 @@ function notes({ notes, malformed, unknown }) {
   );
 }
 
-/** @param {Session} session @param {Plan | null} plan */
+/** @param {Api.Session} session @param {Api.Plan | null} plan */
 export function banner(session, plan) {
   const followed = session.kind === "followed";
   const helped = followed && session.pruned.tokens <= session.target_tokens;
@@ -138,7 +139,7 @@ export function banner(session, plan) {
   </div>`;
 }
 
-/** @param {Session} session @param {import("../shared/types.js").Cost | null} [cost] */
+/** @param {Api.Session} session @param {Api.Cost | null} [cost] */
 export function bars(session, cost = null) {
   const { agent, pruned } = session;
   const costs = costSentence(cost);
@@ -163,27 +164,27 @@ export function bars(session, cost = null) {
   </section>`;
 }
 
-/** The task type whose weights and keywords hold for the session, why, and others to choose. @param {Session}
+/** The task type whose weights and keywords hold for the session, why, and others to choose. @param {Api.Session}
  * session */
 function typeLine(session) {
   const { name, own, setting } = session.task_type;
-  const byDefault = own ? "as in the settings" : `${typeName(name)} (by the settings)`;
+  const byDefault = own ? "As in the settings" : `${choiceName("task_type", name)} (by the settings)`;
   return html`<div class="type-line">
     <label for="task-type">Counts as</label>
     <select id="task-type" name="task_type">
-      ${options([["", byDefault], ...typeChoices("no type")], own ? setting : "")}
+      ${options([["", byDefault], ...choiceOptions("task_type")], own ? setting : "")}
     </select>
     <p class="plain">${typeReason(session)}</p>
   </div>`;
 }
 
-/** @param {Gauge} agent @param {Gauge} pruned */
+/** @param {Api.Gauge} agent @param {Api.Gauge} pruned */
 function prunedWords(agent, pruned) {
   const less = agent.tokens - pruned.tokens;
   return less > 0 ? `${number(less)} tokens less` : "nothing pruned yet";
 }
 
-/** @param {string} name @param {string} what @param {Gauge} gauge @param {Session} session @param {boolean} big */
+/** @param {string} name @param {string} what @param {Api.Gauge} gauge @param {Api.Session} session @param {boolean} big */
 function bar(name, what, gauge, session, big) {
   const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
   return html`<div class="bar" data-big=${big}>
@@ -203,7 +204,7 @@ function bar(name, what, gauge, session, big) {
 }
 
 /** The regions with their numbers: of the agent's context, and of the pruned view where it differs.
- * @param {Session} session */
+ * @param {Api.Session} session */
 function legend(session) {
   const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));
   const ordered = mainGauge(session)
@@ -227,7 +228,7 @@ function legend(session) {
   </ul>`;
 }
 
-/** @param {Session} session */
+/** @param {Api.Session} session */
 export function deleteDialog(session) {
   return html`<dialog class="delete" aria-labelledby="delete-title">
     <header><h2 id="delete-title">Delete this session?</h2></header>

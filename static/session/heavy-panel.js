@@ -11,7 +11,6 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
 import { canDrop, canShorten, heaviest } from "./rows.js";
 
-/** @typedef {import("../shared/types.js").Message} Message */
 /** @typedef {"drop" | "shorten"} Kind */
 
 const READ = 200;
@@ -19,7 +18,7 @@ const SHOWN_GROUPS = 8;
 const SHOWN_MESSAGES = 10;
 
 export class HeavyPanel extends ReadingElement {
-  /** @type {Message[] | null} those that are in the context */
+  /** @type {Api.Message[] | null} those that are in the context */
   #messages = null;
   #all = 0;
   #total = 0;
@@ -43,7 +42,7 @@ export class HeavyPanel extends ReadingElement {
     super.start();
   }
 
-  /** @param {string | undefined} kind drop or shorten @param {Message[]} [messages] */
+  /** @param {string | undefined} kind drop or shorten @param {Api.Message[]} [messages] */
   #choose(kind, messages = []) {
     const able = messages.filter(kind === "drop" ? canDrop : canShorten);
     this.emit("chosen", { kind, messages: able.map(({ id, number }) => ({ id, number })) });
@@ -67,7 +66,7 @@ export class HeavyPanel extends ReadingElement {
     </div>`;
   }
 
-  /** @param {Message[]} messages */
+  /** @param {Api.Message[]} messages */
   #lists(messages) {
     const groups = heaviest(messages).slice(0, SHOWN_GROUPS);
     const most = Math.max(1, ...groups.map((g) => g.tokens));
@@ -101,7 +100,7 @@ export class HeavyPanel extends ReadingElement {
   }
 }
 
-/** @param {Message} message */
+/** @param {Api.Message} message */
 function one(message) {
   const { id, number: n } = message;
   /** @param {Kind} kind @param {string} word @param {string} shape */

@@ -14,9 +14,6 @@ import { toastError } from "../shared/toast.js";
 import { operationName, strategyName } from "../shared/words.js";
 import { panelText } from "./message-row.js";
 
-/** @typedef {import("../shared/types.js").Operation} Operation */
-/** @typedef {import("../shared/types.js").Message} Item */
-
 /** @type {Record<string, string>} */
 const ACTORS = {
   user: "by you",
@@ -31,9 +28,9 @@ const NONE =
   "Nothing was pruned, pinned, dropped or restored yet. Each operation on the context is listed here.";
 
 export class HistoryPanel extends ReadingElement {
-  /** @type {Operation[] | null} */
+  /** @type {Api.Operation[] | null} */
   #operations = null;
-  /** @type {Map<number, Item[] | string | null>} open operations, with their messages or why those could not be read */
+  /** @type {Map<number, Api.Message[] | string | null>} open operations, with their messages or why those could not be read */
   #open = new Map();
   /** @type {number | null} the operation whose undoing is to be confirmed */
   #asking = null;
@@ -107,7 +104,7 @@ export class HistoryPanel extends ReadingElement {
     </ol>`;
   }
 
-  /** @param {Operation} o */
+  /** @param {Api.Operation} o */
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
@@ -133,7 +130,7 @@ export class HistoryPanel extends ReadingElement {
     </li>`;
   }
 
-  /** @param {Operation} o */
+  /** @param {Api.Operation} o */
   #question({ n, undoes_also }) {
     const others = undoes_also.map((other) => this.#nameOf(other)).join(", ");
     return html`<div class="note-box" role="alert">
@@ -152,7 +149,7 @@ export class HistoryPanel extends ReadingElement {
   }
 }
 
-/** What an operation did, in one line. @param {Operation} o */
+/** What an operation did, in one line. @param {Api.Operation} o */
 function figures(o) {
   const took = o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message");
   const [before, after] = [o.tokens_before, o.tokens_after];
@@ -166,7 +163,7 @@ function figures(o) {
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
 }
 
-/** The messages of an operation, or why they could not be read. @param {Item[] | string | null} items */
+/** The messages of an operation, or why they could not be read. @param {Api.Message[] | string | null} items */
 function inside(items) {
   if (items === null) return html`<p class="small muted">Reading…</p>`;
   if (typeof items === "string") return html`<p class="small fault">${items}</p>`;

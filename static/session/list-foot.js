@@ -12,7 +12,7 @@ export function pill(waiting, most) {
   </div>`;
 }
 
-/** @typedef {{ error: string | null, page: import("../shared/types.js").Page | null, shown: number, more: boolean }}
+/** @typedef {{ error: string | null, page: Api.Page | null, shown: number, more: boolean }}
  * End */
 
 /** @param {End} end @param {import("./list-head.js").Query} query */

@@ -5,10 +5,9 @@ import { html } from "../shared/html.js";
 import { options } from "../shared/session-parts.js";
 import { title } from "../shared/words.js";
 
-/** @typedef {import("../shared/types.js").FilterName} FilterName */
 /** @typedef {{ fate: string, role: string, q: string, sort: string }} Query what a list shows */
 
-/** @type {[FilterName, string][]} */
+/** @type {[string, string][]} */
 const FILTERS = [
   ["all", "All"],
   ["goes", "Goes"],
@@ -54,7 +53,7 @@ export function keepQuery({ fate, role, q, sort }) {
   address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
 }
 
-/** @param {Query} query @param {Partial<Record<FilterName, number>> | undefined} counts */
+/** @param {Query} query @param {Partial<Record<string, number>> | undefined} counts */
 export function listHead(query, counts) {
   return html`<header class="list-head">
     <h2>Messages</h2>
@@ -70,7 +69,7 @@ export function listHead(query, counts) {
   </header>`;
 }
 
-/** @param {Query} query @param {FilterName} name @param {string} label @param {number | undefined} count */
+/** @param {Query} query @param {string} name @param {string} label @param {number | undefined} count */
 function chip(query, name, label, count) {
   const pressed = query.fate === name;
   if (count === 0 && !pressed && name !== "all") return "";

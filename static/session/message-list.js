@@ -18,9 +18,6 @@ import { messageDetail, messageRow } from "./message-row.js";
 import { pageOver } from "./paging.js";
 import { arrive, brackets, cursorAfter, merge, signalNames, withFates } from "./rows.js";
 
-/** @typedef {import("../shared/types.js").Message} Message */
-/** @typedef {import("../shared/types.js").MessageFull} MessageFull */
-
 const PAGE = 100;
 /** The filters that a plan decides on. */
 const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
@@ -35,17 +32,17 @@ const HELD = ":is(.rows, .pill)";
 export class MessageList extends CoppiceElement {
   static observedAttributes = ["plan-id"];
 
-  /** @type {Message[]} */
+  /** @type {Api.Message[]} */
   #rows = [];
-  /** @type {import("../shared/types.js").Page | null} */
+  /** @type {Api.Page | null} */
   #page = null;
-  /** @type {string | number | null} */
+  /** @type {string | null} */
   #next = null;
   /** Where the list begins, unless with the newest: a cursor of the API. @type {string | null} */
   #from = null;
   #waiting = 0;
   #query = queryOf(location.search);
-  /** @type {Map<string, MessageFull | string | null>} open rows, with their messages or why those could not be read */
+  /** @type {Map<string, Api.MessageFull | string | null>} open rows, with their messages or why those could not be read */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
@@ -152,7 +149,7 @@ export class MessageList extends CoppiceElement {
   /**
    * Shows rows that were just appended at once, as the event has them; the fates of the others follow with `refresh`.
    * Where the newest rows do not come first, or are not all in the event, only a reading can tell their places.
-   * @param {Message[]} messages @param {number} count how many were appended, of which these are the newest
+   * @param {Api.Message[]} messages @param {number} count how many were appended, of which these are the newest
    */
   arrived(messages, count) {
     const { fate, role, q, sort } = this.#query;
@@ -168,7 +165,7 @@ export class MessageList extends CoppiceElement {
     this.refresh();
   }
 
-  /** @param {string | number | null} after @param {number} limit @param {boolean} [at_once] */
+  /** @param {string | null} after @param {number} limit @param {boolean} [at_once] */
   #fetch(after, limit, at_once) {
     const { fate, ...rest } = this.#query;
     const plan_id = this.getAttribute("plan-id") ?? undefined;
@@ -179,7 +176,7 @@ export class MessageList extends CoppiceElement {
   /**
    * A page as it is shown. Where the session has outgrown the plan on the page, another plan is on its way: until it is
    * there the rows keep their fates. Null where not even the choice of rows would hold.
-   * @param {import("../shared/types.js").Page} page
+   * @param {Api.Page} page
    */
   #withKnownFates(page) {
     const asked = this.getAttribute("plan-id");

@@ -5,16 +5,17 @@ import { icon } from "../shared/icons.js";
 import { fateName, plainReason } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
-/** @typedef {import("../shared/types.js").Message} Message */
-/** @typedef {import("../shared/types.js").MessageFull} MessageFull */
-/** @typedef {import("../shared/types.js").Part} Part */
+/** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" | "file",
+ * text?: string, opaque_chars?: number, name?: string, arguments?: string, is_error?: boolean, kind?: string,
+ * mime?: string, size_bytes?: number, width?: number, height?: number, path?: string, summary?: string,
+ * media?: Part[] }} Part */
 
 /** @type {Record<string, string>} */
 const FATE_ICONS = { protected: "lock", shortened: "torn", goes: "goes", out: "out" };
 /** This much of one part is shown at first; a long output would stall the page. */
 export const SHOWN_CHARS = 12_000;
 
-/** @param {Message} message @param {string[]} signals */
+/** @param {Api.Message} message @param {string[]} signals */
 export function scoreBar({ score, contributions }, signals) {
   if (score === null) return html`<span class="muted">–</span>`;
   const parts = signals.map((name) => `${name} ${decimal(contributions[name] ?? 0)}`).join(" · ");
@@ -42,7 +43,7 @@ function withCode(reason) {
   return reason.split("`").map((piece, i) => (i % 2 ? html`<code>${piece}</code>` : piece));
 }
 
-/** A message in one line; in mono where a machine wrote it. @param {Message} message */
+/** A message in one line; in mono where a machine wrote it. @param {Api.Message} message */
 export function previewLine({ calls, text, role, tool, media }) {
   const words = text.replace(/\s+/g, " ").trim();
   if (calls.length > 0)
@@ -56,7 +57,7 @@ export function previewLine({ calls, text, role, tool, media }) {
     }</span>`;
 }
 
-/** A message in a panel beside the list, as a link to its row. @param {Message} message */
+/** A message in a panel beside the list, as a link to its row. @param {Api.Message} message */
 export function panelText(message) {
   const reason = plainReason(message.reason).replace(/^cleared: /, ""); // its group says so
   return html`<span class="group-text" title=${reason}
@@ -64,14 +65,14 @@ export function panelText(message) {
     ><small class="muted">${withCode(reason || message.role)}</small></span>`;
 }
 
-/** The tokens of a message once it is shortened, where the plan says so. @param {Message} message */
+/** The tokens of a message once it is shortened, where the plan says so. @param {Api.Message} message */
 export function shortenedTo({ tokens_after }) {
   if (tokens_after === null || tokens_after === undefined) return "";
   return html`<small class="muted"
     ><span class="sr">, shortened to</span><span aria-hidden="true">→</span> ${number(tokens_after)}</small>`;
 }
 
-/** @param {Message} message
+/** @param {Api.Message} message
  * @param {{ open: boolean, bracket: string, signals: string[], entering?: boolean }} view */
 export function messageRow(message, { open, bracket, signals, entering }) {
   const { id, role, fate } = message;
@@ -90,7 +91,7 @@ export function messageRow(message, { open, bracket, signals, entering }) {
   </div>`;
 }
 
-/** @param {Message} message */
+/** @param {Api.Message} message */
 function marks({ is_error, pinned, drop_first, shortened }) {
   return [
     is_error && icon("error", "error"),
@@ -100,7 +101,7 @@ function marks({ is_error, pinned, drop_first, shortened }) {
   ].filter(Boolean);
 }
 
-/** What a row opens to. @param {Message} message @param {MessageFull | string | null} full the message, the reason
+/** What a row opens to. @param {Api.Message} message @param {Api.MessageFull | string | null} full the message, the reason
  * why it
  * could not be read, or null while it is being read @param {string[]} signals @param {boolean} whole */
 export function messageDetail(message, full, signals, whole) {
@@ -126,7 +127,7 @@ export function messageDetail(message, full, signals, whole) {
   </div></div>`;
 }
 
-/** @param {Message} message @param {MessageFull | string | null} full @param {boolean} whole */
+/** @param {Api.Message} message @param {Api.MessageFull | string | null} full @param {boolean} whole */
 function content({ id }, full, whole) {
   if (full === null) return html`<p class="muted">Reading…</p>`;
   if (typeof full === "string") return html`<p class="fault">Could not read this message: ${full}</p>`;
@@ -138,16 +139,17 @@ function content({ id }, full, whole) {
     }`;
 }
 
-/** The parts of a message; of a shortened one first those in the context. @param {MessageFull} full
+/** The parts of a message; of a shortened one first those in the context. @param {Api.MessageFull} full
  * @param {boolean} whole */
 function allParts({ parts, stands }, whole) {
-  /** @param {Part[]} some */
-  const blocks = (some) => html`<div class="parts">${some.map((part) => partBlock(part, whole))}</div>`;
+  /** @param {unknown[]} some */
+  const blocks = (some) =>
+    html`<div class="parts">${some.map((part) => partBlock(/** @type {Part} */ (part), whole))}</div>`;
   if (!stands) return blocks(parts);
   return html`<h3>In the context, shortened</h3>${blocks(stands)}<h3>As it was</h3>${blocks(parts)}`;
 }
 
-/** @param {Message} message @returns {[act: string, label: string, icon: string][]} */
+/** @param {Api.Message} message @returns {[act: string, label: string, icon: string][]} */
 function actions(message) {
   /** @type {[string, string, string]} */
   const learn = ["learn", "Keep as a learning", "plus"];
@@ -163,7 +165,7 @@ function actions(message) {
   return acts;
 }
 
-/** @param {Message} message @param {string[]} names */
+/** @param {Api.Message} message @param {string[]} names */
 function signalTable({ score, signals, contributions }, names) {
   if (score === null) return "";
   return html`<table class="signals">
@@ -192,9 +194,12 @@ function signalTable({ score, signals, contributions }, names) {
   </table>`;
 }
 
-/** @param {MessageFull} full */
+/** @param {Api.MessageFull} full */
 function isLong(full) {
-  return full.parts.some((part) => (part.text ?? part.arguments ?? "").length > SHOWN_CHARS);
+  return /** @type {unknown[]} */ (full.parts).some((one) => {
+    const part = /** @type {Part} */ (one);
+    return (part.text ?? part.arguments ?? "").length > SHOWN_CHARS;
+  });
 }
 
 /** @param {string | undefined} text @param {boolean} whole */

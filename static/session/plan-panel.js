@@ -14,18 +14,15 @@ import { Choices } from "./choices.js";
 import { doesSomething, planRequest, planVerb, sinceSentence } from "./plan.js";
 import { chosen, planBody, planTitle } from "./plan-view.js";
 
-/** @typedef {import("../shared/types.js").Plan} Plan */
-/** @typedef {import("../shared/types.js").Session} Session */
-
 const TYPING_MS = 250;
 const CALM_MS = 700;
 const OUTGROWN =
   "The session or its settings had changed since the plan was made, so nothing was pruned. This is a new plan.";
 
 export class PlanPanel extends CoppiceElement {
-  /** @type {Session | null} */
+  /** @type {Api.Session | null} */
   #session = null;
-  /** @type {Plan | null} */
+  /** @type {Api.Plan | null} */
   #plan = null;
   #plannedMessages = 0;
   #choices = new Choices();
@@ -40,8 +37,6 @@ export class PlanPanel extends CoppiceElement {
   #note = null;
   /** @type {string | null} */
   #error = null;
-  /** @type {string[]} the strategies that there are, from the settings */
-  #strategies = [];
   /** @type {Set<string>} */
   #openGroups = new Set();
   /** @type {Set<string>} */
@@ -53,7 +48,7 @@ export class PlanPanel extends CoppiceElement {
   /** @type {AbortController | null} */
   #asking = null;
 
-  /** @param {Session | null} session */
+  /** @param {Api.Session | null} session */
   set session(session) {
     this.#session = session;
     this.#followChanges();
@@ -111,7 +106,6 @@ export class PlanPanel extends CoppiceElement {
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
     );
     for (const name of ["pointerleave", "focusout"]) this.listen(this, name, () => this.#followChanges());
-    this.#readStrategies();
   }
 
   stop() {
@@ -119,15 +113,6 @@ export class PlanPanel extends CoppiceElement {
     if (this.#follow) clearTimeout(this.#follow);
     this.#follow = null;
     this.#asking?.abort();
-  }
-
-  async #readStrategies() {
-    try {
-      this.#strategies = (await api.settings()).limits.strategy?.choices ?? [];
-    } catch {
-      // The plan's own strategy can still be shown.
-    }
-    this.requestUpdate();
   }
 
   /** @param {Set<string>} set @param {string} key */
@@ -249,21 +234,21 @@ export class PlanPanel extends CoppiceElement {
       ${plan && this.#foot(plan)}`;
   }
 
-  /** @param {Plan} plan @param {Session} session */
+  /** @param {Api.Plan} plan @param {Api.Session} session */
   #body(plan, session) {
     const [open, all] = [this.#openGroups, this.#allOf];
-    const [choices, wish, strategies] = [this.#choices, this.#wish, this.#strategies];
-    return planBody({ plan, session, choices, wish, open, all, strategies });
+    const [choices, wish] = [this.#choices, this.#wish];
+    return planBody({ plan, session, choices, wish, open, all });
   }
 
-  /** @param {Session} session */
+  /** @param {Api.Session} session */
   #withoutPlan(session) {
     return this.#error
       ? chosen({ session, choices: this.#choices, wish: this.#wish })
       : html`<p class="muted pad">Planning…</p>`;
   }
 
-  /** @param {Session} session */
+  /** @param {Api.Session} session */
   #remark({ messages }) {
     if (this.#note) return html`<p class="note-box" role="status">${this.#note}</p>`;
     if (!this.#held) return "";
@@ -273,7 +258,7 @@ export class PlanPanel extends CoppiceElement {
     </p>`;
   }
 
-  /** @param {Plan} plan */
+  /** @param {Api.Plan} plan */
   #foot(plan) {
     const able = doesSomething(plan);
     const writing = this.#busy ? plan.summary : null;

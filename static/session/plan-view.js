@@ -3,25 +3,22 @@ import { counted, money, number, percentSet, sentence } from "../shared/format.j
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { options, planBar } from "../shared/session-parts.js";
-import { strategyName } from "../shared/words.js";
+import { choiceOptions } from "../shared/words.js";
 import { KINDS } from "./choices.js";
 import { panelText, shortenedTo } from "./message-row.js";
-import { aimOf, groupsOf, paysBack, rowsByCause, SHORTENED } from "./plan.js";
+import { aimOf, paysBack, rowsByCause } from "./plan.js";
 
-/** @typedef {import("../shared/types.js").Plan} Plan */
-/** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Message} Message */
 /** @typedef {import("./choices.js").Choices} Choices */
 /**
- * What the panel shows: `open` causes, `all` causes of which every row is shown, `strategies` to choose from.
- * @typedef {{ plan: Plan, session: Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>,
- * all: Set<string>, strategies: string[] }} PlanView
+ * What the panel shows: `open` causes, and `all` causes of which every row is shown.
+ * @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish,
+ * open: Set<string>, all: Set<string> }} PlanView
  */
 
 const SHOWN_ROWS = 40;
 const SHOWN_CHIPS = 6;
 
-/** @param {Plan | null} plan @param {Session} session @param {boolean} alone whether only what was chosen is to go */
+/** @param {Api.Plan | null} plan @param {Api.Session} session @param {boolean} alone whether only what was chosen is to go */
 export function planTitle(plan, session, alone) {
   if (alone) return "Only what you chose";
   return plan ? `Prune to ${percentSet(aimOf(plan.max_tokens, session))}` : "Prune";
@@ -39,7 +36,7 @@ export function planBody(view) {
     ${chosen(view)} ${groups(view)} ${bill(plan)} ${whatIf(view)}`;
 }
 
-/** @param {NonNullable<Plan["over_budget"]>} over */
+/** @param {NonNullable<Api.Plan["over_budget"]>} over */
 function overBudget({ message, usable, emergency }) {
   const relief =
     emergency &&
@@ -90,11 +87,10 @@ function chips(kind, messages) {
 
 /** @param {PlanView} view */
 function groups({ plan, open, all }) {
-  const found = groupsOf(plan);
-  if (found.length === 0) return "";
+  if (plan.groups.length === 0) return "";
   const rows = rowsByCause(plan);
   return html`<div class="groups">
-    ${found.map((group) => groupOf(group, rows.get(group.cause) ?? [], open.has(group.cause), all.has(group.cause)))}
+    ${plan.groups.map((group) => groupOf(group, rows.get(group.cause) ?? [], open.has(group.cause), all.has(group.cause)))}
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
@@ -103,9 +99,9 @@ function groups({ plan, open, all }) {
   </div>`;
 }
 
-/** @param {Plan["groups"][number]} group @param {Message[]} rows @param {boolean} open @param {boolean} all */
+/** @param {Api.Plan["groups"][number]} group @param {Api.Message[]} rows @param {boolean} open @param {boolean} all */
 function groupOf({ cause, fate, label, messages, tokens }, rows, open, all) {
-  const shortened = fate === SHORTENED;
+  const shortened = fate === "shortened";
   return html`<section>
     <button class="bare group" data-act="group" data-cause=${cause} aria-expanded=${open}
       >${icon(open ? "down" : "right")}<span
@@ -134,7 +130,7 @@ function groupOf({ cause, fate, label, messages, tokens }, rows, open, all) {
 }
 
 /** What a summary takes of what it frees: its size is known once it is written, and is never more than this.
- * @param {import("../shared/types.js").PlannedSummary} summary */
+ * @param {Api.PlannedSummary} summary */
 function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
   const builtIn = "the built-in summariser";
   const writer = by_model ? `the model, or ${builtIn} where it fails` : builtIn;
@@ -151,7 +147,7 @@ function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
     }`;
 }
 
-/** @param {Message} message */
+/** @param {Api.Message} message */
 function row(message) {
   const { id, number: n } = message;
   return html`<li>
@@ -161,9 +157,9 @@ function row(message) {
   </li>`;
 }
 
-/** @param {Plan} plan */
+/** @param {Api.Plan} plan */
 function bill({ cache, removed_count, shortened_count }) {
-  if (!cache || removed_count + shortened_count === 0) return "";
+  if (removed_count + shortened_count === 0) return "";
   /** @param {string} what @param {number} tokens @param {number | null} cost */
   const line = (what, tokens, cost) =>
     html`<dt>${what}</dt>
@@ -178,12 +174,10 @@ function bill({ cache, removed_count, shortened_count }) {
 }
 
 /** @param {PlanView} view */
-function whatIf({ plan, session, wish, strategies }) {
+function whatIf({ plan, session, wish }) {
   const aim = Math.min(100, aimOf(wish.max_tokens ?? plan.max_tokens, session));
   const strategy = wish.strategy ?? plan.strategy;
-  const names = strategies.includes(strategy) ? strategies : [...strategies, strategy];
   const changed = wish.max_tokens !== undefined || wish.strategy !== undefined;
-  const choices = names.map((name) => /** @type {const} */ ([name, strategyName(name)]));
   return html`<fieldset class="what-if">
     <legend>What if</legend>
     <label for="plan-aim">Cut to</label>
@@ -191,7 +185,7 @@ function whatIf({ plan, session, wish, strategies }) {
       aria-valuetext=${percentSet(aim)}>
     <output class="num">${percentSet(aim)}</output>
     <label for="plan-strategy">Choose</label>
-    <select id="plan-strategy" name="strategy">${options(choices, strategy)}</select>
+    <select id="plan-strategy" name="strategy">${options(choiceOptions("strategy"), strategy)}</select>
     ${changed && html`<button class="small" data-act="wish-reset">Reset</button>`}
   </fieldset>`;
 }

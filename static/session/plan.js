@@ -1,14 +1,9 @@
 // What a plan is asked for, and what it says in words and figures. Pure.
 import { about, counted, number, percentSet } from "../shared/format.js";
 
-/** @typedef {import("../shared/types.js").Plan} Plan */
-/** @typedef {import("../shared/types.js").Session} Session */
 /** What the reader sets instead of the settings. @typedef {{ max_tokens?: number, strategy?: string }} Wish */
 
-/** The cause and the fate of shortened outputs. */
-export const SHORTENED = "shortened";
-
-/** What applying does, as the button says it: "Prune 42 messages". @param {Plan} plan */
+/** What applying does, as the button says it: "Prune 42 messages". @param {Api.Plan} plan */
 export function planVerb(plan) {
   const covered = plan.summary?.messages ?? 0;
   /** @type {[string, number, string][]} */
@@ -24,10 +19,7 @@ export function planVerb(plan) {
   return words.join(", ").replace(/^./, (letter) => letter.toUpperCase());
 }
 
-/** What a planned summary adds to the context at most, less the summaries that go into it. @param {Plan} plan */
-export const summaryTokens = ({ summary }) => (summary ? summary.most_tokens - summary.absorbed_tokens : 0);
-
-/** Tells whether applying would change anything. @param {Plan | null} plan */
+/** Tells whether applying would change anything. @param {Api.Plan | null} plan */
 export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
@@ -35,7 +27,7 @@ export function doesSomething(plan) {
 /** The request for a plan. Where messages were chosen and no aim was set, they alone are to go, however large the
  * session
  * is by the time that the server looks.
- * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Session} session */
+ * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Api.Session} session */
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
   const alone = choices.takes && wish.max_tokens === undefined;
@@ -43,47 +35,26 @@ export function planRequest(wish, choices, session) {
 }
 
 /** A number of tokens as a share of a session's limit, in percent with one decimal. @param {number} tokens
- * @param {Session} session */
+ * @param {Api.Session} session */
 export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, session.limit)) * 1000) / 10;
 
 /** After how many calls a prune pays back. @param {number} calls */
 export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call");
 
-/** What pruning would bring, for the banner. @param {Plan} plan @param {Session} session */
+/** What pruning would bring, for the banner. @param {Api.Plan} plan @param {Api.Session} session */
 export function promise(plan, session) {
-  const back = plan.cache?.break_even_calls ?? null;
+  const back = plan.cache.break_even_calls;
   const pays = back === null ? "" : ` and pays back after ${paysBack(back)}`;
   const aim = percentSet(aimOf(plan.max_tokens, session));
   const what = plan.max_tokens >= session.limit ? "What you chose" : `Pruning to ${aim}`;
   return `${what} frees about ${about(plan.freed)} tokens${pays}.`;
 }
 
-/** What goes and what is shortened, in groups by reason, the heaviest first; outputs without a group of their own share
- * one. Together the groups make up what is freed.
- * @param {Plan} plan @returns {Plan["groups"]} */
-export function groupsOf(plan) {
-  const groups = [...plan.groups];
-  const freed = groups.reduce((sum, group) => sum + group.tokens, 0);
-  const others =
-    plan.shortened_count -
-    groups.reduce((sum, group) => sum + (group.fate === SHORTENED ? group.messages : 0), 0);
-  if (others > 0)
-    groups.push({
-      cause: SHORTENED,
-      label: "shortened outputs",
-      fate: SHORTENED,
-      messages: others,
-      tokens: Math.max(0, plan.freed + summaryTokens(plan) - freed),
-    });
-  return groups.sort((a, b) => b.tokens - a.tokens);
-}
-
-/** The rows of a plan by cause, in the order of its groups. @param {Plan} plan */
-export function rowsByCause(plan) {
-  /** @type {Map<string, import("../shared/types.js").Message[]>} */
-  const rows = new Map(groupsOf(plan).map((group) => [group.cause, []]));
-  for (const message of plan.removed) rows.get(message.cause)?.push(message);
-  for (const message of plan.shortened) (rows.get(message.cause) ?? rows.get(SHORTENED))?.push(message);
+/** The rows of a plan by cause, in the order of its groups. @param {Api.Plan} plan */
+export function rowsByCause({ groups, removed, shortened }) {
+  /** @type {Map<string, Api.Message[]>} */
+  const rows = new Map(groups.map(({ cause }) => [cause, []]));
+  for (const message of [...removed, ...shortened]) rows.get(message.cause)?.push(message);
   return rows;
 }
 

@@ -1,9 +1,7 @@
 // The message list's arithmetic: which rows are shown in which order, which wait, which belong together. Pure.
 
-/** @typedef {import("../shared/types.js").Message} Message */
-
 /** The place of each row in the bracket around its call and results: start, mid, end or none.
- * @param {Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
+ * @param {Api.Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
 export function brackets(messages) {
   return messages.map((message, i) => {
     if (message.unit === null || message.unit_size < 2) return "none";
@@ -20,8 +18,8 @@ export function brackets(messages) {
  * If `open`, the rows are those of the reading; otherwise the rows that are shown stay in place with their fresh state,
  * and new ones wait.
  *
- * @param {Message[]} shown @param {Message[]} fresh @param {boolean} open
- * @returns {{ rows: Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers
+ * @param {Api.Message[]} shown @param {Api.Message[]} fresh @param {boolean} open
+ * @returns {{ rows: Api.Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers
  */
 export function merge(shown, fresh, open) {
   const known = new Set(shown.map((m) => m.id));
@@ -32,8 +30,8 @@ export function merge(shown, fresh, open) {
   return { rows, waiting: end - rows.length, end };
 }
 
-/** How many rows are still to be read until a reading covers all that are shown. @param {Message[]} shown
- * @param {Message[]} fresh */
+/** How many rows are still to be read until a reading covers all that are shown. @param {Api.Message[]} shown
+ * @param {Api.Message[]} fresh */
 export function unread(shown, fresh) {
   const known = new Set(shown.map((m) => m.id));
   const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
@@ -43,7 +41,7 @@ export function unread(shown, fresh) {
 
 /**
  * The cursor of the page after `message`, which is the `count`th in its order.
- * @param {string} sort @param {Message} message @param {number} count
+ * @param {string} sort @param {Api.Message} message @param {number} count
  */
 export function cursorAfter(sort, message, count) {
   return String(sort === "newest" || sort === "oldest" ? message.number : count);
@@ -54,8 +52,8 @@ export function cursorAfter(sort, message, count) {
  * place, new ones come first if `open`, and wait otherwise. Rows that come in push others off the end, so that no more
  * than `most` are shown.
  *
- * @param {Message[]} shown @param {Message[]} appended @param {boolean} open @param {number} most
- * @returns {{ rows: Message[], waiting: number }}
+ * @param {Api.Message[]} shown @param {Api.Message[]} appended @param {boolean} open @param {number} most
+ * @returns {{ rows: Api.Message[], waiting: number }}
  */
 export function arrive(shown, appended, open, most) {
   const byId = new Map(appended.map((m) => [m.id, m]));
@@ -67,7 +65,7 @@ export function arrive(shown, appended, open, most) {
     : { rows: kept, waiting: fresh.length };
 }
 
-/** The names of the signals, in the order that the server gives them. @param {Message[]} messages */
+/** The names of the signals, in the order that the server gives them. @param {Api.Message[]} messages */
 export function signalNames(messages) {
   return [...new Set(messages.flatMap(({ contributions }) => Object.keys(contributions)))];
 }
@@ -75,26 +73,26 @@ export function signalNames(messages) {
 /** An output that is shortened by hand keeps at least this much: its beginning, its end and a placeholder. */
 const SHORT_CHARS = 1_600;
 
-/** Tells whether shortening a message by hand can gain something. @param {Message} message */
+/** Tells whether shortening a message by hand can gain something. @param {Api.Message} message */
 export function canShorten(message) {
   const untouched = message.in_context && !message.shortened;
   return untouched && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
 }
 
 /** Tells whether a message may be dropped by hand: a pinned one must be unpinned first, the last one stays.
- * @param {Message} message */
+ * @param {Api.Message} message */
 export function canDrop({ in_context, role, pinned, cause }) {
   return in_context && role !== "system" && !pinned && cause !== "last_unit";
 }
 
-/** The role of a message on the page. @param {Message} message */
+/** The role of a message on the page. @param {Api.Message} message */
 export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
 /**
  * Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made again, so
  * that
  * no fate changes twice.
- * @param {Message[]} shown @param {Message[]} fresh @returns {Message[]}
+ * @param {Api.Message[]} shown @param {Api.Message[]} fresh @returns {Api.Message[]}
  */
 export function withFates(shown, fresh) {
   const known = new Map(shown.map((m) => [m.id, m]));
@@ -106,12 +104,12 @@ export function withFates(shown, fresh) {
   });
 }
 
-/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Message[] }}
+/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Api.Message[] }}
  * Group */
 
 /**
  * The heaviest groups of messages: by tool where there is one, else by role.
- * @param {Message[]} messages @returns {Group[]}
+ * @param {Api.Message[]} messages @returns {Group[]}
  */
 export function heaviest(messages) {
   /** @type {Map<string, Group>} */

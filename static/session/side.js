@@ -2,7 +2,6 @@
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 
-/** @typedef {import("../shared/types.js").Session} Session */
 /** @typedef {"plan" | "history" | "summary" | "archive" | "heaviest"} Tab */
 
 /** @type {[Tab, string][]} */
@@ -31,7 +30,7 @@ export function neighbour(tab, key) {
   return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length]?.[0] ?? null);
 }
 
-/** @param {Session} session @param {Tab} tab @param {boolean} sheet whether it is open where the page is narrow */
+/** @param {Api.Session} session @param {Tab} tab @param {boolean} sheet whether it is open where the page is narrow */
 export function side(session, tab, sheet) {
   return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
     <header>

@@ -11,13 +11,10 @@ import { ReadingElement } from "../shared/reading-element.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 
-/** @typedef {import("../shared/api.js").Status} Status */
-/** @typedef {import("../shared/api.js").Summary} Summary */
-
 export class SummaryPanel extends ReadingElement {
-  /** @type {Status | null} */
+  /** @type {Api.Status | null} */
   #status = null;
-  /** @type {Summary[]} */
+  /** @type {Api.SummaryAnswer[]} */
   #summaries = [];
 
   get #id() {
@@ -70,7 +67,7 @@ export class SummaryPanel extends ReadingElement {
   }
 }
 
-/** @param {Status} status */
+/** @param {Api.Status} status */
 function statusOf({ made, last_summary, triggers, line, running }) {
   const since = last_summary ? html`Since the last one, ${agoTime(last_summary.at)}` : "Since the beginning";
   return html`<div class="pad summary-status">
@@ -90,7 +87,7 @@ function statusOf({ made, last_summary, triggers, line, running }) {
   </div>`;
 }
 
-/** @param {Summary} summary */
+/** @param {Api.SummaryAnswer} summary */
 function summaryOf({ id, messages, tokens, standing, at, depth, model, cost, replaced_tokens, note, text }) {
   const price = cost ? `, $${cost.toFixed(4)}` : "";
   return html`<details class="pad">

@@ -11,8 +11,6 @@ import { html } from "../shared/html.js";
 import { recall, remember } from "../shared/preferences.js";
 import { across, hasTime, known, prefersTime, timeLabels } from "./chart.js";
 
-/** @typedef {import("../shared/types.js").Timeline} Timeline */
-
 const HEIGHT = 150;
 /** A context keeps its size until the next message, so the line goes in steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
@@ -20,22 +18,22 @@ const STEPS = uPlot.paths.stepped?.({ align: 1 });
 const MARKS = { prune: "▼", compaction: "◆" };
 
 export class TokenChart extends CoppiceElement {
-  /** @type {Timeline | null} */
+  /** @type {Api.Timeline | null} */
   #value = null;
-  /** The part that is drawn. @type {Timeline | null} */
+  /** The part that is drawn. @type {Api.Timeline | null} */
   #shown = null;
   /** @type {uPlot | null} */
   #plot = null;
   #drawn = "";
   #axis = recall("chart-axis");
 
-  /** @param {Timeline | null} value */
+  /** @param {Api.Timeline | null} value */
   set value(value) {
     this.#value = value;
     this.requestUpdate();
   }
 
-  /** @param {Timeline["points"][number]} point */
+  /** @param {Api.Timeline["points"][number]} point */
   push(point) {
     if (!this.#value || point.number < 1) return;
     const points = this.#value.points;
@@ -117,7 +115,7 @@ export class TokenChart extends CoppiceElement {
     </figure>`;
   }
 
-  /** @param {Timeline} timeline */
+  /** @param {Api.Timeline} timeline */
   #legend(timeline) {
     const followed = this.hasAttribute("followed");
     /** @param {string} line @param {string} name */
@@ -136,7 +134,7 @@ export class TokenChart extends CoppiceElement {
     </ul>`;
   }
 
-  /** @param {Timeline} timeline */
+  /** @param {Api.Timeline} timeline */
   #axes({ points }) {
     const [time, timed] = [this.#overTime, hasTime(points)];
     return html`<button data-act="axis" data-axis="time" aria-pressed=${time} ?disabled=${!timed}
@@ -144,7 +142,7 @@ export class TokenChart extends CoppiceElement {
       <button data-act="axis" data-axis="messages" aria-pressed=${!time}>Messages</button>`;
   }
 
-  /** @param {Timeline} timeline */
+  /** @param {Api.Timeline} timeline */
   #spoken({ points, limit, target }) {
     const last = points.at(-1);
     if (!last) return "No tokens yet";
@@ -152,7 +150,7 @@ export class TokenChart extends CoppiceElement {
     return `Tokens over time, ${number(points.length)} points, now ${now}, target ${number(target)}`;
   }
 
-  /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed */
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed */
   #plotIt(timeline, time, followed) {
     const data = this.#data(timeline, time, followed);
     const { points, marks, target, limit } = timeline;
@@ -165,14 +163,14 @@ export class TokenChart extends CoppiceElement {
     this.#plot = new uPlot(this.#options(timeline, time, followed), data, holder);
   }
 
-  /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
   #data({ points }, time, followed) {
     const xs = across(points, time);
     const pruned = points.map((p) => p.pruned);
     return followed ? [xs, points.map((p) => p.agent), pruned] : [xs, pruned];
   }
 
-  /** @param {Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.Options} */
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.Options} */
   #options(timeline, time, followed) {
     const style = getComputedStyle(this);
     /** @param {string} name */
@@ -238,13 +236,13 @@ export class TokenChart extends CoppiceElement {
   }
 
   /** The least height of the scale: it includes the target unless that would press the line to the ground.
-   * @param {Timeline} timeline */
+   * @param {Api.Timeline} timeline */
   #top({ points, target }) {
     const most = points.reduce((top, p) => Math.max(top, p.agent ?? 0, p.pruned ?? 0), 1);
     return most > target * 0.35 ? target * 1.06 : most;
   }
 
-  /** @param {uPlot} plot @param {Timeline} timeline @param {boolean} time
+  /** @param {uPlot} plot @param {Api.Timeline} timeline @param {boolean} time
    * @param {{ text: string, warn: string, accent: string }} look */
   #drawMarks(plot, timeline, time, look) {
     const { ctx, bbox } = plot;
@@ -292,7 +290,7 @@ export class TokenChart extends CoppiceElement {
   }
 }
 
-/** A mark in words, for screen readers. @param {Timeline["marks"][number]} mark */
+/** A mark in words, for screen readers. @param {Api.Timeline["marks"][number]} mark */
 function markWords({ label, number: at, before, after }) {
   const tokens = before !== null && after !== null ? `, ${number(before)} to ${number(after)} tokens` : "";
   return `${label}${at === null ? "" : ` at message ${number(at)}`}${tokens}`;

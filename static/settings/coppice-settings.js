@@ -27,17 +27,14 @@ import {
 import { placeOf, typesSection } from "./type-choice.js";
 import { changedFields, typed, valueAt, withValue, wordsOf } from "./values.js";
 
-/** @typedef {import("../shared/types.js").Settings} Settings */
-/** @typedef {import("../shared/types.js").SettingsDoc} SettingsDoc */
-
 export class CoppiceSettings extends ReadingElement {
-  /** @type {SettingsDoc | null} */
+  /** @type {Api.SettingsDoc | null} */
   #doc = null;
-  /** @type {Settings | null} */
+  /** @type {Api.Settings | null} */
   #draft = null;
-  /** @type {import("../shared/types.js").Fault[]} */
+  /** @type {Api.Detail[]} */
   #faults = [];
-  /** Settings that were saved elsewhere while these were being edited. @type {SettingsDoc | null} */
+  /** Settings that were saved elsewhere while these were being edited. @type {Api.SettingsDoc | null} */
   #elsewhere = null;
   #saving = false;
   /** The task type whose weights and keywords are shown. */
@@ -76,7 +73,7 @@ export class CoppiceSettings extends ReadingElement {
       elsewhere: () => this.#elsewhere && this.#adopt(this.#elsewhere),
       type: (target) => this.#show(target.dataset.type ?? ALL),
       own: (target) =>
-        this.#edit(ofType(target), () => structuredClone(this.#draft?.[target.dataset.field ?? ""])),
+        this.#edit(ofType(target), () => structuredClone(valueAt(this.#draft, target.dataset.field ?? ""))),
       follow: (target) => this.#edit(ofType(target), () => null),
       "add-group": () =>
         this.#edit(this.#keywords, (list) => [...list, { name: "new group", share: 0.4, words: [] }]),
@@ -97,7 +94,7 @@ export class CoppiceSettings extends ReadingElement {
     return this.#doc && this.#draft ? changedFields(this.#draft, this.#doc.settings) : [];
   }
 
-  /** @param {SettingsDoc} doc */
+  /** @param {Api.SettingsDoc} doc */
   #adopt(doc) {
     this.#doc = doc;
     this.#draft = structuredClone(doc.settings);
@@ -116,7 +113,7 @@ export class CoppiceSettings extends ReadingElement {
     return this.querySelector("what-if");
   }
 
-  /** @param {SettingsDoc} doc */
+  /** @param {Api.SettingsDoc} doc */
   #changedElsewhere(doc) {
     if (this.#saving || !this.#doc) return;
     if (changedFields(doc.settings, this.#doc.settings).length === 0) return;
@@ -127,7 +124,7 @@ export class CoppiceSettings extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @param {Settings | undefined} settings */
+  /** @param {Api.Settings | undefined} settings */
   #take(settings) {
     if (!settings) return;
     this.#draft = structuredClone(settings);
@@ -169,7 +166,7 @@ export class CoppiceSettings extends ReadingElement {
     if (field.type === "checkbox") value = field.checked;
     else if (field.type === "number" || field.type === "range")
       value = typed(field.value, field.name === "cap_tokens");
-    else if (field.name.endsWith(".words") || Array.isArray(this.#draft[field.name]))
+    else if (field.name.endsWith(".words") || Array.isArray(valueAt(this.#draft, field.name)))
       value = wordsOf(field.value);
     this.#draft = withValue(this.#draft, field.name, value);
     this.requestUpdate();
@@ -255,11 +252,11 @@ export class CoppiceSettings extends ReadingElement {
   }
 }
 
-/** The presets; the one that the settings equal is pressed. @param {SettingsDoc} doc @param {Settings} settings */
+/** The presets; the one that the settings equal is pressed. @param {Api.SettingsDoc} doc @param {Api.Settings} settings */
 function presets(doc, settings) {
   const names = Object.keys(doc.presets);
   const chosen = names.find(
-    (name) => changedFields(settings, /** @type {Settings} */ (doc.presets[name])).length === 0,
+    (name) => changedFields(settings, /** @type {Api.Settings} */ (doc.presets[name])).length === 0,
   );
   return html`<div class="toolbar">
     <span class="muted">Preset</span>

@@ -125,20 +125,3 @@ export const SECTIONS = [
     ],
   ],
 ];
-
-/** @type {Record<string, [value: string, label: string][]>} */
-export const CHOICES = {
-  windows: [
-    ["current", "Current"],
-    ["blueprint", "As of Blueprint"],
-  ],
-  counting: [
-    ["tokenizer", "The model's tokenizer"],
-    ["four_characters", "Four characters a token"],
-  ],
-  stage_outputs: [
-    ["off", "Left alone"],
-    ["shorten", "Shortened"],
-    ["clear", "Cleared"],
-  ],
-};

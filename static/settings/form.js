@@ -5,17 +5,15 @@ import { html, kept, nothing, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { options } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
-import { strategyName, title } from "../shared/words.js";
-import { AUTO_FIELDS, CHOICES, KEEP_FIELDS, LIMIT_FIELDS, SECTIONS } from "./fields.js";
+import { choiceOptions, title } from "../shared/words.js";
+import { AUTO_FIELDS, KEEP_FIELDS, LIMIT_FIELDS, SECTIONS } from "./fields.js";
 import { back, following, forWhom, placeOf, readBy, shownType, weightsReadBy } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
-/** @typedef {import("../shared/types.js").Settings} Settings */
-/** @typedef {import("../shared/types.js").Fault} Fault */
 /** @typedef {import("../shared/html.js").Html} Html */
 /** `type` is the task type whose weights and keywords are shown, that of all sessions by default.
- * @typedef {import("../shared/types.js").SettingsDoc} Doc
- * @typedef {{ settings: Settings, faults: Fault[], limits: Doc["limits"], signals: Doc["signals"], type?: string }}
+ * @typedef {Api.SettingsDoc} Doc
+ * @typedef {{ settings: Api.Settings, faults: Api.Detail[], limits: Doc["limits"], signals: Doc["signals"], type?: string }}
  * Form
  */
 
@@ -123,7 +121,7 @@ export function rolesSection(form) {
 /** @param {Form} form */
 export function keywordsSection(form) {
   const { path, follows } = placeOf(form.settings, shownType(form), "keywords");
-  const groups = /** @type {Settings["keywords"]} */ (valueAt(form.settings, path));
+  const groups = /** @type {Api.Settings["keywords"]} */ (valueAt(form.settings, path));
   const fields = follows
     ? following(form, "keywords")
     : html`${repeat(
@@ -137,7 +135,7 @@ export function keywordsSection(form) {
   return section(`Keywords${forWhom(form)}`, "whole words, any case", html`${readBy(form)} ${fields}`);
 }
 
-/** @param {Form} form @param {import("../shared/types.js").KeywordGroup} group @param {string} path @param {number}
+/** @param {Form} form @param {Api.KeywordGroup} group @param {string} path @param {number}
  * i */
 function keywordGroup(form, { name, words }, path, i) {
   return html`<div class="keyword-group">
@@ -187,25 +185,23 @@ function rows(form, fields) {
 /** A setting with its name, unit and help: a switch, a choice, words or a number, as its value is.
  * @param {Form} form @param {import("./fields.js").Field} field */
 function fieldRow(form, [name, label, unit, help]) {
-  const value = form.settings[name];
+  const value = valueAt(form.settings, name);
   if (typeof value === "boolean")
     return html`<div class="setting">
       ${toggle(name, label, value, help && `help-${name}`)}
       ${help && html`<p class="muted small" id="help-${name}">${help}</p>`}
     </div>`;
-  const given = form.limits[name]?.choices;
-  const named = name === "strategy" ? strategyName : title;
-  const choices = CHOICES[name] ?? given?.map((one) => /** @type {[string, string]} */ ([one, named(one)]));
+  const choices = choiceOptions(name);
   const words = typeof value === "string" || Array.isArray(value);
   const text = Array.isArray(value) ? value.join(", ") : value;
-  const field = choices
+  const field = choices.length
     ? html`<select id="set-${name}" name=${name}>${options(choices, value)}</select>`
     : words
       ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)}>`
       : numberField(form, name, label);
   return html`<div class="setting">
     ${
-      choices || words
+      choices.length || words
         ? html`<label class="setting-name" for="set-${name}">${label}</label>`
         : html`<span class="setting-name">${label}</span>`
     }
@@ -254,7 +250,7 @@ export function automaticSection(form) {
 /** Settings that the page has no words for, under their own names. @param {Form} form */
 export function otherSection(form) {
   const names = Object.keys(form.settings).filter(
-    (name) => !KNOWN.has(name) && (form.settings[name] === null || typeof form.settings[name] !== "object"),
+    (name) => !KNOWN.has(name) && Object(valueAt(form.settings, name)) !== valueAt(form.settings, name),
   );
   if (names.length === 0) return "";
   const shown = names.map((name) =>

@@ -11,8 +11,6 @@ import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 import { typed } from "./values.js";
 
-/** @typedef {import("../shared/types.js").Model} Model */
-
 /** @type {["window" | "input_limit" | "output_limit", string][]} */
 const FIELDS = [
   ["window", "Window"],
@@ -21,12 +19,12 @@ const FIELDS = [
 ];
 
 export class ModelsTable extends ReadingElement {
-  /** @type {Model[] | null} */
+  /** @type {Api.Model[] | null} */
   #models = null;
   #q = "";
   /** @type {string | null} the model that is being edited; "" for a new one */
   #editing = null;
-  /** @type {import("../shared/types.js").Fault[]} */
+  /** @type {Api.Detail[]} */
   #faults = [];
 
   start() {
@@ -141,7 +139,7 @@ export class ModelsTable extends ReadingElement {
     </section>`;
   }
 
-  /** @param {Model | null} m */
+  /** @param {Api.Model | null} m */
   #form(m) {
     return html`<div class="model-edit">
       ${
@@ -168,7 +166,7 @@ export class ModelsTable extends ReadingElement {
   }
 }
 
-/** @param {Model} m */
+/** @param {Api.Model} m */
 function cells(m) {
   return html`<td class="mono">${m.name}</td>
     ${FIELDS.map(([field]) => html`<td class="num">${m[field] === null ? "–" : number(m[field])}</td>`)}
@@ -183,7 +181,7 @@ function cells(m) {
     </td>`;
 }
 
-/** @param {Model} m */
+/** @param {Api.Model} m */
 function sourceOf({ source, date }) {
   const link = /^https?:\/\/[^/]/.test(source);
   return html`${

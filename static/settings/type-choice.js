@@ -2,11 +2,10 @@
 // shown.
 import { html } from "../shared/html.js";
 import { options } from "../shared/session-parts.js";
-import { ALL, TYPES, typeChoices } from "../shared/task-types.js";
-import { strategyName, title } from "../shared/words.js";
+import { ALL, AUTO } from "../shared/task-types.js";
+import { choiceOptions, choicesOf, strategyName, title } from "../shared/words.js";
 import { faultAt, valueAt } from "./values.js";
 
-/** @typedef {import("../shared/types.js").Settings} Settings */
 /** @typedef {import("./form.js").Form} Form */
 /** @typedef {"weights" | "keywords"} Own what a type can have of its own */
 
@@ -14,17 +13,18 @@ import { faultAt, valueAt } from "./values.js";
 export const shownType = (form) => form.type ?? ALL;
 
 /** The path of a field for the type that is shown, and whether it follows the field of all sessions.
- * @param {Settings} settings @param {string} type @param {Own} field */
+ * @param {Api.Settings} settings @param {string} type @param {Own} field */
 export function placeOf(settings, type, field) {
   const path = `task_types.${type}.${field}`;
   const follows = type !== ALL && (valueAt(settings, path) ?? null) === null;
   return type === ALL || follows ? { path: field, follows } : { path, follows };
 }
 
-/** What a type has of its own, in words; "" for nothing. @param {Settings} settings @param {string} type */
+/** What a type has of its own, in words; "" for nothing. @param {Api.Settings} settings @param {string} type */
 export function ownOf(settings, type) {
-  const own = settings.task_types?.[type];
-  return ["weights", "keywords"].filter((field) => own?.[/** @type {Own} */ (field)]).join(" and ");
+  return ["weights", "keywords"]
+    .filter((field) => valueAt(settings, `task_types.${type}.${field}`))
+    .join(" and ");
 }
 
 /** @param {Form} form */
@@ -41,14 +41,17 @@ export function typesSection(form) {
         <label class="setting-name" for="set-task_type">A session counts as</label>
         <span class="setting-value"
           ><select id="set-task_type" name="task_type"
-            >${options(typeChoices("no type: all alike"), form.settings.task_type)}</select></span>
+            >${options(choiceOptions("task_type"), form.settings.task_type)}</select></span>
         <p class="muted small">A session's page says its type and why, and can choose another.</p>
         ${fault && html`<p class="fault small" id="fault-task_type">${fault}</p>`}
       </div>
       <div class="type-choice">
         <span class="muted small" id="type-of">Shown below</span>
         <span class="segmented" role="group" aria-labelledby="type-of">
-          ${[ALL, ...TYPES.map(([name]) => name)].map((name) => tab(form, name, name === shown))}
+          ${choicesOf("task_type")
+            .map(({ name }) => name)
+            .filter((name) => name !== AUTO)
+            .map((name) => tab(form, name, name === shown))}
         </span>
       </div>
       <p class="muted small type-about">${about(form, shown)}</p>
@@ -69,11 +72,14 @@ function tab(form, name, pressed) {
 
 /** Describes the shown type, with what it has of its own. @param {Form} form @param {string} shown */
 function about(form, shown) {
-  const [, what] = TYPES.find(([name]) => name === shown) ?? [];
-  if (!what)
+  if (shown === ALL)
     return "These hold for every session whose type has none of its own. A dot marks the types that have.";
   const own = ownOf(form.settings, shown);
-  return `${title(shown)} ${what}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
+  const { label, meaning } = choicesOf("task_type").find(({ name }) => name === shown) ?? {
+    label: shown,
+    meaning: "",
+  };
+  return `${label} ${meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
 }
 
 /** Replaces the fields where the shown type follows all sessions. @param {Form} form @param {Own} field */

@@ -1,16 +1,13 @@
 // Settings while they are being edited: paths into them, their differences, the faults of a field. Pure.
 
-/** @typedef {import("../shared/types.js").Settings} Settings */
-/** @typedef {import("../shared/types.js").Fault} Fault */
-
 /** The value at a dotted path; undefined where there is none. @param {any} settings @param {string} path */
 export function valueAt(settings, path) {
   return path.split(".").reduce((value, key) => value?.[key], settings);
 }
 
-/** A copy with the value at a dotted path replaced. @param {Settings} settings @param {string} path @param
+/** A copy with the value at a dotted path replaced. @param {Api.Settings} settings @param {string} path @param
  * {unknown} value
- * @returns {Settings} */
+ * @returns {Api.Settings} */
 export function withValue(settings, path, value) {
   const next = structuredClone(settings);
   const keys = path.split(".");
@@ -20,9 +17,9 @@ export function withValue(settings, path, value) {
   return next;
 }
 
-/** The names of the fields that differ, in the order of `a`. @param {Settings} a @param {Settings} b */
+/** The names of the fields that differ, in the order of `a`. @param {Api.Settings} a @param {Api.Settings} b */
 export function changedFields(a, b) {
-  return Object.keys(a).filter((key) => canonical(a[key]) !== canonical(b[key]));
+  return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
 /** JSON that does not depend on the order of keys. @param {unknown} value @returns {string} */
@@ -50,7 +47,7 @@ export function wordsOf(text) {
 }
 
 /** The faults of a field, and if `within` of its parts: "keywords" has those of "keywords.0.share".
- * @param {Fault[]} faults @param {string} path @param {boolean} [within] */
+ * @param {Api.Detail[]} faults @param {string} path @param {boolean} [within] */
 export function faultAt(faults, path, within = false) {
   /** @param {string} name */
   const dotted = (name) => name.replaceAll(/\[(\d+)\]/g, ".$1");

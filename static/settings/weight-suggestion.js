@@ -9,10 +9,8 @@ import { html } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { title } from "../shared/words.js";
 
-/** @typedef {import("../shared/types.js").Suggestion} Suggestion */
-
 export class WeightSuggestion extends CoppiceElement {
-  /** @type {Suggestion | null} */
+  /** @type {Api.Suggestion | null} */
   #found = null;
   #busy = false;
   #taken = false;
@@ -66,7 +64,7 @@ export class WeightSuggestion extends CoppiceElement {
       }`;
   }
 
-  /** @param {Suggestion} found */
+  /** @param {Api.Suggestion} found */
   #words({ weights, present, before, after, held_out, reason }) {
     const best = after !== null && html`; with the best weights found <b>${percent(after)}</b>`;
     const figures =

@@ -15,23 +15,19 @@ import { mainGauge, titleOf } from "../shared/session-facts.js";
 import { options, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 
-/** @typedef {import("../shared/types.js").Plan} Plan */
-/** @typedef {import("../shared/types.js").Session} Session */
-/** @typedef {import("../shared/types.js").Settings} Settings */
-
 const TYPING_MS = 250;
 const SHOWN_SESSIONS = 200;
 
 export class WhatIf extends CoppiceElement {
-  /** @type {Session[] | null} */
+  /** @type {Api.Session[] | null} */
   #sessions = null;
-  /** @type {Session | null} */
+  /** @type {Api.Session | null} */
   #session = null;
-  /** @type {Settings | null} */
+  /** @type {Api.Settings | null} */
   #settings = null;
-  /** @type {Plan | null} */
+  /** @type {Api.Plan | null} */
   #saved = null;
-  /** @type {Plan | null} */
+  /** @type {Api.Plan | null} */
   #tried = null;
   #busy = false;
   /** @type {string | null} */
@@ -41,7 +37,7 @@ export class WhatIf extends CoppiceElement {
   /** @type {AbortController | null} */
   #asking = null;
 
-  /** @param {Settings | null} settings */
+  /** @param {Api.Settings | null} settings */
   set settings(settings) {
     this.#settings = settings;
     this.#busy = settings !== null;
@@ -94,7 +90,7 @@ export class WhatIf extends CoppiceElement {
       this.#saved ??= await api.plan(session.id, {}, mine.signal);
       const wanted = ownFirst(session, this.#settings);
       this.#tried = wanted
-        ? await api.plan(session.id, { settings: wanted, compare: true }, mine.signal)
+        ? await api.plan(session.id, { settings: { ...wanted }, compare: true }, mine.signal)
         : null;
       if (mine.signal.aborted) return;
       this.#error = null;
@@ -122,7 +118,7 @@ export class WhatIf extends CoppiceElement {
     </section>`;
   }
 
-  /** @param {Session} session */
+  /** @param {Api.Session} session */
   #comparison(session) {
     const [saved, tried] = [this.#saved, this.#tried];
     const choices = (this.#sessions ?? [])
@@ -169,7 +165,7 @@ export class WhatIf extends CoppiceElement {
 }
 
 /** The settings as they would hold for a session: a task type chosen for it comes first.
- * @param {Session} session @param {Settings | null} settings */
+ * @param {Api.Session} session @param {Api.Settings | null} settings */
 function ownFirst({ task_type }, settings) {
   return settings && task_type.own ? { ...settings, task_type: task_type.setting } : settings;
 }

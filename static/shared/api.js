@@ -1,56 +1,37 @@
-// The HTTP API, and the only place that knows fetch. Every call answers the parsed JSON or throws ApiError, whose
-// message is fit to be shown; `faults` holds the wrong fields of a 422.
-
-/** @typedef {import("./types.js").Session} Session */
-/** @typedef {import("./types.js").Fault} Fault */
+// The HTTP API, and the only place that knows fetch. Every call returns the parsed JSON or throws an ApiError, whose
+// message can be shown; its `faults` are the wrong fields of a refused form.
 
 export class ApiError extends Error {
-  /** @param {number} status @param {string} message @param {Fault[]} faults @param {string} type */
-  constructor(status, message, faults, type) {
+  /** @param {number} status @param {string} message @param {Api.Detail[]} [faults] */
+  constructor(status, message, faults = []) {
     super(message);
     this.name = "ApiError";
     this.status = status;
     this.faults = faults;
-    this.type = type;
   }
-}
-
-/** @param {unknown} details @returns {Fault[]} */
-function faultsOf(details) {
-  if (!Array.isArray(details)) return [];
-  return details
-    .filter((one) => typeof one === "object" && one !== null)
-    .map((one) => ({
-      field: String(one.field ?? (Array.isArray(one.loc) ? one.loc.join(".") : "")),
-      message: String(one.message ?? one.msg ?? one.reason ?? ""),
-    }));
 }
 
 /** @param {string} address @param {string} method @param {unknown} [body] @param {AbortSignal} [signal]
  * @returns {Promise<any>} */
 async function request(address, method, body, signal) {
-  /** @type {RequestInit} */
-  const init = { method, signal, headers: { Accept: "application/json" } };
-  if (body instanceof FormData) init.body = body;
-  else if (body !== undefined) {
-    init.body = JSON.stringify(body);
-    init.headers = { ...init.headers, "Content-Type": "application/json" };
-  }
+  const isForm = body instanceof FormData;
+  /** @type {Record<string, string>} */
+  const headers = { Accept: "application/json" };
+  if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   let answer;
   try {
-    answer = await fetch(address, init);
+    answer = await fetch(address, { method, signal, headers, body: isForm ? body : JSON.stringify(body) });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, "the server does not answer; is coppice still running?", [], "unreachable");
+    throw new ApiError(0, "the server does not answer; is coppice still running?");
   }
   const data = await answer.json().catch(() => null);
   if (answer.ok) return data;
-  const error = data?.error ?? {};
-  const message = error.message ?? `the server answered ${answer.status} ${answer.statusText}`;
-  throw new ApiError(answer.status, message, faultsOf(error.details), error.type ?? "error");
+  const message = data?.error?.message ?? `the server answered ${answer.status} ${answer.statusText}`;
+  throw new ApiError(answer.status, message, data?.error?.details);
 }
 
-/** @param {Record<string, unknown>} query */
+/** @param {object} query */
 function queryOf(query) {
   const filled = Object.entries(query).filter(([, v]) => v !== null && v !== undefined && v !== "");
   return filled.length ? `?${new URLSearchParams(filled.map(([k, v]) => [k, String(v)]))}` : "";
@@ -58,126 +39,99 @@ function queryOf(query) {
 
 /** @param {string} id */
 const at = (id) => `/sessions/${encodeURIComponent(id)}`;
+/** @param {string} id @param {string} message */
+const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
 
-/** How far a session is from its next summary. @typedef {{ triggers: { name: string, text: string, percent: number
- * | null }[], running: boolean, made: string, last_summary: { text: string, at: string } | null, line: string }}
- * Status */
-/** What stands for messages.
- * @typedef {{ id: number, text: string, note: string, depth: number, messages: number, tokens: number,
- * replaced_tokens: number, model: string | null, cost: number | null, standing: boolean, at: string }}
- * Summary */
-/** A memory or learning.
- * @typedef {{ id: number, text: string, session_id: string | null, message_id: string | null, created_at: string,
- * updated_at: string }}
- * Kept */
-/** What might be kept as a learning.
- * @typedef {{ text: string, session_id: string, session_title: string, message_id: string, number: number, at:
- * string | null }}
- * Proposal */
-/** @typedef {{ after?: string | number | null, limit?: number, role?: string, fate?: string, q?: string, sort?:
- * string, plan_id?: string, at_once?: boolean }}
- * PageQuery */
-/** @typedef {{ max_tokens?: number, strategy?: string, settings?: unknown, spare?: string[], drop?: string[],
- * shorten?: string[], compare?: boolean }}
- * PlanRequest */
+/** @typedef {{ after?: string | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string,
+ * plan_id?: string, at_once?: boolean }} PageQuery */
+/** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
 export function apiAt(base = "") {
-  /** @param {string} method @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
-  const call = (method, path, body, signal) => request(`${base}/api${path}`, method, body, signal);
+  /** @param {string} path @param {AbortSignal} [signal] */
+  const get = (path, signal) => request(`${base}/api${path}`, "GET", undefined, signal);
+  /** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */
+  const post = (path, body, signal) => request(`${base}/api${path}`, "POST", body, signal);
+  /** @param {string} method @param {string} path @param {unknown} [body] */
+  const change = (method, path, body) => request(`${base}/api${path}`, method, body);
   return {
-    /** @returns {Promise<Session[]>} */
-    sessions: async () => (await call("GET", "/sessions")).sessions,
-    /** @param {string} id @returns {Promise<Session>} */
-    session: (id) => call("GET", at(id)),
-    /** @param {string} id @param {Record<string, unknown>} data @returns {Promise<Session>} */
-    patchSession: (id, data) => call("PATCH", at(id), data),
-    /** @param {string} id @returns {Promise<unknown>} */
-    deleteSession: (id) => call("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Stats>} */
-    stats: (id, signal) => call("GET", `${at(id)}/stats`, undefined, signal),
-    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Timeline>} */
-    timeline: (id, signal) => call("GET", `${at(id)}/timeline`, undefined, signal),
-    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
-     * @returns {Promise<import("./types.js").Page>} */
-    messages: (id, query, signal) => call("GET", `${at(id)}/messages${queryOf(query)}`, undefined, signal),
-    /** @param {string} id @param {string} message @returns {Promise<import("./types.js").MessageFull>} */
-    message: (id, message) => call("GET", `${at(id)}/messages/${encodeURIComponent(message)}`),
-    /** pin, unpin, drop, drop-first or restore. @param {string} id @param {string} message @param {string} act
-     * @returns {Promise<import("./types.js").Applied>} */
-    act: (id, message, act) => call("POST", `${at(id)}/messages/${encodeURIComponent(message)}/${act}`),
-    /** @param {string} id @param {PlanRequest} request @param {AbortSignal} [signal]
-     * @returns {Promise<import("./types.js").Plan>} */
-    plan: (id, request, signal) => call("POST", `${at(id)}/plan`, request, signal),
-    /** @param {string} id @param {{ plan_id?: string, max_tokens?: number }} request
-     * @returns {Promise<import("./types.js").Applied>} */
-    prune: (id, request) => call("POST", `${at(id)}/prune`, request),
-    /** @param {string} id @returns {Promise<import("./types.js").Operation[]>} */
-    operations: async (id) => (await call("GET", `${at(id)}/operations`)).operations,
-    /** @param {string} id @param {number} n @returns {Promise<import("./types.js").OperationFull>} */
-    operation: (id, n) => call("GET", `${at(id)}/operations/${n}`),
-    /** @param {string} id @param {number} n @returns {Promise<import("./types.js").Undone>} */
-    undo: (id, n) => call("POST", `${at(id)}/operations/${n}/undo`),
-    /** @param {string} id @param {string} q @param {AbortSignal} [signal]
-     * @returns {Promise<import("./types.js").Message[]>} */
-    archive: async (id, q, signal) =>
-      (await call("GET", `${at(id)}/archive${queryOf({ q })}`, undefined, signal)).messages,
-    /** @returns {Promise<import("./types.js").SettingsDoc>} */
-    settings: () => call("GET", "/settings"),
-    /** @param {unknown} settings @returns {Promise<import("./types.js").SettingsDoc>} */
-    saveSettings: (settings) => call("PUT", "/settings", settings),
-    /** @returns {Promise<import("./types.js").SettingsDoc>} */
-    resetSettings: () => call("POST", "/settings/reset"),
-    /** @returns {Promise<import("./types.js").Suggestion>} */
-    suggestWeights: () => call("POST", "/settings/suggest", {}),
-    /** @returns {Promise<import("./types.js").Model[]>} */
-    models: async () => (await call("GET", "/models")).models,
-    /** @param {string} name @param {unknown} data */
-    saveModel: (name, data) => call("PUT", `/models/${encodeURIComponent(name)}`, data),
-    /** @param {string} name */
-    deleteModel: (name) => call("DELETE", `/models/${encodeURIComponent(name)}`),
-    /** @param {string} q @param {AbortSignal} [signal] @returns {Promise<import("./types.js").Hit[]>} */
-    search: async (q, signal) => (await call("GET", `/search${queryOf({ q })}`, undefined, signal)).results,
-    /** @param {"memories" | "learnings"} kind @param {string} q @param {AbortSignal} [signal]
-     * @returns {Promise<Kept[]>} */
-    kept: async (kind, q, signal) =>
-      (await call("GET", `/${kind}${queryOf({ q })}`, undefined, signal))[kind],
-    /** Cuts a context to what is usable, inside what is protected, too. @param {string} id
-     * @returns {Promise<import("./types.js").Applied>} */
-    relieve: (id) => call("POST", `${at(id)}/overflow`, { reported: false }),
-    /** What might be kept as learnings, of one session or of the latest. @param {string} [session]
-     * @returns {Promise<Proposal[]>} */
-    proposals: async (session) =>
-      (await call("GET", session ? `/sessions/${encodeURIComponent(session)}/proposals` : "/proposals"))
-        .proposals,
-    /** @param {string} text @param {boolean} [again] */
-    dismissProposal: (text, again = false) =>
-      call("POST", `/proposals/${again ? "again" : "dismiss"}`, { text }),
-    /** @param {"memories" | "learnings"} kind @param {{ text?: string, session_id?: string, message_id?: string }}
-     * data @returns {Promise<Kept>} */
-    keep: (kind, data) => call("POST", `/${kind}`, data),
-    /** @param {"memories" | "learnings"} kind @param {number} id @param {string} text @returns {Promise<Kept>} */
-    rewrite: (kind, id, text) => call("PATCH", `/${kind}/${id}`, { text }),
-    /** @param {"memories" | "learnings"} kind @param {number} id */
-    forget: (kind, id) => call("DELETE", `/${kind}/${id}`),
-    /** @param {string} id @returns {Promise<Status>} */
-    status: (id) => call("GET", `${at(id)}/status`),
-    /** @param {string} id @returns {Promise<Summary[]>} */
-    summaries: async (id) => (await call("GET", `${at(id)}/summaries`)).summaries,
-    /** @param {string} id @returns {Promise<{ message: string }>} */
-    summarize: (id) => call("POST", `${at(id)}/summarize`, {}),
+    /** @returns {Promise<Api.Session[]>} */
+    sessions: async () => (await get("/sessions")).sessions,
+    /** @param {string} id @param {Api.SessionChange} data @returns {Promise<Api.Session>} */
+    patchSession: (id, data) => change("PATCH", at(id), data),
+    /** @param {string} id @returns {Promise<Api.Ok>} */
+    deleteSession: (id) => change("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Stats>} */
+    stats: (id, signal) => get(`${at(id)}/stats`, signal),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
+    timeline: (id, signal) => get(`${at(id)}/timeline`, signal),
+    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<Api.Page>} */
+    messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),
+    /** @param {string} id @param {string} message @returns {Promise<Api.MessageFull>} */
+    message: (id, message) => get(messageAt(id, message)),
+    /** Does one of pin, unpin, drop, drop-first and restore.
+     * @param {string} id @param {string} message @param {string} act @returns {Promise<Api.Applied>} */
+    act: (id, message, act) => post(`${messageAt(id, message)}/${act}`),
+    /** @param {string} id @param {Api.PlanWish} wish @param {AbortSignal} [signal] @returns {Promise<Api.Plan>} */
+    plan: (id, wish, signal) => post(`${at(id)}/plan`, wish, signal),
+    /** @param {string} id @param {Api.PruneWish} wish @returns {Promise<Api.Applied>} */
+    prune: (id, wish) => post(`${at(id)}/prune`, wish),
+    /** Cuts a context to what is usable, protected messages too. @param {string} id
+     * @returns {Promise<Api.Relieved>} */
+    relieve: (id) => post(`${at(id)}/overflow`, { reported: false }),
+    /** @param {string} id @returns {Promise<Api.Operation[]>} */
+    operations: async (id) => (await get(`${at(id)}/operations`)).operations,
+    /** @param {string} id @param {number} n @returns {Promise<Api.OperationFull>} */
+    operation: (id, n) => get(`${at(id)}/operations/${n}`),
+    /** @param {string} id @param {number} n @returns {Promise<Api.Undone>} */
+    undo: (id, n) => post(`${at(id)}/operations/${n}/undo`),
+    /** @param {string} id @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Message[]>} */
+    archive: async (id, q, signal) => (await get(`${at(id)}/archive${queryOf({ q })}`, signal)).messages,
+    /** @param {string} id @returns {Promise<Api.Status>} */
+    status: (id) => get(`${at(id)}/status`),
+    /** @param {string} id @returns {Promise<Api.SummaryAnswer[]>} */
+    summaries: async (id) => (await get(`${at(id)}/summaries`)).summaries,
+    /** @param {string} id @returns {Promise<Api.Summarised>} */
+    summarize: (id) => post(`${at(id)}/summarize`, {}),
     /** @param {string} id @returns {Promise<{ message?: string }>} */
-    cancelSummary: (id) => call("POST", `${at(id)}/summarize/cancel`, {}),
+    cancelSummary: (id) => post(`${at(id)}/summarize/cancel`, {}),
     /** @param {string} id @param {number} n @returns {Promise<{ message: string }>} */
-    expandSummary: (id, n) => call("POST", `${at(id)}/summaries/${n}/expand`, {}),
-    /** @param {File} file @returns {Promise<import("./types.js").ImportResult>} */
+    expandSummary: (id, n) => post(`${at(id)}/summaries/${n}/expand`, {}),
+    /** Proposed learnings of one session, or of those that worked last.
+     * @param {string} [session] @returns {Promise<Api.Proposal[]>} */
+    proposals: async (session) => (await get(`${session ? at(session) : ""}/proposals`)).proposals,
+    /** @param {string} text @param {boolean} [again] propose it again */
+    dismissProposal: (text, again = false) => post(`/proposals/${again ? "again" : "dismiss"}`, { text }),
+    /** @param {KeptKind} kind @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Memory[]>} */
+    kept: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
+    /** @param {KeptKind} kind @param {Api.MemoryNew} data @returns {Promise<Api.Memory>} */
+    keep: (kind, data) => post(`/${kind}`, data),
+    /** @param {KeptKind} kind @param {number} id @param {string} text @returns {Promise<Api.Memory>} */
+    rewrite: (kind, id, text) => change("PATCH", `/${kind}/${id}`, { text }),
+    /** @param {KeptKind} kind @param {number} id */
+    forget: (kind, id) => change("DELETE", `/${kind}/${id}`),
+    /** @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Hit[]>} */
+    search: async (q, signal) => (await get(`/search${queryOf({ q })}`, signal)).results,
+    /** @returns {Promise<Api.SettingsDoc>} */
+    settings: () => get("/settings"),
+    /** @param {unknown} settings @returns {Promise<Api.SettingsDoc>} */
+    saveSettings: (settings) => change("PUT", "/settings", settings),
+    /** @returns {Promise<Api.Suggestion>} */
+    suggestWeights: () => post("/settings/suggest", {}),
+    /** @returns {Promise<Api.Model[]>} */
+    models: async () => (await get("/models")).models,
+    /** @param {string} name @param {unknown} data */
+    saveModel: (name, data) => change("PUT", `/models/${encodeURIComponent(name)}`, data),
+    /** @param {string} name */
+    deleteModel: (name) => change("DELETE", `/models/${encodeURIComponent(name)}`),
+    /** @param {File} file @returns {Promise<Api.Imported>} */
     importFile: (file) => {
       const form = new FormData();
       form.append("file", file, file.name);
-      return call("POST", "/import", form);
+      return post("/import", form);
     },
-    /** @returns {Promise<Session>} */
-    startDemo: () => call("POST", "/demo"),
+    /** @returns {Promise<Api.Session>} */
+    startDemo: () => post("/demo"),
   };
 }
 

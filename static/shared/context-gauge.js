@@ -9,8 +9,7 @@ import { layOut } from "./gauge.js";
 import { html, nothing } from "./html.js";
 import { regionName } from "./words.js";
 
-/** @typedef {import("./types.js").Gauge} Gauge */
-/** @typedef {{ gauge: Gauge, limits: import("./gauge.js").Limits & { target_percent: number } }} GaugeValue */
+/** @typedef {{ gauge: Api.Gauge, limits: import("./gauge.js").Limits & { target_percent: number } }} GaugeValue */
 
 export class ContextGauge extends CoppiceElement {
   static observedAttributes = ["big", "label"];

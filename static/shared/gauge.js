@@ -2,7 +2,6 @@
 // The law: nothing is cut off. Above 100 % the track shrinks to 100/utilization of the width, so that what is over the
 // limit sticks out of it by exactly as much as it is.
 
-/** @typedef {import("./types.js").Gauge} Gauge */
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number, width:
  * number } | null }} GaugeLayout */

@@ -11,13 +11,11 @@ import { pageOf } from "./session-facts.js";
 import { agoTime } from "./times.js";
 import { toast, toastError } from "./toast.js";
 
-/** @typedef {import("./api.js").Proposal} Proposal */
-
 /** A busy session tells of itself several times a second. */
 const CALM_MS = 2000;
 
 export class LearningProposals extends ReadingElement {
-  /** @type {Proposal[] | null} */
+  /** @type {Api.Proposal[] | null} */
   #proposals = null;
 
   constructor() {
@@ -41,7 +39,7 @@ export class LearningProposals extends ReadingElement {
     this.emit("proposals", { count: this.#proposals.length });
   }
 
-  /** @param {Proposal | undefined} proposal */
+  /** @param {Api.Proposal | undefined} proposal */
   async #keep(proposal) {
     if (!proposal) return;
     const { text, session_id, message_id } = proposal;
@@ -55,7 +53,7 @@ export class LearningProposals extends ReadingElement {
     }
   }
 
-  /** @param {Proposal | undefined} proposal */
+  /** @param {Api.Proposal | undefined} proposal */
   async #dismiss(proposal) {
     if (!proposal) return;
     try {
@@ -102,7 +100,7 @@ export class LearningProposals extends ReadingElement {
     </section>`;
   }
 
-  /** @param {Proposal} proposal @param {number} n */
+  /** @param {Api.Proposal} proposal @param {number} n */
   #row({ text, session_id, session_title, number: message, at }, n) {
     const where = !this.#session && html`<span class="proposal-session">${session_title}</span>`;
     return html`<li class="proposal">

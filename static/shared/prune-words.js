@@ -1,10 +1,8 @@
 // What plans and prunes do, in words. Pure.
 import { counted, number } from "./format.js";
 
-/** @typedef {import("./types.js").Operation} Operation */
-
 /** What a prune by this plan does, as the end of a sentence: "takes 42 messages out and shortens 3 outputs".
- * @param {import("./types.js").Plan} plan */
+ * @param {Api.Plan} plan */
 export function whatItDoes({ removed_count, shortened_count }) {
   const acts = [
     removed_count > 0 && `takes ${counted(removed_count, "message")} out`,
@@ -14,7 +12,7 @@ export function whatItDoes({ removed_count, shortened_count }) {
 }
 
 /** What an operation took: "12 removed, 3 shortened"; how many messages it changed where nothing more is known.
- * @param {Pick<Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }} operation */
+ * @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }} operation */
 export function tookWords({ messages, removed, shortened, summarised }) {
   const gone = (removed ?? 0) - (summarised ?? 0);
   const words = [
@@ -25,7 +23,7 @@ export function tookWords({ messages, removed, shortened, summarised }) {
   return words.join(", ") || (messages > 0 ? counted(messages, "message") : "");
 }
 
-/** What has been done, for the toast. @param {Operation} operation a prune */
+/** What has been done, for the toast. @param {Api.Operation} operation a prune */
 export function prunedSentence({ messages, removed, shortened, summarised, freed }) {
   const gone = (removed ?? messages) - (summarised ?? 0);
   const what = [
@@ -37,7 +35,7 @@ export function prunedSentence({ messages, removed, shortened, summarised, freed
   return what.filter(Boolean).join(", ");
 }
 
-/** The same in the words of the widget. @param {Operation} operation a prune */
+/** The same in the words of the widget. @param {Api.Operation} operation a prune */
 export function prunedItems({ messages, removed, shortened }) {
   const less = shortened ? `, ${number(shortened)} shortened` : "";
   return `Context pruned: ${number(removed ?? messages)} items removed${less}`;

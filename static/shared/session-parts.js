@@ -5,8 +5,6 @@ import { icon } from "./icons.js";
 import { gaugeOf, isAboveTarget } from "./session-facts.js";
 import { activityName, certaintyReason } from "./words.js";
 
-/** @typedef {import("./types.js").Session} Session */
-
 /** Tells screen readers what the "~" of an estimate says. @param {string} certainty */
 export const estimated = (certainty) =>
   certainty === "estimated" && html`<span class="sr"> (estimated)</span>`;
@@ -17,7 +15,7 @@ export function tokenCount(value, certainty) {
   return html`<span title=${certaintyReason(certainty)}>${tokens(value, certainty)}${estimated(certainty)}</span>`;
 }
 
-/** @param {Session} session */
+/** @param {Api.Session} session */
 export function stateIcon(session) {
   const activity = activityName(session.activity);
   return isAboveTarget(session)
@@ -25,8 +23,8 @@ export function stateIcon(session) {
     : html`<span class="state" data-state=${session.activity}>${icon(session.activity, activity)}</span>`;
 }
 
-/** A context before or after a prune, in one line of a grid of four. @param {string} label @param {Session} session
- * @param {import("./types.js").Amount} amount @param {import("./types.js").Region[]} regions */
+/** A context before or after a prune, in one line of a grid of four. @param {string} label @param {Api.Session} session
+ * @param {Api.Fill} amount @param {Api.Region[]} regions */
 export function planBar(label, session, { tokens, utilization }, regions) {
   const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
   return html`<span class="muted">${label}</span>

@@ -1,363 +1,240 @@
-// The JSON shapes of our API and events, as docs/api.md has them. Types only; nothing here reaches a browser.
+// The API's shapes; docs/api.md says what the fields mean. No browser loads this file.
+// Written by scripts/document_types.py; `make docs` rewrites it.
 
-export type Certainty = "exact" | "calibrated" | "estimated";
-export type RegionName = "system" | "unseen" | "tools" | "summary" | "memory" | "user" | "assistant" | "tool";
-export type Fate = "kept" | "protected" | "goes" | "shortened" | "out" | "pending";
-export type Role = "system" | "user" | "assistant" | "tool";
-
-export interface Region {
-  name: RegionName;
-  tokens: number;
-  certainty: Certainty;
-}
-
-export interface Gauge {
-  tokens: number;
-  utilization: number;
-  certainty: Certainty;
-  messages: number;
-  regions: Region[];
-}
-
-export interface Session {
-  id: string;
-  title: string | null;
-  source: string;
-  source_label: string;
-  resume_command: string | null;
-  kind: "followed" | "managed";
-  model: string | null;
-  model_known: boolean;
-  parent_id: string | null;
-  agent_type: string | null;
-  file: string | null;
-  cwd: string | null;
-  state: "idle" | "active" | "warning";
-  activity: "working" | "waiting" | "idle" | "stale" | "ended";
-  window: number;
-  input_limit: number | null;
-  limit: number;
-  output_reserve: number;
-  target_percent: number;
-  target_tokens: number;
-  aim_percent: number;
-  aim_tokens: number;
-  limit_source: string;
-  limit_date: string;
-  agent: Gauge | null;
-  pruned: Gauge;
-  prunes: number;
-  operations: number;
-  messages: number;
-  turns: number;
-  created_at: string | null;
-  last_activity: string | null;
-  automatic: boolean;
-  strategy: { name: string; own: string | null; setting: string };
-  task_type: SessionType;
-  growth_per_turn: number | null;
-  turns_left: number | null;
-  trend: number[];
-  notes: string[];
-  malformed: number;
-  unknown: number;
-  version: number;
-}
-
-export interface Message {
-  id: string;
-  number: number;
-  role: Role;
-  kind: string;
-  text: string;
-  chars: number;
-  tokens: number;
-  tokens_after: number | null;
-  score: number | null;
-  signals: Record<string, number>;
-  contributions: Record<string, number>;
-  unit: number | string | null;
-  unit_size: number;
-  fate: Fate;
-  reason: string | null;
-  cause: string;
-  pinned: boolean;
-  drop_first: boolean;
-  shortened: boolean;
-  in_context: boolean;
-  operation: number | null;
-  at: string | null;
-  turn: number | null;
-  calls: { name: string; summary: string }[];
-  tool: string | null;
-  is_error: boolean;
-  media: number;
-}
-
-export interface Part {
-  type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" | "file";
-  text?: string;
-  opaque_chars?: number;
-  id?: string;
-  call_id?: string;
-  name?: string;
-  arguments?: string;
-  is_error?: boolean;
-  kind?: string;
-  mime?: string;
-  digest?: string;
-  size_bytes?: number;
-  width?: number;
-  height?: number;
-  path?: string;
-  summary?: string;
-  tokens?: number;
-  media?: Part[];
-}
-
-export interface MessageFull extends Message {
-  parts: Part[];
-  stands: Part[] | null;
-}
-
-export type FilterName = "all" | "kept" | "protected" | "goes" | "shortened" | "out" | "errors";
-
-export interface Page {
-  messages: Message[];
-  total: number;
-  next: string | number | null;
-  version: number;
-  plan_id: string | null;
-  /** No fates yet: they are being worked out. */
-  pending: boolean;
-  counts: Partial<Record<FilterName, number>>;
-}
-
-export interface Amount {
-  tokens: number;
-  utilization: number;
-  messages: number;
-}
-
-export interface Plan {
-  plan_id: string;
-  session_id: string;
-  version: number;
-  strategy: string;
-  preset: string;
-  max_tokens: number;
-  limit: number;
-  before: Amount;
-  after: Amount;
-  regions_after: Region[];
-  removed_count: number;
-  removed_units: number;
-  shortened_count: number;
-  summary: PlannedSummary | null;
-  freed: number;
-  over_budget: { protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean } | null;
-  nothing_to_do: string | null;
-  groups: { cause: string; label: string; fate?: "goes" | "shortened"; messages: number; tokens: number }[];
-  removed: Message[];
-  shortened: Message[];
-  kept: { id: string; number: number; fate: Fate; reason: string; tokens: number; score: number | null }[];
-  cache: {
-    saved_per_call: number;
-    rewritten_once: number;
-    break_even_calls: number | null;
-    saved_cost: number | null;
-    rewrite_cost: number | null;
+declare namespace Api {
+  interface AnySettings { [field: string]: unknown; }
+  interface Append {
+    messages: unknown[]; usage?: Record<string, unknown> | null; idempotency_key?: string | null;
+  }
+  interface Appended {
+    ids: string[]; added: number; stats: BriefStats; prune: Applied | null; line: string | null;
+  }
+  interface Applied {
+    operation: Operation; session: Session; event: Record<string, unknown> | null; message: string;
+  }
+  interface Archive { messages: Message[]; }
+  interface BriefStats {
+    tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
+    limit: number; needsPruning: boolean; state: "idle" | "active" | "warning";
+  }
+  interface Call { name: string; summary: string; }
+  interface ChoiceText { name: string; label: string; meaning: string; }
+  interface Context {
+    messages: unknown; format: string; key: string; envelope: Record<string, unknown>; tokens: number;
+    certainty: "exact" | "calibrated" | "estimated"; budget: ContextBudget; over_budget: TooLarge | null;
+    left_out: string[]; newest_cut: boolean; summaries: ContextSummaries; memories: number; learnings: number;
+    notes: string[]; version: number; as_of: string | null;
+  }
+  interface ContextBudget {
+    window: number; limit: number; target_tokens: number; output_reserve: number; usable: number;
+    memory: number; learnings: number;
+  }
+  interface ContextSummaries { tokens: number; left_out: string[]; }
+  interface Cost {
+    per_call: number; per_call_cached: number; at_least: boolean; calls: number; spent: number | null;
     currency: string;
-  } | null;
-  changed: number | null;
-}
-
-/** A summary before it is written: what it would stand for, and the most that it may take. */
-export interface PlannedSummary {
-  messages: number;
-  first: number;
-  last: number;
-  covered_tokens: number;
-  most_tokens: number;
-  absorbed_tokens: number;
-  by_model: boolean;
-}
-
-export interface Operation {
-  n: number;
-  kind: string;
-  actor: "user" | "automatic" | "agent" | "emergency";
-  reason: string;
-  at: string;
-  tokens_before: number | null;
-  tokens_after: number | null;
-  messages: number;
-  removed: number | null;
-  shortened: number | null;
-  summarised: number | null;
-  summary: number | null;
-  freed: number;
-  undone_at: string | null;
-  undoable: boolean;
-  undoes_also: number[];
-  preset: string | null;
-  strategy: string | null;
-  max_tokens: number | null;
-}
-
-export interface OperationFull extends Operation {
-  items: (Message & { change: string })[];
-}
-
-export interface Cost {
-  per_call: number;
-  per_call_cached: number;
-  at_least: boolean;
-  calls: number;
-  spent: number | null;
-  currency: string;
-}
-
-export interface Parent {
-  id: string;
-  title: string;
-}
-
-export interface Stats {
-  session: Session;
-  items: number;
-  tokens: number;
-  limit: number;
-  utilizationPercent: number;
-  needsPruning: boolean;
-  regions: Region[];
-  cost: Cost | null;
-  parent: Parent | null;
-  as_of: string;
-}
-
-export interface Applied {
-  operation: Operation;
-  session: Session;
-  event?: unknown;
-  message: string;
-}
-
-export interface Undone {
-  undone: number[];
-  restored_ids: string[];
-  session: Session;
-  message: string;
-}
-
-export interface Timeline {
-  points: { at: string | null; number: number; agent: number | null; pruned: number | null }[];
-  marks: { at: string | null; number: number | null; kind: string; before: number | null; after: number | null; label: string }[];
-  limit: number;
-  target: number;
-}
-
-export interface Looks {
-  name: string;
-  reason: string;
-}
-
-export interface SessionType {
-  name: string;
-  setting: string;
-  own: boolean;
-  reason: string;
-  looks_like: Looks;
-}
-
-export interface OwnOfType {
-  weights: Record<string, number> | null;
-  keywords: KeywordGroup[] | null;
-}
-
-export interface KeywordGroup {
-  name: string;
-  share: number;
-  words: string[];
-}
-
-export interface Settings {
-  weights: Record<string, number>;
-  roles: Record<string, number>;
-  keywords: KeywordGroup[];
-  length_steps: [number, number][];
-  task_type: string;
-  task_types: Record<string, OwnOfType>;
-  target_percent: number;
-  aim_percent: number;
-  cap_tokens: number | null;
-  fresh_tail: number;
-  user_words_tokens: number;
-  user_words_percent: number;
-  strategy: string;
-  automatic: boolean;
-  minimum_gain_percent: number;
-  [field: string]: unknown;
-}
-
-export interface SettingsDoc {
-  settings: Settings;
-  defaults: Settings;
-  presets: Record<string, Settings>;
-  preset: string;
-  limits: Record<string, { min?: number; max?: number; step?: number; choices?: string[] }>;
-  signals: { name: string; label: string; meaning: string; in_foresight: string }[];
-  signals: { name: string; label: string; meaning: string; in_foresight: string }[];
-  choices: Record<string, { name: string; label: string; meaning: string }[]>;
-}
-
-export interface Suggestion {
-  weights: Record<string, number> | null;
-  present: Record<string, number>;
-  before: number | null;
-  after: number | null;
-  held_out: number;
-  sessions: number;
-  cases: number;
-  reason: string;
-}
-
-export interface Model {
-  name: string;
-  window: number;
-  input_limit: number | null;
-  output_limit: number | null;
-  source: string;
-  date: string;
-  overridden?: boolean;
-}
-
-export interface Fault {
-  field: string;
-  message: string;
-}
-
-export interface ImportResult {
-  imported: {
-    session_id: string;
-    title: string;
-    source: string;
-    added: number;
-    known: number;
-    skipped: number;
-    problems: (string | { line?: number | null; reason?: string; message?: string })[];
-  }[];
-}
-
-export interface Hit {
-  session_id: string;
-  session_title?: string;
-  title?: string;
-  message_id?: string;
-  id?: string;
-  number: number;
-  role: Role;
-  snippet: string;
-  at: string | null;
-  in_context?: boolean;
+  }
+  interface Covered { messages: number; summaries: number[]; }
+  interface Detail { field: string; message: string; }
+  interface Due { cause: string | null; reason: string; }
+  interface Emergency {
+    dropped: number; images: number; shortened: number; cut_protected: boolean; note: string;
+    available: number;
+  }
+  interface Failure { error: Problem; }
+  interface FileSent {
+    content: string | unknown[] | Record<string, unknown>; name?: string; format?: string;
+    model?: string | null;
+  }
+  interface Fill { tokens: number; utilization: number; messages: number; }
+  interface Gauge {
+    tokens: number; utilization: number; certainty: "exact" | "calibrated" | "estimated"; messages: number;
+    regions: Region[];
+  }
+  interface Hit {
+    session_id: string; session_title: string; message_id: string; number: number;
+    role: "system" | "user" | "assistant" | "tool"; snippet: string; at: string | null; in_context: boolean;
+  }
+  interface Imported { imported: (ImportedSession | UnreadableFile)[]; }
+  interface ImportedSession {
+    session_id: string; title: string | null; source: string; added: number; known: number; skipped: number;
+    problems: string[];
+  }
+  interface Kept {
+    id: string; number: number; fate: string; reason: string | null; tokens: number; score: number;
+  }
+  interface KeywordGroup { name: string; share: number; words: string[]; }
+  interface LastSummary { id: number; messages: number; tokens: number; at: string; text: string; }
+  interface Learnings { learnings: Memory[]; }
+  interface Likeness { name: string; reason: string; }
+  interface LogEntry { seq: number; id: string; source_id: string | null; }
+  interface Mark {
+    at: string | null; number: number | null; kind: string; before: number; after: number; label: string;
+  }
+  interface Memories { memories: Memory[]; }
+  interface Memory {
+    id: number; text: string; session_id: string | null; message_id: string | null; created_at: string | null;
+    updated_at: string | null;
+  }
+  interface MemoryChange { text: string; }
+  interface MemoryNew { text?: string | null; session_id?: string | null; message_id?: string | null; }
+  interface Message {
+    id: string; number: number; role: "system" | "user" | "assistant" | "tool"; kind: string; text: string;
+    chars: number; tokens: number; tokens_after: number | null; score: number | null;
+    signals: Record<string, number>; contributions: Record<string, number>; unit: number; unit_size: number;
+    fate: "kept" | "protected" | "goes" | "shortened" | "out" | "pending"; reason: string | null;
+    cause: string; pinned: boolean; drop_first: boolean; shortened: boolean; in_context: boolean;
+    operation: number | null; at: string | null; turn: number; calls: Call[]; tool: string | null;
+    is_error: boolean; media: number;
+  }
+  interface MessageFull extends Message {
+    parts: Record<string, unknown>[]; stands: Record<string, unknown>[] | null; entries: LogEntry[];
+  }
+  interface Model {
+    name: string; window: number; input_limit: number | null; output_limit: number | null; encoding: string;
+    token_factor: number; input_price: number | null; cached_price: number | null;
+    cache_write_price: number | null; output_price: number | null; dearer_above: number | null;
+    source: string; date: string; known: boolean; own: boolean; overridden: boolean;
+  }
+  interface ModelRow { window: number; input_limit?: number | null; output_limit?: number | null; }
+  interface Models { models: Model[]; }
+  interface NewSession {
+    id?: string | null; title?: string | null; model?: string | null;
+    system?: string | Record<string, unknown>[] | null; tools?: Record<string, unknown>[] | null;
+    settings?: Record<string, unknown> | null;
+  }
+  interface Nothing { }
+  interface Ok { ok: boolean; }
+  interface Operation {
+    n: number; kind: string; actor: string; reason: string | null; at: string | null; tokens_before: number;
+    tokens_after: number; messages: number; removed: number | null; shortened: number | null;
+    summarised: number | null; summary: number | null; freed: number; undone_at: string | null;
+    undoable: boolean; undoes_also: number[]; preset: string | null; strategy: string | null;
+    max_tokens: number | null;
+  }
+  interface OperationFull extends Operation { items: OperationItem[]; }
+  interface OperationItem extends Message { change: string; }
+  interface Operations { operations: Operation[]; }
+  interface OverBudget {
+    protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean;
+  }
+  interface OverflowWish { reported?: boolean; }
+  interface Own { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
+  interface Page {
+    messages: Message[]; total: number; next: string | null; version: number; plan_id: string | null;
+    pending: boolean; counts: Record<string, number>;
+  }
+  interface Parent { id: string; title: string; }
+  interface Plan {
+    plan_id: string; session_id: string; version: number; strategy: string; preset: string;
+    max_tokens: number; limit: number; before: Fill; after: Fill; regions_after: Region[];
+    removed_count: number; removed_units: number; shortened_count: number; summary: PlannedSummary | null;
+    freed: number; over_budget: OverBudget | null; nothing_to_do: string | null; groups: PlanGroup[];
+    removed: Message[]; shortened: Message[]; kept: Kept[]; cache: PruneCost; changed: number | null;
+  }
+  interface PlanGroup {
+    cause: string; label: string; fate: "goes" | "shortened"; messages: number; tokens: number;
+  }
+  interface PlanWish {
+    max_tokens?: number | null; strategy?: string | null; settings?: Record<string, unknown> | null;
+    spare?: string[] | null; drop?: string[] | null; shorten?: string[] | null; compare?: boolean | null;
+  }
+  interface PlannedSummary {
+    messages: number; first: number; last: number; covered_tokens: number; most_tokens: number;
+    absorbed_tokens: number; by_model: boolean;
+  }
+  interface Point { at: string | null; number: number; agent: number | null; pruned: number; }
+  interface Problem { type: string; message: string; details: Detail[]; }
+  interface Proposal {
+    text: string; session_id: string; session_title: string; message_id: string; number: number;
+    at: string | null;
+  }
+  interface ProposalText { text: string; }
+  interface Proposals { proposals: Proposal[]; }
+  interface PruneCost {
+    saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
+    saved_cost: number | null; rewrite_cost: number | null; currency: string;
+  }
+  interface PruneWish { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
+  interface Range { min: number; max: number; step: number; }
+  interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
+  interface Relieved extends Applied { emergency: Emergency; }
+  interface Results { results: Hit[]; total: number; }
+  interface Session {
+    id: string; title: string | null; source: string; source_label: string; resume_command: string | null;
+    kind: "followed" | "managed"; model: string | null; model_known: boolean; parent_id: string | null;
+    agent_type: string | null; file: string | null; cwd: string | null; state: "idle" | "active" | "warning";
+    activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
+    limit: number; output_reserve: number; target_percent: number; target_tokens: number; aim_percent: number;
+    aim_tokens: number; limit_source: string; limit_date: string | null; agent: Gauge | null; pruned: Gauge;
+    prunes: number; operations: number; messages: number; turns: number; created_at: string | null;
+    last_activity: string | null; automatic: boolean; task_type: SessionTaskType; strategy: SessionStrategy;
+    growth_per_turn: number | null; turns_left: number | null; trend: number[]; notes: string[];
+    malformed: number; unknown: number; version: number;
+  }
+  interface SessionChange {
+    title?: string | null; model?: string | null; automatic?: boolean | null;
+    settings?: Record<string, unknown> | null;
+  }
+  interface SessionStrategy { name: string; own: string | null; setting: string; }
+  interface SessionTaskType {
+    name: string; setting: string; own: boolean; reason: string; looks_like: Likeness;
+  }
+  interface Sessions { sessions: Session[]; }
+  interface Settings {
+    auto_summarize: boolean; max_messages_before_summary: number; max_tokens_before_summary: number;
+    summary_window_percent: number; min_recent_messages: number; response_reserve: number;
+    summary_percent: number; summary_words: number; memory_percent: number; learnings_percent: number;
+    learnings_shown: number; tool_outputs_keep_turns: number; tool_outputs_keep_tokens: number;
+    tool_outputs_minimum_gain: number; tool_outputs_exempt: string[]; status_line: boolean;
+    weights: Record<string, number>; roles: Record<string, number>; keywords: KeywordGroup[];
+    length_steps: [number, number][]; task_type: string; task_types: TaskTypes; strategy: string;
+    target_percent: number; aim_percent: number; cap_tokens: number | null; fresh_tail: number;
+    user_words_tokens: number; user_words_percent: number; user_words_messages_percent: number;
+    automatic: boolean; minimum_gain_percent: number; stage_duplicates: boolean; stage_superseded: boolean;
+    stage_outputs: "off" | "shorten" | "clear"; compaction_buffer_tokens: number;
+    compaction_buffer_percent: number; windows: "current" | "blueprint";
+    counting: "tokenizer" | "four_characters";
+  }
+  interface SettingsDoc {
+    settings: Settings; defaults: Settings; presets: Record<string, Settings>; preset: string;
+    limits: Record<string, Range>; signals: SignalText[]; choices: Record<string, ChoiceText[]>;
+  }
+  interface SignalText { name: string; label: string; meaning: string; in_foresight: string; }
+  interface Stats extends Status {
+    session: Session; items: number; tokens: number; limit: number; utilizationPercent: number;
+    needsPruning: boolean; regions: Region[]; cost: Cost | null; parent: Parent | null; as_of: string;
+  }
+  interface Status {
+    triggers: Trigger[]; due: Due; running: boolean; auto_summarize: boolean; made: string;
+    last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; available: number;
+    line: string; show_line: boolean;
+  }
+  interface Suggest { sessions?: string[]; }
+  interface Suggestion {
+    weights: Record<string, number> | null; present: Record<string, number>; before: number | null;
+    after: number | null; held_out: number; sessions: number; cases: number; reason: string;
+  }
+  interface Summaries { summaries: SummaryAnswer[]; }
+  interface Summarised {
+    summary: SummaryAnswer | null; operation: Operation | null; session: Session | null; problems: string[];
+    running: boolean; started: boolean; message: string;
+  }
+  interface SummaryAnswer {
+    id: number; text: string; note: string; depth: number; messages: number; tokens: number;
+    replaced_tokens: number; first_at: string | null; last_at: string | null;
+    level: "structured" | "terser" | "deterministic"; model: string | null; cost: number | null;
+    covers: Covered; standing: boolean; at: string | null;
+  }
+  interface SummaryFull extends SummaryAnswer { message_ids: string[]; }
+  interface SummaryWish { wait?: boolean | null; }
+  interface TaskTypes { coding: Own; support: Own; research: Own; chat: Own; }
+  interface Timeline { points: Point[]; marks: Mark[]; limit: number; target: number; }
+  interface TooLarge { tokens: number; limit: number; message: string; }
+  interface Trigger { name: string; value: number; limit: number; percent: number | null; text: string; }
+  interface Undone { undone: number[]; restored_ids: string[]; session: Session; message: string; }
+  interface UnreadableFile {
+    session_id: null; title: string; source: null; added: number; known: number; skipped: number;
+    problems: string[];
+  }
 }

@@ -69,31 +69,24 @@ const OPERATIONS = {
 /** @param {string} kind */
 export const operationName = (kind) => OPERATIONS[kind] ?? kind;
 
-/** @type {Record<string, string>} */
-const STRATEGIES = {
-  foresight: "Foresight",
-  score: "Lowest score first",
-  lowest_score: "Lowest score first",
-  importance: "Lowest score first",
-  newest_first: "Newest first",
-  tool_outputs_first: "Tool outputs first",
-  half_of_turns: "Half of the turns",
-  summarise: "Summarise",
-  half_of_the_turns: "Half of the turns",
-};
+/** @type {Record<string, Api.ChoiceText[]> | undefined} */
+let choices;
 
-/** The strategies by the names that the API knows, as they stand in the settings. */
-export const STRATEGY_NAMES = [
-  "foresight",
-  "score",
-  "newest_first",
-  "half_of_turns",
-  "tool_outputs_first",
-  "summarise",
-];
+/** The values that a setting accepts, in words: the server writes them into every page. @param {string} setting */
+export function choicesOf(setting) {
+  choices ??= JSON.parse(document.querySelector("#choices")?.textContent ?? "{}");
+  return choices?.[setting] ?? [];
+}
+
+/** The options of a setting. @param {string} setting @returns {[value: string, label: string][]} */
+export const choiceOptions = (setting) => choicesOf(setting).map(({ name, label }) => [name, label]);
+
+/** The name of a setting's value on the page. @param {string} setting @param {string} value */
+export const choiceName = (setting, value) =>
+  choicesOf(setting).find(({ name }) => name === value)?.label ?? title(value);
 
 /** @param {string} name */
-export const strategyName = (name) => STRATEGIES[name] ?? title(name);
+export const strategyName = (name) => choiceName("strategy", name);
 
 /** "minimum_gain_percent" as "Minimum gain percent". @param {string} name */
 export function title(name) {

@@ -16,7 +16,6 @@ import { Reader } from "../shared/reader.js";
 import { live } from "../shared/socket.js";
 import { WIDGET_STYLE } from "./style.js";
 
-/** @typedef {import("../shared/types.js").Stats} Stats */
 /** @typedef {{ label: string, value: string }} Metric */
 /** @typedef {{ state: "idle" | "active" | "warning", primaryMetric: Metric, secondaryMetric: Metric,
  * lastActivity: string | null, message: string }} WidgetStatus */
@@ -33,7 +32,7 @@ const MANUAL = "Automatic management is off: the context is pruned when you say 
 export class ContextManagerWidget extends CoppiceElement {
   static observedAttributes = ["session-id", "base-url"];
 
-  /** @type {Stats | null} */
+  /** @type {Api.Stats | null} */
   #stats = null;
   /** @type {string | null} */
   #error = null;

@@ -242,7 +242,7 @@ class TestTaskTypes:
         session = managed(server, 12)
         page.goto(f"{server.url}/sessions/{session}")
         line = page.locator(".type-line")
-        expect(line).to_contain_text("chat (by the settings)")
+        expect(line).to_contain_text("Chat (by the settings)")
         expect(line).to_contain_text("No tool was used.")
         choice = page.get_by_label("Counts as", exact=True)
         expect(choice).to_have_value("")
@@ -252,5 +252,5 @@ class TestTaskTypes:
         page.reload()
         expect(choice).to_have_value("support")
         choice.select_option("")
-        expect(line).to_contain_text("chat (by the settings)")
+        expect(line).to_contain_text("Chat (by the settings)")
         assert server.app.store.sessions.get(session).settings == {}

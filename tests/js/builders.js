@@ -1,21 +1,18 @@
 // Sessions, gauges, messages and plans as the API sends them, with what a test cares about put on top.
 
-/** @param {Partial<import("../../static/shared/types.js").Gauge>} [given]
- * @returns {import("../../static/shared/types.js").Gauge} */
+/** @param {Partial<Api.Gauge>} [given] @returns {Api.Gauge} */
 export function gauge(given = {}) {
   return { tokens: 0, utilization: 0, certainty: "exact", messages: 0, regions: [], ...given };
 }
 
 /** What a session looks like, and counts as. @param {string} name
- * @param {Partial<import("../../static/shared/types.js").SessionType>} [given]
- * @returns {import("../../static/shared/types.js").SessionType} */
+ * @param {Partial<Api.SessionTaskType>} [given] @returns {Api.SessionTaskType} */
 export function taskType(name, given = {}) {
   const reason = `looks like ${name}: 48 % of its messages are tool outputs`;
   return { name, setting: "auto", own: false, reason, looks_like: { name, reason }, ...given };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Session>} [given]
- * @returns {import("../../static/shared/types.js").Session} */
+/** @param {Partial<Api.Session>} [given] @returns {Api.Session} */
 export function session(given = {}) {
   return {
     id: "s1",
@@ -64,8 +61,7 @@ export function session(given = {}) {
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Message>} [given]
- * @returns {import("../../static/shared/types.js").Message} */
+/** @param {Partial<Api.Message>} [given] @returns {Api.Message} */
 export function message(given = {}) {
   return {
     id: `m${given.number ?? 1}`,
@@ -99,8 +95,7 @@ export function message(given = {}) {
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Plan>} [given]
- * @returns {import("../../static/shared/types.js").Plan} */
+/** @param {Partial<Api.Plan>} [given] @returns {Api.Plan} */
 export function plan(given = {}) {
   return {
     plan_id: "p1",
@@ -124,14 +119,20 @@ export function plan(given = {}) {
     removed: [],
     shortened: [],
     kept: [],
-    cache: null,
+    cache: {
+      saved_per_call: 0,
+      rewritten_once: 0,
+      break_even_calls: null,
+      saved_cost: null,
+      rewrite_cost: null,
+      currency: "USD",
+    },
     changed: null,
     ...given,
   };
 }
 
-/** @param {Partial<import("../../static/shared/types.js").Operation>} [given]
- * @returns {import("../../static/shared/types.js").Operation} */
+/** @param {Partial<Api.Operation>} [given] @returns {Api.Operation} */
 export function operation(given = {}) {
   return {
     n: 1,
@@ -155,4 +156,29 @@ export function operation(given = {}) {
     max_tokens: null,
     ...given,
   };
+}
+
+/** @param {Partial<Api.Settings>} [given] @returns {Api.Settings} */
+export function settings(given = {}) {
+  const own = { weights: null, keywords: null };
+  const fields = {
+    weights: { recency: 40, role: 30 },
+    roles: { user: 0.67 },
+    keywords: [{ name: "errors", share: 0.6, words: ["error"] }],
+    length_steps: [[1000, 0.5]],
+    task_type: "auto",
+    task_types: { coding: own, support: own, research: own, chat: own },
+    target_percent: 80,
+    aim_percent: 60,
+    cap_tokens: null,
+    strategy: "score",
+    automatic: false,
+  };
+  return /** @type {Api.Settings} */ ({ ...fields, ...given });
+}
+
+/** A group of a plan. @param {string} cause @param {number} tokens @param {Partial<Api.PlanGroup>} [given]
+ * @returns {Api.PlanGroup} */
+export function group(cause, tokens, given = {}) {
+  return { cause, label: cause, fate: "goes", messages: 1, tokens, ...given };
 }

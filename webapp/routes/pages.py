@@ -14,6 +14,7 @@ from flask import Flask, Response, current_app, g, render_template, request
 from webapp.auth import SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
+from webapp.services.settings.library import choice_texts
 
 GATE = "coppice.gate"
 
@@ -54,7 +55,7 @@ def nonce() -> str:
 
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
-    return {"csp_nonce": nonce(), "importmap": import_map(), "modules": modules}
+    return {"csp_nonce": nonce(), "importmap": import_map(), "modules": modules, "choices": choice_texts()}
 
 
 def protect(response: Response) -> Response:

@@ -1,26 +1,20 @@
-"""The strategies, by which a plan chooses among what may go: one file and one row each.
+"""The strategies, by which a plan chooses among what may go.
 
-A strategy gets a `Task` and returns a `Choice` (`contract.py`). The plan itself sees to what is protected, what goes
-first and what makes the list valid.
+Each has its words in a row of `scoring.settings.choices`, and here a module of the row's name with `choose` and, where
+it rates messages in its own way, `rate`. A strategy gets a `Task` and returns a `Choice` (`contract.py`). The plan
+itself sees to what is protected, what goes first and what makes the list valid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 from typing import NamedTuple
 
 from scoring.history import History
 from scoring.planning.score import Scores
-from scoring.planning.strategies import (
-    by_score,
-    foresight,
-    half_turns,
-    newest_first,
-    summarise,
-    tool_outputs_first,
-)
 from scoring.planning.strategies.contract import Choice, Cover, Shortening, Task, Why
-from scoring.settings import Settings
+from scoring.settings import STRATEGY_NAMES, Settings
 
 
 class Strategy(NamedTuple):
@@ -30,14 +24,12 @@ class Strategy(NamedTuple):
     rate: Callable[[History, Settings, Collection[int]], Scores] | None = None
 
 
-# The words for each, by the same name, are in `scoring.settings.choices`.
-STRATEGIES: Mapping[str, Strategy] = {
-    "foresight": Strategy(foresight.choose, foresight.rate),
-    "score": Strategy(by_score.choose),
-    "newest_first": Strategy(newest_first.choose),
-    "half_of_turns": Strategy(half_turns.choose),
-    "tool_outputs_first": Strategy(tool_outputs_first.choose),
-    "summarise": Strategy(summarise.choose),
-}
+def _strategy(name: str) -> Strategy:
+    """Return the strategy in the module of this name."""
+    module = import_module(f"{__name__}.{name}")
+    return Strategy(module.choose, getattr(module, "rate", None))
+
+
+STRATEGIES: Mapping[str, Strategy] = {name: _strategy(name) for name in STRATEGY_NAMES}
 
 __all__ = ["STRATEGIES", "Choice", "Cover", "Shortening", "Strategy", "Task", "Why"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scoring.budget import LEAST_TO_COVER, share_of
-from scoring.planning.strategies import by_score as score
+from scoring.planning.strategies import score
 from scoring.planning.strategies.contract import Choice, Cover, Task, Why
 from scoring.settings import ContextSettings
 from scoring.units import waiting

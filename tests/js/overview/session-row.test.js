@@ -5,7 +5,7 @@ import { regionLegend, sessionRow } from "../../../static/overview/session-row.j
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
-/** @param {import("../../../static/shared/types.js").Session} session @param {number} [depth] @param {number}
+/** @param {Api.Session} session @param {number} [depth] @param {number}
  * [quiet] */
 const row = (session, depth = 0, quiet = 0) => ({ session, depth, quiet, folded: quiet > 0 });
 

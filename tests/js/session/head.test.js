@@ -1,4 +1,5 @@
 // static/session/head.js: the upper part of the session page.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { banner, bars, header, noSession } from "../../../static/session/head.js";
@@ -34,13 +35,13 @@ describe("the banner", () => {
 
 describe("the page of a session that is not there", () => {
   it("says so as the server's own page does, with a way back", () => {
-    const text = markup(noSession(new ApiError(404, "no session <b>", [], "not_found")));
+    const text = markup(noSession(new ApiError(404, "no session <b>")));
     assert.match(text, /<h1>There is nothing here<\/h1>/);
     assert.match(text, /No session &lt;b&gt;\./);
     assert.match(text, /href="\/"/);
   });
   it("offers to try again where it may be there", () => {
-    const text = markup(noSession(new ApiError(401, "this server asks for its token", [], "token_needed")));
+    const text = markup(noSession(new ApiError(401, "this server asks for its token")));
     assert.match(text, /Could not read this session: this server asks/);
     assert.match(text, /data-act="retry-session"/);
   });
@@ -61,10 +62,10 @@ describe("the line on the task type", () => {
     // B18
     const text = markup(bars(session({ task_type: taskType("coding") })));
     assert.match(text, /Counts as<\/label>/);
-    assert.match(text, /<option value="" selected>coding \(by the settings\)/);
+    assert.match(text, /<option value="" selected>Coding \(by the settings\)/);
     assert.match(text, /48 % of its messages are tool outputs\./);
     const chosen = session({ task_type: taskType("coding", { name: "chat", setting: "chat", own: true }) });
-    assert.match(markup(bars(chosen)), /<option value="chat" selected>chat</);
+    assert.match(markup(bars(chosen)), /<option value="chat" selected>Chat</);
   });
 });
 

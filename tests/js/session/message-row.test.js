@@ -68,8 +68,9 @@ describe("an open row", () => {
     ...message({ text: "x" }),
     parts: [{ type: /** @type {const} */ ("tool_result"), call_id: "c", text: "y".repeat(SHOWN_CHARS + 1) }],
     stands: null,
+    entries: [],
   };
-  /** @param {Partial<import("../../../static/shared/types.js").Message>} given */
+  /** @param {Partial<Api.Message>} given */
   const acts = (given) =>
     [...markup(messageDetail(message(given), null, SIGNALS, false)).matchAll(/data-do="([\w-]+)"/g)].map(
       (m) => m[1],

@@ -23,7 +23,7 @@ function log(count) {
   return { asked, fetchPage };
 }
 
-/** @param {number} count @param {import("../../../static/shared/types.js").Message[]} shown @param {number} limit */
+/** @param {number} count @param {Api.Message[]} shown @param {number} limit */
 async function read(count, shown, limit) {
   const { asked, fetchPage } = log(count);
   const page = await pageOver(fetchPage, await fetchPage(null, limit), shown, "newest", 500);
@@ -46,7 +46,7 @@ describe("reading a long list again", () => {
     const { asked, numbers } = await read(9_000, rows(1_000, 901), 200);
     assert.deepEqual(asked, [
       [null, 200],
-      [1_001, 100],
+      ["1001", 100],
     ]);
     assert.deepEqual([numbers[0], numbers[199], numbers[200], numbers.at(-1)], [9_000, 8_801, 1_000, 901]);
   });

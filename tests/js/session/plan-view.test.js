@@ -1,9 +1,10 @@
 // static/session/plan-view.js: the plan panel as markup.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Choices } from "../../../static/session/choices.js";
 import { planBody, planTitle } from "../../../static/session/plan-view.js";
-import { gauge, message, plan, session } from "../builders.js";
+import { gauge, group, message, plan, session } from "../builders.js";
 import { markup } from "../markup.js";
 
 /** @param {Partial<import("../../../static/session/plan-view.js").PlanView>} given */
@@ -16,7 +17,6 @@ const body = (given) =>
       wish: {},
       open: new Set(),
       all: new Set(),
-      strategies: [],
       ...given,
     }),
   );
@@ -27,7 +27,7 @@ describe("the plan", () => {
     assert.equal(planTitle(plan(), session(), true), "Only what you chose");
   });
   it("draws the regions that stay as the server tells them", () => {
-    /** @type {import("../../../static/shared/types.js").Region[]} */
+    /** @type {Api.Region[]} */
     const regions_after = [{ name: "user", tokens: 77_777, certainty: "exact" }];
     assert.match(
       body({ plan: plan({ regions_after }) }),
@@ -44,7 +44,7 @@ describe("the plan", () => {
       most_tokens: 2_400,
       absorbed_tokens: 900,
     };
-    const groups = [{ cause: "summarised", label: "covered by the summary", messages: 40, tokens: 20_000 }];
+    const groups = [group("summarised", 20_000, { messages: 40 })];
     const shown = body({ plan: plan({ groups, freed: 18_500, summary: { ...summary, by_model: false } }) });
     assert.match(shown, /Summary of messages 2–41<small class="muted">written by the built-in summariser/);
     assert.match(shown, /\+2,400<small class="muted">at most/);
@@ -62,8 +62,10 @@ describe("the plan", () => {
     assert.doesNotMatch(fits, /relieve/);
   });
   it("says of a shortened output what it took and what it will take", () => {
-    const shortened = [message({ number: 7, tokens: 1_204, tokens_after: 310, fate: "shortened" })];
-    const shown = body({ plan: plan({ shortened, shortened_count: 1 }), open: new Set(["shortened"]) });
+    const cause = "duplicate";
+    const shortened = [message({ number: 7, tokens: 1_204, tokens_after: 310, fate: "shortened", cause })];
+    const groups = [group(cause, 894, { fate: "shortened" })];
+    const shown = body({ plan: plan({ groups, shortened, shortened_count: 1 }), open: new Set([cause]) });
     assert.match(shown, /1,204<small.*→<\/span> 310<\/small>/);
   });
   it("names what was chosen, one by one while they are few", () => {

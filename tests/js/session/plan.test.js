@@ -4,15 +4,13 @@ import { describe, it } from "node:test";
 import { Choices } from "../../../static/session/choices.js";
 import {
   doesSomething,
-  groupsOf,
   planRequest,
   planVerb,
   promise,
   rowsByCause,
   sinceSentence,
-  summaryTokens,
 } from "../../../static/session/plan.js";
-import { gauge, message, plan, session } from "../builders.js";
+import { gauge, group, message, plan, session } from "../builders.js";
 
 const summary = {
   messages: 40,
@@ -66,17 +64,6 @@ describe("what a plan promises", () => {
   });
 });
 
-describe("a summary in a plan", () => {
-  it("takes some of what is freed, and gives back those that go into it", () => {
-    assert.deepEqual([summaryTokens(plan()), summaryTokens(plan({ summary }))], [0, 1_500]);
-    const given = { summary, freed: 18_600, shortened_count: 2, groups: [group("summarised", 20_000)] };
-    assert.equal(groupsOf(plan(given)).find((one) => one.cause === "shortened")?.tokens, 100);
-  });
-});
-
-/** @param {string} cause @param {number} tokens */
-const group = (cause, tokens) => ({ cause, label: cause, messages: 40, tokens });
-
 describe("the time since a plan was made", () => {
   it("is counted in messages", () => {
     assert.equal(sinceSentence(10, 13, false), "3 messages came since this plan was made.");
@@ -87,78 +74,24 @@ describe("the time since a plan was made", () => {
 
 describe("the rows of a plan", () => {
   it("stand by cause, in the order of its groups", () => {
+    // X1, X7
     const groups = [
-      { cause: "superseded", label: "", messages: 1, tokens: 1 },
-      { cause: "below_cut", label: "", messages: 1, tokens: 1 },
+      group("superseded", 3),
+      group("duplicate", 2, { fate: "shortened" }),
+      group("below_cut", 1),
     ];
     const removed = [message({ number: 5, cause: "below_cut" }), message({ number: 3, cause: "superseded" })];
+    const shortened = [message({ number: 8, fate: "shortened", cause: "duplicate" })];
+    const rows = rowsByCause(plan({ groups, removed, shortened }));
     assert.deepEqual(
-      [...rowsByCause(plan({ groups, removed }))].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
+      [...rows].map(([cause, some]) => [cause, some.map((m) => m.number)]),
       [
         ["superseded", [3]],
+        ["duplicate", [8]],
         ["below_cut", [5]],
       ],
     );
   });
-});
-
-describe("the groups of a plan", () => {
-  const groups = [{ cause: "superseded", label: "read again later", messages: 2, tokens: 7_000 }];
-  it("add up to what is freed, shortened outputs with them", () => {
-    // X1
-    const made = plan({ groups, removed_count: 2, shortened_count: 3, freed: 12_500 });
-    assert.deepEqual(
-      groupsOf(made).map((g) => [g.cause, g.messages, g.tokens]),
-      [
-        ["superseded", 2, 7_000],
-        ["shortened", 3, 5_500],
-      ],
-    );
-    const shortened = [message({ number: 8, fate: "shortened", cause: "shortened" })];
-    assert.deepEqual(
-      rowsByCause({ ...made, shortened })
-        .get("shortened")
-        ?.map((m) => m.number),
-      [8],
-    );
-  });
-  it("have a stage's outputs by their reason, others together", () => {
-    // X7
-    const again = {
-      cause: "duplicate",
-      label: "the same output again",
-      fate: /** @type {const} */ ("shortened"),
-      messages: 2,
-      tokens: 900,
-    };
-    const made = plan({
-      groups: [again],
-      shortened_count: 3,
-      freed: 1_000,
-      shortened: [
-        message({ number: 4, fate: "shortened", cause: "duplicate" }),
-        message({ number: 6, fate: "shortened", cause: "shortened" }),
-      ],
-    });
-    assert.deepEqual(
-      groupsOf(made).map((g) => [g.cause, g.fate, g.messages, g.tokens]),
-      [
-        ["duplicate", "shortened", 2, 900],
-        ["shortened", "shortened", 1, 100],
-      ],
-    );
-    assert.deepEqual(
-      [...rowsByCause(made)].map(([cause, rows]) => [cause, rows.map((m) => m.number)]),
-      [
-        ["duplicate", [4]],
-        ["shortened", [6]],
-      ],
-    );
-    const alone = plan({ groups: [again], shortened_count: 2, freed: 900 });
-    assert.deepEqual(groupsOf(alone), [again]);
-  });
-  it("are those of what goes where nothing is shortened", () =>
-    assert.deepEqual(groupsOf(plan({ groups })), groups));
 });
 
 describe("what is asked for", () => {

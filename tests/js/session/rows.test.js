@@ -17,7 +17,7 @@ import { message } from "../builders.js";
 
 /** @param {number[]} numbers */
 const rows = (...numbers) => numbers.map((number) => message({ number }));
-/** @param {import("../../../static/shared/types.js").Message[]} list */
+/** @param {Api.Message[]} list */
 const numbers = (list) => list.map((m) => m.number);
 
 describe("the bracket of a unit", () => {

@@ -1,4 +1,5 @@
 // static/settings/form.js: the sections of the settings page.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -10,27 +11,15 @@ import {
   rolesSection,
   weightsSection,
 } from "../../../static/settings/form.js";
+import { settings as defaults } from "../builders.js";
 import { markup } from "../markup.js";
 
-/** @type {import("../../../static/shared/types.js").Settings} */
 const settings = {
+  ...defaults(),
   weights: { relevance: 10, length: 5, recency: 40, role: 20, keywords: 25, novelty: 10 },
-  roles: { user: 0.67 },
   keywords: [{ name: "errors", share: 0.6, words: ["error", "<failed>"] }],
-  length_steps: [[1000, 0.5]],
-  task_type: "auto",
-  task_types: {},
-  target_percent: 80,
-  aim_percent: 60,
-  cap_tokens: null,
-  fresh_tail: 16,
-  user_words_tokens: 20_000,
-  user_words_percent: 30,
-  strategy: "score",
-  automatic: false,
-  minimum_gain_percent: 5,
   response_reserve: 4096,
-  counting: "tokenizer",
+  counting: /** @type {const} */ ("tokenizer"),
   status_line: true,
   tool_outputs_exempt: ["Read", "<b>"],
   novel_percent: 7,
@@ -74,7 +63,7 @@ describe("the weights and keywords of a task type", () => {
     weights: { recency: 7, role: 3 },
     keywords: [{ name: "dealings", share: 0.8, words: ["refund"] }],
   };
-  const types = { coding: { weights: null, keywords: null }, support: own };
+  const types = { ...settings.task_types, support: own };
   const form = { ...FORM, settings: { ...settings, task_types: types } };
   it("stand under their own paths, with a way back to those of all sessions", () => {
     // B18

@@ -1,30 +1,27 @@
 // static/settings/type-choice.js: the part of the settings page about task types.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ownOf, placeOf, typesSection } from "../../../static/settings/type-choice.js";
+import { settings as defaults } from "../builders.js";
 import { markup } from "../markup.js";
 
-const settings = /** @type {import("../../../static/shared/types.js").Settings} */ (
-  /** @type {unknown} */ ({
-    task_type: "auto",
-    weights: { recency: 1 },
-    keywords: [],
-    strategy: "foresight",
-    task_types: {
-      coding: { weights: null, keywords: null },
-      support: { weights: { recency: 2 }, keywords: [] },
-      research: { weights: null, keywords: [] },
-      chat: { weights: null, keywords: null },
-    },
-  })
-);
+const settings = defaults({
+  strategy: "foresight",
+  task_types: {
+    coding: { weights: null, keywords: null },
+    support: { weights: { recency: 2 }, keywords: [] },
+    research: { weights: null, keywords: [] },
+    chat: { weights: null, keywords: null },
+  },
+});
 const FORM = { settings, faults: [], limits: {}, signals: [] };
 
 describe("the section on task types", () => {
   it("lets choose how a session's type is found, and whose weights are shown", () => {
     // B18
     const text = markup(typesSection(FORM));
-    assert.match(text, /<option value="auto" selected>what it looks like/);
+    assert.match(text, /<option value="auto" selected>What it looks like/);
     assert.deepEqual(
       [...text.matchAll(/data-type="(\w+)"[^>]*aria-pressed="(\w+)"/g)].map((m) => `${m[1]} ${m[2]}`),
       ["any true", "coding false", "support false", "research false", "chat false"],

@@ -9,25 +9,9 @@ import {
   withValue,
   wordsOf,
 } from "../../../static/settings/values.js";
+import { settings as defaults } from "../builders.js";
 
-/** @type {import("../../../static/shared/types.js").Settings} */
-const settings = {
-  weights: { recency: 40, role: 30 },
-  roles: { user: 0.67 },
-  keywords: [{ name: "errors", share: 0.6, words: ["error"] }],
-  length_steps: [[1000, 0.5]],
-  task_type: "auto",
-  task_types: {},
-  target_percent: 80,
-  aim_percent: 60,
-  cap_tokens: null,
-  fresh_tail: 16,
-  user_words_tokens: 20_000,
-  user_words_percent: 30,
-  strategy: "score",
-  automatic: false,
-  minimum_gain_percent: 5,
-};
+const settings = defaults();
 
 describe("a draft of settings", () => {
   it("is changed at a path without touching what is saved", () => {

@@ -28,8 +28,8 @@ describe("a request", () => {
   });
   it("goes to another server where one is named", async () => {
     answer(200, {});
-    await apiAt("http://127.0.0.1:9").session("s");
-    assert.equal(asked[0]?.address, "http://127.0.0.1:9/api/sessions/s");
+    await apiAt("http://127.0.0.1:9").status("s");
+    assert.equal(asked[0]?.address, "http://127.0.0.1:9/api/sessions/s/status");
   });
   it("sends JSON only where there is something to send", async () => {
     answer(200, {});
@@ -51,7 +51,7 @@ describe("a refusal", () => {
       error: {
         type: "invalid",
         message: "2 fields are wrong",
-        details: [{ field: "aim_percent", message: "above 100" }, "odd"],
+        details: [{ field: "aim_percent", message: "above 100" }],
       },
     });
     await assert.rejects(api.saveSettings({}), (error) => {

@@ -1,23 +1,9 @@
 // static/shared/task-types.js: which task type a session counts as.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ALL, AUTO, typeChoices, typeReason, typeUnder } from "../../../static/shared/task-types.js";
-import { session, taskType } from "../builders.js";
-
-/** @param {Partial<import("../../../static/shared/types.js").Settings>} given */
-const settings = (given) =>
-  /** @type {import("../../../static/shared/types.js").Settings} */ (
-    /** @type {unknown} */ ({
-      task_type: "auto",
-      weights: { recency: 1 },
-      keywords: [],
-      task_types: {
-        coding: { weights: null, keywords: null },
-        chat: { weights: { recency: 2 }, keywords: [] },
-      },
-      ...given,
-    })
-  );
+import { typeReason, typeUnder } from "../../../static/shared/task-types.js";
+import { session, settings, taskType } from "../builders.js";
 
 describe("what a session counts as", () => {
   const coding = session({ task_type: taskType("coding") });
@@ -43,12 +29,5 @@ describe("what a session counts as", () => {
       typeReason(coding, settings({ task_type: "coding" })),
       "Chosen in the settings for all sessions.",
     );
-  });
-});
-
-describe("the choices of a type", () => {
-  it("begin with what a session looks like and end with none", () => {
-    const values = typeChoices("no type").map(([value]) => value);
-    assert.deepEqual(values, [AUTO, "coding", "support", "research", "chat", ALL]);
   });
 });

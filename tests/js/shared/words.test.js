@@ -1,4 +1,5 @@
 // static/shared/words.js: names for what the API codes.
+import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { operationName, plainReason, regionName, strategyName, title } from "../../../static/shared/words.js";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -46,13 +47,20 @@ class TestPages:
 
     @pytest.mark.parametrize("path", PAGES)
     def test_have_no_inline_code(self, client: FlaskClient, path: str) -> None:
-        """No script but the import map without a source, no handler and no style in an attribute."""
+        """No script without a source but the import map and data, no handler and no style in an attribute."""
         text = client.get(path).text
-        inline = [
-            tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag and "importmap" not in tag
-        ]
-        assert inline == []
+        inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
+        assert [re.findall(r'type="([^"]*)"', tag) for tag in inline] == [["application/json"], ["importmap"]]
         assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
+
+    @pytest.mark.parametrize("path", PAGES)
+    def test_hold_the_words_of_the_choices(self, client: FlaskClient, path: str) -> None:  # X7, B18
+        """Strategies and task types have the same names on every page as in the settings."""
+        words = re.search(
+            r'<script type="application/json" id="choices">(.*?)</script>', client.get(path).text
+        )
+        assert words is not None
+        assert json.loads(words[1]) == client.get("/api/settings").get_json()["choices"]
 
     @pytest.mark.parametrize("path", PAGES)
     def test_ask_for_all_their_modules_at_once(self, client: FlaskClient, path: str) -> None:

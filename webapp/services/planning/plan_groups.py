@@ -1,11 +1,10 @@
-"""Groups the messages of a plan by reason: those it drops, and outputs that a stage before dropping shortened."""
+"""Groups the messages that a plan drops or shortens by reason."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Literal
 
-from scoring.planning import CAUSES
 from webapp.services.planning.answers import PlanGroup
 from webapp.services.planning.planning import SessionPlan
 
@@ -21,6 +20,8 @@ LABELS = {
     "opening": "the list has to begin with a user message",
     "duplicate": "the same output again",
     "superseded": "read or written again later",
+    "shortened": "outputs cut to what may be needed",
+    "shortened_by_hand": "outputs shortened by you",
     "old_shortened": "old outputs shortened",
     "old_cleared": "old outputs cleared",
     "not_named_again": "nothing in it was named again",
@@ -32,7 +33,7 @@ LABELS = {
 
 
 def groups_of(made: SessionPlan) -> list[PlanGroup]:
-    """Return the groups of a plan. Outputs that are shortened by hand are in no group."""
+    """Return the groups of a plan, the one that frees most first. Together they free what the plan frees."""
     plan, tokens = made.plan, made.view.history.tokens
     counts, freed = Counter[Group](), Counter[Group]()
     for i in plan.removed:
@@ -40,16 +41,16 @@ def groups_of(made: SessionPlan) -> list[PlanGroup]:
         counts[group] += 1
         freed[group] += tokens[i]
     for i in plan.shortened:
-        if (cause := plan.cause(i)) in CAUSES:
-            counts[cause, "shortened"] += 1
-            freed[cause, "shortened"] += tokens[i] - plan.shortenings[i].tokens
+        group = plan.cause(i), "shortened"
+        counts[group] += 1
+        freed[group] += tokens[i] - plan.shortenings[i].tokens
     return [
         PlanGroup(
             cause=cause,
             label=LABELS.get(cause, cause.replace("_", " ")),
             fate=fate,
-            messages=count,
-            tokens=made.scale.part(freed[cause, fate]),
+            messages=counts[cause, fate],
+            tokens=made.scale.part(saved),
         )
-        for (cause, fate), count in counts.most_common()
+        for (cause, fate), saved in freed.most_common()
     ]

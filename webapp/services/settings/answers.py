@@ -17,13 +17,6 @@ class Range:
 
 
 @answer
-class Choices:
-    """The names that a field of the settings accepts."""
-
-    choices: list[str]
-
-
-@answer
 class SignalText:
     """A signal of the score in words."""
 
@@ -53,11 +46,11 @@ class SettingsDoc:
     presets: dict[str, Settings]
     preset: str
     """The name of the preset that equals the settings, or "custom"."""
-    limits: dict[str, Range | Choices]
-    """By the name of the field; a dot leads to a field within one."""
+    limits: dict[str, Range]
+    """By the name of the number; a dot leads to a field within one."""
     signals: list[SignalText]
     choices: dict[str, list[ChoiceText]]
-    """By the name of the field."""
+    """The values that a field accepts, by its name."""
 
 
 @answer

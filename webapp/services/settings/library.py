@@ -12,8 +12,6 @@ from scoring.settings import (
     DEFAULT_PRESET,
     LIMITS,
     PRESETS,
-    STRATEGY_NAMES,
-    TASK_TYPE_CHOICES,
     Settings,
     preset_of,
 )
@@ -22,7 +20,6 @@ from webapp.errors import NotFound
 from webapp.events import ModelsChanged, SettingsChanged
 from webapp.services.session.environment import SETTINGS, Environment
 from webapp.services.settings.answers import (
-    Choices,
     ChoiceText,
     Model,
     Models,
@@ -30,6 +27,11 @@ from webapp.services.settings.answers import (
     SettingsDoc,
     SignalText,
 )
+
+
+def choice_texts() -> dict[str, list[ChoiceText]]:
+    """Return the values that each setting with a fixed choice accepts, in words, by the setting's name."""
+    return {name: [ChoiceText(**one._asdict()) for one in table.values()] for name, table in CHOICES.items()}
 
 
 class SettingsService:
@@ -44,21 +46,14 @@ class SettingsService:
         ranges = {
             name: Range(min=one.minimum, max=one.maximum, step=one.step) for name, one in LIMITS.items()
         }
-        choices = {
-            "strategy": Choices(choices=list(STRATEGY_NAMES)),
-            "task_type": Choices(choices=list(TASK_TYPE_CHOICES)),
-        }
         return SettingsDoc(
             settings=settings,
             defaults=PRESETS[DEFAULT_PRESET],
             presets=dict(PRESETS),
             preset=preset_of(settings),
-            limits={**ranges, **choices},
+            limits=ranges,
             signals=[SignalText(**signal.to_dict()) for signal in SIGNALS.values()],
-            choices={
-                name: [ChoiceText(**one._asdict()) for one in table.values()]
-                for name, table in CHOICES.items()
-            },
+            choices=choice_texts(),
         )
 
     def put(self, data: Mapping[str, Any]) -> SettingsDoc:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scoring.planning.plan import PrunePlan, plan_prune
-from scoring.planning.strategies import Strategy, half_turns
+from scoring.planning.strategies import Strategy, half_of_turns
 from scoring.settings import BLUEPRINT
 from tests.scoring.builders import history_of, in_letters
 
@@ -13,7 +13,7 @@ from tests.scoring.builders import history_of, in_letters
 @pytest.fixture(autouse=True)
 def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategy under its name, whatever the table holds."""
-    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"half_turns": Strategy(half_turns.choose)})
+    monkeypatch.setattr("scoring.planning.plan.STRATEGIES", {"half_turns": Strategy(half_of_turns.choose)})
 
 
 def plan(letters: str, share: float) -> PrunePlan:

@@ -13,7 +13,7 @@ class TestGroups:
     """The groups of a plan."""
 
     def test_hold_every_message_that_goes_once(self, app: App) -> None:  # X1
-        """The commonest reason first; tokens are those that are freed."""
+        """The reason that frees most comes first."""
         followed(app, *conversation(10))
         row = app.store.sessions.get("s")
         made = app.prunes._planning.make(
@@ -22,8 +22,8 @@ class TestGroups:
         groups = groups_of(made)
         assert sum(g.messages for g in groups) == len(made.plan.removed)
         assert {g.fate for g in groups} == {"goes"}
-        counts = [g.messages for g in groups]
-        assert counts == sorted(counts, reverse=True)
+        tokens = [g.tokens for g in groups]
+        assert tokens == sorted(tokens, reverse=True)
 
     def test_have_words_for_every_stage(self) -> None:  # X7
         """None is shown under its code."""

@@ -221,6 +221,8 @@ class TestShortening:
         less = sum(m.tokens - (m.tokens_after or 0) for m in plan.shortened)
         assert regions["tool"] - after["tool"] == gone + less > 0
         assert after["user"] == regions["user"]
+        assert sum(group.tokens for group in plan.groups) == plan.freed
+        assert sum(g.messages for g in plan.groups if g.fate == "shortened") == plan.shortened_count
 
     def test_is_counted_apart_from_what_went(self, app: App) -> None:
         """In the history, and in the words of what was done."""

@@ -1,0 +1,31 @@
+// The page that a module under test finds: the words of the server's choices, as templates/base.html writes them.
+
+/** @param {Record<string, string>} labels @returns {Api.ChoiceText[]} */
+const table = (labels) =>
+  Object.entries(labels).map(([name, label]) => ({ name, label, meaning: `is ${label.toLowerCase()}` }));
+
+const CHOICES = {
+  strategy: table({
+    foresight: "Foresight",
+    score: "Lowest score first",
+    newest_first: "Newest first",
+    summarise: "Summarise",
+  }),
+  task_type: table({
+    any: "No type",
+    auto: "What it looks like",
+    coding: "Coding",
+    support: "Support",
+    research: "Research",
+    chat: "Chat",
+  }),
+  counting: table({ tokenizer: "The model's tokenizer", four_characters: "Four characters a token" }),
+};
+
+// lit-html asks for a walker where there is a document.
+const page = {
+  querySelector: () => ({ textContent: JSON.stringify(CHOICES) }),
+  createTreeWalker: () => ({}),
+  createComment: () => ({}),
+};
+Object.assign(globalThis, { document: page });
