@@ -148,9 +148,16 @@ class MemoryChange(Body):
 class AnySettings(RootModel[Json]):
     """Settings, in whole or in part, or `preset` with the name of a preset. Fields: see [Settings](#settings)."""
 
-    def given(self) -> Json:
-        """Return the fields that were sent."""
-        return self.root
+    @property
+    def preset(self) -> str | None:
+        """Return the name of the preset to start from, None for the settings in force."""
+        return str(self.root["preset"]) if "preset" in self.root else None
+
+    @property
+    def fields(self) -> Json:
+        """Return the settings; they may stand in `settings`, as the answer has them."""
+        inner = self.root.get("settings")
+        return inner if isinstance(inner, dict) else {k: v for k, v in self.root.items() if k != "preset"}
 
 
 class Suggest(Body):

@@ -216,6 +216,8 @@ class TestTaskTypes:
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("Settings saved.")).to_be_visible()
         own = server.app.settings.get().settings.task_types.chat
+        assert own.weights is not None
+        assert own.keywords is not None
         assert (own.weights["recency"], own.weights["length"]) == (0, 100)
         assert own.keywords[1].words == ("heron", "snipe")
         page.reload()

@@ -50,7 +50,7 @@ class TestTheEmergency:
         self, page: Page, server: Server
     ) -> None:  # B7, S5
         """By the plan that cannot help."""
-        server.app.models.put("small", {"window": 16_384})
+        server.app.models.put("small", window=16_384)
         session = managed(server, 40, tokens=400, model="small", settings={"fresh_tail": 100})
         page.goto(f"{server.url}/sessions/{session}#plan")
         panel = page.locator("plan-panel")

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 
 from tests.servers import Server, running_server
-from tests.webapp.promises import PromisesClient
+from tests.webapp.promises import Client
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
@@ -35,15 +34,15 @@ def app(config: Config) -> Iterator[App]:
 def flask_app(config: Config, app: App) -> Iterator[Flask]:
     """The WSGI application over the services, Socket.IO included."""
     made = create_app(config, app=app)
-    made.test_client_class = PromisesClient
+    made.test_client_class = Client
     yield made
     made.extensions["coppice.live"].close()
 
 
 @pytest.fixture
-def client(flask_app: Flask) -> FlaskClient:
+def client(flask_app: Flask) -> Client:
     """A client of every route, on this machine."""
-    return flask_app.test_client()
+    return Client(flask_app, flask_app.response_class)
 
 
 @pytest.fixture

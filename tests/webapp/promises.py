@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from flask.testing import FlaskClient
 from jsonschema import Draft202012Validator
 from werkzeug.exceptions import HTTPException
+from werkzeug.test import TestResponse
 
 from webapp.answers import Failure
 from webapp.routes.api import routes
@@ -43,8 +45,20 @@ def promised(path: str, method: str, status: int) -> str | None:
     return None if schema is None else str(schema["$ref"]).rpartition("/")[2]
 
 
-class PromisesClient(FlaskClient):
+class Answered(TestResponse):
+    """An answer whose JSON may be asked for a field; one without JSON then fails the test."""
+
+    json: Any
+
+
+class Client(FlaskClient):
     """Flask's client; an answer of the API that is not as documented fails the test that asked."""
+
+    get: Callable[..., Answered]
+    post: Callable[..., Answered]
+    put: Callable[..., Answered]
+    patch: Callable[..., Answered]
+    delete: Callable[..., Answered]
 
     def open(self, *args: Any, **rest: Any) -> Any:
         """Send a request and check its answer."""

@@ -20,7 +20,7 @@ from tests.servers import Server
 from tests.waiting import PATIENCE
 from webapp.client import Coppice
 
-OPENAI_ANSWER = {
+OPENAI_ANSWER: dict[str, Any] = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
     "created": 1,
@@ -134,10 +134,8 @@ class TestOpenAi:
         context: Any = coppice.context("openai")
         sdk.chat.completions.create(model="gpt-5", messages=context)
         assert provider.sent[-1]["messages"][:2] == asked
-        assert (
-            provider.sent[-1]["messages"][2]["tool_calls"]
-            == OPENAI_ANSWER["choices"][0]["message"]["tool_calls"]
-        )
+        made = OPENAI_ANSWER["choices"][0]["message"]
+        assert provider.sent[-1]["messages"][2]["tool_calls"] == made["tool_calls"]
         assert provider.sent[-1]["messages"][3] == result
 
     def test_dumped_messages_come_back_as_they_were(self, coppice: Coppice, live_server: Server) -> None:

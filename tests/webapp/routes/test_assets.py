@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from flask import Flask, url_for
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.routes.assets import STATIC, VENDORED, ImportMap, fingerprint, modules
 
 
@@ -23,20 +23,20 @@ def lasting(flask_app: Flask, filename: str) -> str:
 class TestFiles:
     """One file, two addresses."""
 
-    def test_with_their_version_are_kept_for_a_year(self, flask_app: Flask, client: FlaskClient) -> None:
+    def test_with_their_version_are_kept_for_a_year(self, flask_app: Flask, client: Client) -> None:
         """Nobody asks again."""
         answer = client.get(lasting(flask_app, "app.js"))
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
-    def test_with_an_old_version_are_not_kept(self, client: FlaskClient) -> None:
+    def test_with_an_old_version_are_not_kept(self, client: Client) -> None:
         """A page from before an update gets what there is, and nobody remembers it under that name."""
         answer = client.get("/static/v-000000000000/app.js")
         assert answer.status_code == 200
         assert "immutable" not in answer.headers["Cache-Control"]
 
-    def test_without_a_version_are_asked_for_anew(self, client: FlaskClient) -> None:
+    def test_without_a_version_are_asked_for_anew(self, client: Client) -> None:
         """And answered briefly when nothing changed."""
         first = client.get("/static/app.js")
         again = client.get("/static/app.js", headers={"If-None-Match": first.headers["ETag"]})
@@ -44,11 +44,11 @@ class TestFiles:
         assert again.status_code == 304
 
     @pytest.mark.parametrize("path", ["../pyproject.toml", "..%2fpyproject.toml", "/etc/passwd", "vendor"])
-    def test_outside_the_folder_are_not_served(self, client: FlaskClient, path: str) -> None:
+    def test_outside_the_folder_are_not_served(self, client: Client, path: str) -> None:
         """Neither folders nor what lies beside them."""
         assert client.get(f"/static/{path}").status_code == 404
 
-    def test_of_javascript_have_its_type(self, client: FlaskClient) -> None:
+    def test_of_javascript_have_its_type(self, client: Client) -> None:
         """A module of another type is not run."""
         assert client.get("/static/app.js").mimetype == "text/javascript"
 
@@ -90,7 +90,7 @@ class TestTheImportMap:
         """Every one of them."""
         assert [path for path in VENDORED.values() if not (STATIC / path).is_file()] == []
 
-    def test_stands_in_the_page_with_the_nonce(self, client: FlaskClient) -> None:
+    def test_stands_in_the_page_with_the_nonce(self, client: Client) -> None:
         """The one inline script, allowed by name; it is JSON as it stands."""
         answer = client.get("/")
         found = re.search(r'<script type="importmap" nonce="([^"]+)">(.*?)</script>', answer.text, re.DOTALL)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.errors import BusyStore
 from webapp.events import ContextPruned, MessagesAppended, OperationUndone
 
 
-def samples(client: FlaskClient) -> dict[str, float]:
+def samples(client: Client) -> dict[str, float]:
     """Return the metrics by name and labels, without those of requests."""
     families = text_string_to_metric_families(client.get("/metrics").text)
     found = {}
@@ -25,13 +25,11 @@ def samples(client: FlaskClient) -> dict[str, float]:
 class TestLiveness:
     """GET /healthz."""
 
-    def test_says_ok(self, client: FlaskClient) -> None:
+    def test_says_ok(self, client: Client) -> None:
         """With a store that answers."""
         assert client.get("/healthz").json == {"status": "ok"}
 
-    def test_fails_with_the_store(
-        self, client: FlaskClient, app: App, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_fails_with_the_store(self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
         """503, with the reason."""
 
         def fail() -> None:
@@ -45,7 +43,7 @@ class TestLiveness:
 class TestMetrics:
     """GET /metrics, in Prometheus' text format."""
 
-    def test_count_what_happened(self, client: FlaskClient, app: App) -> None:  # X16
+    def test_count_what_happened(self, client: Client, app: App) -> None:  # X16
         """Appends, prunes by reason, tokens freed, undone operations."""
         app.bus.publish(MessagesAppended("a", (1, 2), 2))
         app.bus.publish(ContextPruned("a", 1, "automatic", 100, 60, 2, (), 1.0))
@@ -56,7 +54,7 @@ class TestMetrics:
         assert found["coppice_tokens_freed_total"] == 40
         assert found["coppice_operations_undone_total"] == 2
 
-    def test_tell_how_full_each_session_is(self, client: FlaskClient, app: App) -> None:  # X16
+    def test_tell_how_full_each_session_is(self, client: Client, app: App) -> None:  # X16
         """By id, source and model."""
         app.sessions.create(id="a", model="gpt-5")
         app.ingest.append_messages("a", [{"role": "user", "content": "hello " * 50}])
@@ -65,7 +63,7 @@ class TestMetrics:
         assert found[f"coppice_session_tokens{labels}"] == app.sessions.get("a").pruned.tokens
         assert f"coppice_session_utilization_percent{labels}" in found
 
-    def test_time_requests_by_route(self, client: FlaskClient) -> None:
+    def test_time_requests_by_route(self, client: Client) -> None:
         """Not by path: a path may be anything."""
         client.get("/api/sessions/one")
         client.get("/api/sessions/two")

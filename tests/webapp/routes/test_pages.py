@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
@@ -39,14 +39,14 @@ class TestPages:
     """One root element each."""
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_hold_their_element(self, client: FlaskClient, path: str) -> None:
+    def test_hold_their_element(self, client: Client, path: str) -> None:
         """And nothing of the data: that comes from the API."""
         answer = client.get(path)
         assert answer.status_code == 200
         assert f"<{PAGES[path]}" in answer.text
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_have_no_inline_code(self, client: FlaskClient, path: str) -> None:
+    def test_have_no_inline_code(self, client: Client, path: str) -> None:
         """No script without a source but the import map and data, no handler and no style in an attribute."""
         text = client.get(path).text
         inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
@@ -54,7 +54,7 @@ class TestPages:
         assert not re.search(r"<[^>]+\s(on\w+|style)=", text)
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_hold_the_words_of_the_choices(self, client: FlaskClient, path: str) -> None:  # X7, B18
+    def test_hold_the_words_of_the_choices(self, client: Client, path: str) -> None:  # X7, B18
         """Strategies and task types have the same names on every page as in the settings."""
         words = re.search(
             r'<script type="application/json" id="choices">(.*?)</script>', client.get(path).text
@@ -63,7 +63,7 @@ class TestPages:
         assert json.loads(words[1]) == client.get("/api/settings").get_json()["choices"]
 
     @pytest.mark.parametrize("path", PAGES)
-    def test_ask_for_all_their_modules_at_once(self, client: FlaskClient, path: str) -> None:
+    def test_ask_for_all_their_modules_at_once(self, client: Client, path: str) -> None:
         """Their element's and those that it imports, each once and under its lasting address; no other page's."""
         text = client.get(path).text
         asked = re.findall(r'rel="modulepreload" href="/static/v-\w+/([^"]+)"', text)
@@ -73,17 +73,17 @@ class TestPages:
         others = {script(other) for other in PAGES} - {script(path)}
         assert not others.intersection(asked)
 
-    def test_of_an_error_have_no_element(self, client: FlaskClient) -> None:
+    def test_of_an_error_have_no_element(self, client: Client) -> None:
         """They are words alone."""
         answer = client.get("/nothing")
         assert answer.status_code == 404
         assert "session/coppice-session.js" not in answer.text
 
-    def test_show_a_title_as_text(self, client: FlaskClient) -> None:
+    def test_show_a_title_as_text(self, client: Client) -> None:
         """Whatever a session is called."""
         assert "<img src=x" not in client.get("/sessions/a").text
 
-    def test_change_nothing_by_being_looked_at(self, client: FlaskClient, app: App) -> None:
+    def test_change_nothing_by_being_looked_at(self, client: Client, app: App) -> None:
         """The session is what it was."""
         before = app.sessions.get("a").version
         for path in PAGES:
@@ -101,14 +101,14 @@ class TestPagesBehindAToken:
         yield flask_app.test_client()
         flask_app.extensions["coppice.live"].close()
 
-    def test_tell_no_title_and_not_which_sessions_exist(self, stranger: FlaskClient) -> None:
+    def test_tell_no_title_and_not_which_sessions_exist(self, stranger: Client) -> None:
         """The same shell for any id."""
         there, nowhere = stranger.get("/sessions/a"), stranger.get("/sessions/b")
         assert [there.status_code, nowhere.status_code] == [200, 200]
         assert "onerror" not in there.text
         assert len(there.text) == len(nowhere.text)
 
-    def test_tell_both_to_whoever_has_it(self, stranger: FlaskClient) -> None:
+    def test_tell_both_to_whoever_has_it(self, stranger: Client) -> None:
         """As without a token set."""
         stranger.get("/?token=secret")
         assert "onerror" in stranger.get("/sessions/a").text
@@ -119,7 +119,7 @@ class TestHeaders:
     """Every answer is guarded."""
 
     @pytest.mark.parametrize("path", ["/", "/api/sessions", "/api/nothing", "/static/app.js", "/nothing"])
-    def test_are_on_every_answer(self, client: FlaskClient, path: str) -> None:
+    def test_are_on_every_answer(self, client: Client, path: str) -> None:
         """Nobody may frame it, guess its type, or learn where it was linked from."""
         headers = client.get(path).headers
         assert headers["X-Content-Type-Options"] == "nosniff"
@@ -127,11 +127,11 @@ class TestHeaders:
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert "Access-Control-Allow-Origin" not in headers
 
-    def test_bear_another_nonce_each_time(self, client: FlaskClient) -> None:
+    def test_bear_another_nonce_each_time(self, client: Client) -> None:
         """A nonce is never used twice."""
         policies = {client.get("/").headers["Content-Security-Policy"] for _ in range(3)}
         assert len(policies) == 3
 
-    def test_keep_no_page(self, client: FlaskClient) -> None:
+    def test_keep_no_page(self, client: Client) -> None:
         """Its nonce would be of before."""
         assert client.get("/").headers["Cache-Control"] == "no-store"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.errors import BusyStore, Conflict, FullDisk, NotFound, StalePlan
 from webapp.routes.problems import wants_json
 
@@ -16,12 +16,12 @@ from webapp.routes.problems import wants_json
 def failing(flask_app: Flask, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Makes the service behind /api/sessions fail as told, and gives a client."""
 
-    def fail_with(error: Exception) -> FlaskClient:
+    def fail_with(error: Exception) -> Client:
         def fail(**_: Any) -> Any:
             raise error
 
         monkeypatch.setattr(flask_app.extensions["coppice"].sessions, "list", fail)
-        return flask_app.test_client()
+        return Client(flask_app, flask_app.response_class)
 
     return fail_with
 
@@ -66,19 +66,19 @@ class TestUnderTheApi:
         ],
     )
     def test_unknown_paths_and_methods_are_json_too(
-        self, client: FlaskClient, method: str, path: str, status: int
+        self, client: Client, method: str, path: str, status: int
     ) -> None:
         """Never HTML."""
         answer = client.open(path, method=method)
         assert (answer.status_code, answer.mimetype) == (status, "application/json")
 
-    def test_a_wrong_method_says_the_right_ones(self, client: FlaskClient) -> None:
+    def test_a_wrong_method_says_the_right_ones(self, client: Client) -> None:
         """In the header and in words."""
         answer = client.put("/api/sessions")
         assert {"GET", "POST"} <= set(answer.headers["Allow"].split(", "))
         assert "expected GET" in answer.json["error"]["message"]
 
-    def test_too_large_a_body_is_413(self, client: FlaskClient) -> None:
+    def test_too_large_a_body_is_413(self, client: Client) -> None:
         """By its declared length, before it is read."""
         declared = {"CONTENT_LENGTH": str(10**12)}
         answer = client.post("/api/sessions", json={}, environ_overrides=declared)
@@ -88,16 +88,16 @@ class TestUnderTheApi:
 class TestElsewhere:
     """People read pages."""
 
-    def test_an_unknown_page_is_a_page(self, client: FlaskClient) -> None:
+    def test_an_unknown_page_is_a_page(self, client: Client) -> None:
         """With the status in its head and a way back."""
         answer = client.get("/nothing")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")
 
-    def test_what_was_asked_for_is_never_html(self, client: FlaskClient) -> None:
+    def test_what_was_asked_for_is_never_html(self, client: Client) -> None:
         """A path with markup in it is shown as text."""
         assert b"<script>alert" not in client.get("/<script>alert(1)</script>").data
 
-    def test_a_session_that_does_not_exist_is_a_page(self, client: FlaskClient) -> None:
+    def test_a_session_that_does_not_exist_is_a_page(self, client: Client) -> None:
         """404 in words."""
         answer = client.get("/sessions/nobody")
         assert (answer.status_code, answer.mimetype) == (404, "text/html")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from flask import Flask
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.routes.api.routing import EXTENSION
 
 
@@ -21,7 +21,7 @@ class TestTheApplication:
         """Histories ask the application for them."""
         assert flask_app.extensions[EXTENSION] is app
 
-    def test_redirects_nowhere(self, client: FlaskClient) -> None:
+    def test_redirects_nowhere(self, client: Client) -> None:
         """An address has one spelling."""
         for path in ("/api//sessions", "/api/sessions/", "/settings/", "/settings//"):
             assert client.get(path).status_code == 404

@@ -20,7 +20,7 @@ def get_settings(app: App) -> SettingsDoc:
 @table.route("PUT", "/settings")
 def put_settings(app: App, body: AnySettings) -> SettingsDoc:
     """Save settings, checked as a whole; 422 names every invalid field and saves nothing."""
-    return app.settings.put(body.given())
+    return app.settings.put(body.fields, preset=body.preset)
 
 
 @table.post("/settings/reset")
@@ -44,7 +44,7 @@ def list_models(app: App) -> Models:
 @table.route("PUT", "/models/<path:name>")
 def put_model(app: App, name: str, body: ModelRow) -> Model:
     """Override the limits of a model."""
-    return app.models.put(name, body.given())
+    return app.models.put(name, **body.given())
 
 
 @table.route("DELETE", "/models/<path:name>", errors=(404,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from scoring.errors import Fault, InvalidSettings
 from scoring.models import ModelLimits, known_models
@@ -56,21 +56,19 @@ class SettingsService:
             choices=choice_texts(),
         )
 
-    def put(self, data: Mapping[str, Any]) -> SettingsDoc:
-        """Save settings, in whole or in part; `{preset: name}` takes a preset, `{settings: {…}}` is unwrapped.
+    def put(self, fields: Mapping[str, Any] | None = None, *, preset: str | None = None) -> SettingsDoc:
+        """Save these fields on top of a preset, by default on top of the settings in force.
 
         Raises:
             InvalidSettings: one fault a wrong field; nothing is saved.
         """
-        base = self._environment.settings()
-        if "preset" in data:
-            base = _preset(data["preset"])
-        inner = data.get("settings")
-        fields = inner if isinstance(inner, Mapping) else {k: v for k, v in data.items() if k != "preset"}
-        return self._save(Settings.from_dict(fields, base=base).to_dict())
+        if preset is not None and preset not in PRESETS:
+            raise InvalidSettings([Fault("preset", f"expected one of {', '.join(PRESETS)}, got {preset}")])
+        base = self._environment.settings() if preset is None else PRESETS[preset]
+        return self._save(Settings.from_dict(fields or {}, base=base).to_dict())
 
     def reset(self) -> SettingsDoc:
-        """Go back to the defaults."""
+        """Reset all settings to the defaults."""
         return self._save(None)
 
     def _save(self, settings: dict[str, Any] | None) -> SettingsDoc:
@@ -81,10 +79,12 @@ class SettingsService:
         return self.get()
 
 
-def _preset(name: Any) -> Settings:
-    if name not in PRESETS:
-        raise InvalidSettings([Fault("preset", f"expected one of {', '.join(PRESETS)}, got {name}")])
-    return PRESETS[name]
+class ModelOverride(TypedDict, total=False):
+    """The limits of a model that a user sets, in tokens; a field that is left out is that of the table."""
+
+    window: int
+    input_limit: int | None
+    output_limit: int | None
 
 
 class ModelTable:
@@ -100,16 +100,16 @@ class ModelTable:
         others = [_model(row, overridden=False) for row in known_models() if row.name not in names]
         return Models(models=[*(_model(row, overridden=True) for row in own), *others])
 
-    def put(self, name: str, data: Mapping[str, Any]) -> Model:
+    def put(self, name: str, **limits: Unpack[ModelOverride]) -> Model:
         """Override the limits of a model.
 
         Raises:
             InvalidSettings: a number is out of range; one fault a field.
         """
         others = [row for row in self._environment.overrides() if row.name != name]
-        row = ModelLimits.from_dict({**data, "name": name}, others)
+        row = ModelLimits.from_dict({**limits, "name": name}, others)
         with self._store.write():
-            self._store.small.put_model_override(name, dict(data))
+            self._store.small.put_model_override(name, limits)
         self._environment.forget()
         self._environment.bus.publish(ModelsChanged())
         return _model(row, overridden=True)
@@ -118,7 +118,7 @@ class ModelTable:
         """Remove an override.
 
         Raises:
-            NotFound: there is none for this name.
+            NotFound: the model has no override.
         """
         with self._store.write():
             if not self._store.small.put_model_override(name, None):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.app import App
 from webapp.routes.api import routes
 
@@ -33,7 +33,7 @@ class TestTheApi:
         served = {f"{route.method} {shape(route.path)}" for route in routes()}
         assert {one.strip() for one in PROMISED.split(",")} <= served
 
-    def test_changes_nothing_by_being_read(self, client: FlaskClient, app: App, ids: list[str]) -> None:
+    def test_changes_nothing_by_being_read(self, client: Client, app: App, ids: list[str]) -> None:
         """No GET has an effect on the session, its context or its history."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         before = (app.sessions.get("a").version, client.get("/api/sessions/a/context").json["messages"])
@@ -47,7 +47,7 @@ class TestTheApi:
     @pytest.mark.parametrize("route", [r for r in routes() if r.body], ids=lambda route: route.name)
     @pytest.mark.parametrize("data", [b"[" * 100_000, b"\xff", b"{", '{"a":"ä"}'.encode("latin-1")], ids=repr)
     def test_takes_no_body_that_cannot_be_read(
-        self, client: FlaskClient, ids: list[str], route: Any, data: bytes
+        self, client: Client, ids: list[str], route: Any, data: bytes
     ) -> None:
         """400 everywhere: a depth bomb, another encoding, half a body."""
         path = route.path.replace("<session_id>", "a").replace("<message_id>", ids[0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.app import App
 
 pytestmark = pytest.mark.usefixtures("ids")
@@ -16,14 +16,14 @@ class TestAsking:
     """GET …/context."""
 
     @pytest.mark.parametrize("name", ["openai", "anthropic", "gemini", "responses"])
-    def test_gives_the_list_in_the_format_asked_for(self, client: FlaskClient, name: str) -> None:  # X13
+    def test_gives_the_list_in_the_format_asked_for(self, client: Client, name: str) -> None:  # X13
         """With its estimate and its time."""
         context = client.get(f"/api/sessions/a/context?format={name}").json
         assert context["format"] == name
         assert context["tokens"] > 0
         assert context["as_of"].endswith("Z")
 
-    def test_of_the_same_state_is_the_same_bytes(self, client: FlaskClient, app: App) -> None:  # C1, C6
+    def test_of_the_same_state_is_the_same_bytes(self, client: Client, app: App) -> None:  # C1, C6
         """However much later; it says when it last changed."""
         first = client.get("/api/sessions/a/context").data
         app.environment.clock = lambda: 4_000_000_000_000
@@ -33,7 +33,7 @@ class TestAsking:
         assert after.json["as_of"] == "2096-10-02T07:06:40.000Z"
         assert client.get("/api/sessions/a/context").data == after.data
 
-    def test_of_an_unknown_format_is_refused(self, client: FlaskClient) -> None:
+    def test_of_an_unknown_format_is_refused(self, client: Client) -> None:
         """With those that are known."""
         answer = client.get("/api/sessions/a/context?format=morse")
         assert answer.status_code == 422
@@ -44,20 +44,20 @@ class TestAsking:
 class TestPruning:
     """POST …/plan, …/prune and …/undo."""
 
-    def test_does_what_the_plan_showed(self, client: FlaskClient) -> None:  # X1
+    def test_does_what_the_plan_showed(self, client: Client) -> None:  # X1
         """The same messages, and the context is below its budget."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 12_000}).json
         applied = client.post("/api/sessions/a/prune", json={"plan_id": plan["plan_id"]}).json
         assert sorted(applied["event"]["removed_ids"]) == sorted(one["id"] for one in plan["removed"])
         assert client.get("/api/sessions/a/stats").json["tokens"] == plan["after"]["tokens"] <= 12_000
 
-    def test_stores_nothing_while_planning(self, client: FlaskClient) -> None:  # X1
+    def test_stores_nothing_while_planning(self, client: Client) -> None:  # X1
         """The session is what it was."""
         before = client.get("/api/sessions/a").json["version"]
         client.post("/api/sessions/a/plan", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a").json["version"] == before
 
-    def test_clears_what_comes_again_before_it_drops(self, client: FlaskClient) -> None:  # X7, X3
+    def test_clears_what_comes_again_before_it_drops(self, client: Client) -> None:  # X7, X3
         """A group of the plan with its fate, a reason that names the other message, and a context that says why."""
         said: list[Any] = []
         for n in (1, 2):
@@ -77,7 +77,7 @@ class TestPruning:
         client.post(f"/api/sessions/a/operations/{applied['operation']['n']}/undo")
         assert client.get("/api/sessions/a/stats").json["tokens"] == tokens
 
-    def test_refuses_a_plan_for_an_older_state(self, client: FlaskClient) -> None:  # X1
+    def test_refuses_a_plan_for_an_older_state(self, client: Client) -> None:  # X1
         """409, and nothing is pruned."""
         plan = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json
         client.post("/api/sessions/a/messages", json={"messages": [{"role": "user", "content": "more"}]})
@@ -85,7 +85,7 @@ class TestPruning:
         assert (answer.status_code, answer.json["error"]["type"]) == (409, "stale_plan")
         assert client.get("/api/sessions/a/operations").json["operations"] == []
 
-    def test_is_undone_whole(self, client: FlaskClient) -> None:  # X2
+    def test_is_undone_whole(self, client: Client) -> None:  # X2
         """The context before it, plus everything appended since."""
         before = client.get("/api/sessions/a/context").json["messages"]
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
@@ -95,19 +95,19 @@ class TestPruning:
         assert undone["undone"] == [n]
         assert client.get("/api/sessions/a/context").json["messages"] == [*before, later]
 
-    def test_is_undone_once(self, client: FlaskClient) -> None:
+    def test_is_undone_once(self, client: Client) -> None:
         """The second time there is nothing to undo."""
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
         client.post(f"/api/sessions/a/operations/{n}/undo")
         assert client.post(f"/api/sessions/a/operations/{n}/undo").status_code == 409
 
-    def test_spares_what_it_is_told_to(self, client: FlaskClient) -> None:
+    def test_spares_what_it_is_told_to(self, client: Client) -> None:
         """By message id."""
         first = client.post("/api/sessions/a/plan", json={"max_tokens": 8000}).json["removed"][0]["id"]
         again = client.post("/api/sessions/a/plan", json={"max_tokens": 8000, "spare": [first]}).json
         assert first not in [message["id"] for message in again["removed"]]
 
-    def test_tries_settings_without_saving_them(self, client: FlaskClient) -> None:  # X4
+    def test_tries_settings_without_saving_them(self, client: Client) -> None:  # X4
         """And says how many messages would change their fate."""
         wish = {"max_tokens": 8000, "settings": {"weights": {"recency": 0, "length": 65}}, "compare": True}
         plan = client.post("/api/sessions/a/plan", json=wish).json
@@ -124,7 +124,7 @@ class TestPruning:
             {"max_tokens": 10**30},
         ],
     )
-    def test_refuses_absurd_wishes(self, client: FlaskClient, wish: dict[str, Any]) -> None:
+    def test_refuses_absurd_wishes(self, client: Client, wish: dict[str, Any]) -> None:
         """422, one detail a wrong field."""
         answer = client.post("/api/sessions/a/plan", json=wish)
         assert answer.status_code == 422
@@ -134,7 +134,7 @@ class TestPruning:
 class TestHistory:
     """GET …/operations[/<n>]."""
 
-    def test_tells_what_was_done_to_which_messages(self, client: FlaskClient) -> None:
+    def test_tells_what_was_done_to_which_messages(self, client: Client) -> None:
         """Newest first; one of them with its messages."""
         n = client.post("/api/sessions/a/prune", json={"max_tokens": 8000}).json["operation"]["n"]
         [told] = client.get("/api/sessions/a/operations").json["operations"]
@@ -143,12 +143,12 @@ class TestHistory:
         assert len(full["items"]) == told["messages"]
         assert all(item["reason"] for item in full["items"])
 
-    def test_can_be_asked_for_one_kind(self, client: FlaskClient) -> None:
+    def test_can_be_asked_for_one_kind(self, client: Client) -> None:
         """Pins only, say; a kind that does not exist is refused."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         assert client.get("/api/sessions/a/operations?kind=pin").json["operations"] == []
         assert client.get("/api/sessions/a/operations?kind=luck").status_code == 422
 
-    def test_has_no_operation_that_was_not(self, client: FlaskClient) -> None:
+    def test_has_no_operation_that_was_not(self, client: Client) -> None:
         """404."""
         assert client.get("/api/sessions/a/operations/77").status_code == 404

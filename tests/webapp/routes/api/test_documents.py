@@ -6,9 +6,9 @@ import tomllib
 from typing import Any
 
 import jsonschema
-from flask.testing import FlaskClient
 
 from tests.shared import ROOT
+from tests.webapp.promises import Client
 from webapp.routes.api import routes
 from webapp.routes.api.documents import build_document, without_null
 
@@ -26,7 +26,7 @@ def references(value: Any) -> set[str]:
 class TestTheDocument:
     """SessionPlan from the route table."""
 
-    def test_is_served(self, client: FlaskClient) -> None:
+    def test_is_served(self, client: Client) -> None:
         """At its own address."""
         assert client.get("/api/openapi.json").json["openapi"] == "3.1.0"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from flask.testing import FlaskClient
 
 from tests.webapp.building import call, conversation, followed, managed, mid, result, said, user, wire
+from tests.webapp.promises import Client
 from webapp.app import App
 
 
@@ -19,7 +19,7 @@ class TestMemories:
     """Both kinds have the same routes."""
 
     @pytest.mark.parametrize("name", ["memories", "learnings"])
-    def test_are_kept_read_changed_and_deleted(self, client: FlaskClient, name: str) -> None:  # M8
+    def test_are_kept_read_changed_and_deleted(self, client: Client, name: str) -> None:  # M8
         """The usual five."""
         made = client.post(f"/api/{name}", json={"text": "the port is 8080"})
         assert made.status_code == 201
@@ -32,15 +32,13 @@ class TestMemories:
         assert client.get(path).status_code == 404
 
     @pytest.mark.parametrize("name", ["-1", "abc", "9" * 30, "7"])
-    def test_that_are_not_there_are_named_as_they_were_asked_for(
-        self, client: FlaskClient, name: str
-    ) -> None:
+    def test_that_are_not_there_are_named_as_they_were_asked_for(self, client: Client, name: str) -> None:
         """Whatever stands in the address."""
         for kind, word in (("memories", "memory"), ("learnings", "learning")):
             answer = client.get(f"/api/{kind}/{name}")
             assert (answer.status_code, answer.json["error"]["message"]) == (404, f"no such {word}: {name}")
 
-    def test_are_recorded_from_a_message(self, client: FlaskClient, app: App, session: str) -> None:  # M8
+    def test_are_recorded_from_a_message(self, client: Client, app: App, session: str) -> None:  # M8
         """With one request."""
         made = client.post(
             "/api/learnings", json={"session_id": session, "message_id": mid(app, session, 25)}
@@ -48,7 +46,7 @@ class TestMemories:
         assert (made.status_code, made.json["text"]) == (201, "end")
         assert client.get(f"/api/sessions/{session}/proposals").json == {"proposals": []}
 
-    def test_are_proposed_dismissed_and_proposed_again(self, client: FlaskClient, app: App) -> None:  # M8
+    def test_are_proposed_dismissed_and_proposed_again(self, client: Client, app: App) -> None:  # M8
         """Across sessions and in one."""
         words = "Never run the migration twice because it drops the table."
         followed(app, user("go"), call("c1"), result("c1", "ok"), said(words), session_id="p")
@@ -59,7 +57,7 @@ class TestMemories:
         assert client.post("/api/proposals/again", json={"text": words}).json == {"ok": True}
         assert len(client.get("/api/proposals").json["proposals"]) == 1
 
-    def test_refuse_what_says_nothing(self, client: FlaskClient) -> None:
+    def test_refuse_what_says_nothing(self, client: Client) -> None:
         """With the field that is wrong."""
         answer = client.post("/api/memories", json={"text": "   "})
         assert (answer.status_code, answer.json["error"]["details"][0]["field"]) == (422, "text")
@@ -68,13 +66,13 @@ class TestMemories:
 class TestSummaries:
     """Summarise now, look at it, take it apart."""
 
-    def test_are_made_on_wish(self, client: FlaskClient, session: str) -> None:  # S8
+    def test_are_made_on_wish(self, client: Client, session: str) -> None:  # S8
         """And again only when there is something new."""
         made = client.post(f"/api/sessions/{session}/summarize", json={})
         assert (made.status_code, made.json["summary"]["id"]) == (200, 1)
         assert client.post(f"/api/sessions/{session}/summarize", json={}).status_code == 409
 
-    def test_are_listed_and_expanded(self, client: FlaskClient, session: str) -> None:  # C7
+    def test_are_listed_and_expanded(self, client: Client, session: str) -> None:  # C7
         """Each with the messages it covers."""
         client.post(f"/api/sessions/{session}/summarize", json={})
         base = f"/api/sessions/{session}/summaries"
@@ -84,7 +82,7 @@ class TestSummaries:
         assert client.post(f"{base}/1/expand", json={}).json["operation"]["kind"] == "expand"
         assert client.post(f"{base}/1/expand", json={}).status_code == 409
 
-    def test_are_given_up_on_wish(self, client: FlaskClient, session: str) -> None:  # C9
+    def test_are_given_up_on_wish(self, client: Client, session: str) -> None:  # C9
         """`ok` is false where none is being made."""
         assert client.post(f"/api/sessions/{session}/summarize/cancel", json={}).json == {"ok": False}
 
@@ -93,10 +91,10 @@ class TestOverflow:
     """For an agent in need."""
 
     def test_takes_no_more_than_it_takes_where_no_provider_refused(
-        self, client: FlaskClient, app: App
+        self, client: Client, app: App
     ) -> None:  # S5, B7
         """As the plan panel asks: by the user, without halving the turns; a context that fits is left alone."""
-        app.models.put("small", {"window": 16_384})
+        app.models.put("small", window=16_384)
         said = [wire("user", f"{n} " + "use src/parser.py " * 160) for n in range(13)]
         big = managed(app, *said, model="small", settings={"fresh_tail": 16})
         over = client.post(f"/api/sessions/{big}/plan", json={}).json["over_budget"]
@@ -107,7 +105,7 @@ class TestOverflow:
         again = client.post(f"/api/sessions/{big}/overflow", json={"reported": False})
         assert again.status_code == 409
 
-    def test_relieves_the_context(self, client: FlaskClient, session: str) -> None:  # P6
+    def test_relieves_the_context(self, client: Client, session: str) -> None:  # P6
         """And says what it did."""
         made = client.post(f"/api/sessions/{session}/overflow", json={})
         assert made.json["emergency"]["dropped"] == 12
@@ -117,14 +115,14 @@ class TestOverflow:
 class TestStatus:
     """The status view of a session."""
 
-    def test_has_triggers_and_a_line(self, client: FlaskClient, session: str) -> None:  # S7
+    def test_has_triggers_and_a_line(self, client: Client, session: str) -> None:  # S7
         """Reading it changes nothing."""
         status = client.get(f"/api/sessions/{session}/status").json
         assert status["triggers"][0]["text"] == "Messages 25 / 30 (83.3 %)"
         assert status["line"].startswith("tokens: ")
         assert client.get("/api/sessions/nope/status").status_code == 404
 
-    def test_is_part_of_the_stats(self, client: FlaskClient, session: str) -> None:  # S7
+    def test_is_part_of_the_stats(self, client: Client, session: str) -> None:  # S7
         """The same bars."""
         stats = client.get(f"/api/sessions/{session}/stats").json
         assert stats["triggers"] == client.get(f"/api/sessions/{session}/status").json["triggers"]

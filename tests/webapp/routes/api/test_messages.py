@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from flask.testing import FlaskClient
+
+from tests.webapp.promises import Client
 
 
 class TestAppending:
@@ -18,7 +19,7 @@ class TestAppending:
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hello"}]},
         ],
     )
-    def test_takes_any_wire_format(self, client: FlaskClient, message: dict[str, object]) -> None:
+    def test_takes_any_wire_format(self, client: Client, message: dict[str, object]) -> None:
         """OpenAI chat, Anthropic, Gemini, OpenAI Responses."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
         answer = client.post("/api/sessions/b/messages", json={"messages": [message]}).json
@@ -36,7 +37,7 @@ class TestAppending:
         ],
     )
     def test_of_what_is_no_message_is_refused(
-        self, client: FlaskClient, messages: list[object], field: str
+        self, client: Client, messages: list[object], field: str
     ) -> None:
         """400 with its place, and nothing is stored."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
@@ -45,7 +46,7 @@ class TestAppending:
         assert answer.json["error"]["details"][0]["field"].startswith(field)
         assert client.get("/api/sessions/b").json["messages"] == 0
 
-    def test_twice_under_one_key_is_once(self, client: FlaskClient) -> None:
+    def test_twice_under_one_key_is_once(self, client: Client) -> None:
         """The second answer is the first; the same key for other messages is a conflict."""
         client.post("/api/sessions", json={"id": "b", "model": "gpt-5"})
         body = {"messages": [{"role": "user", "content": "hello"}], "idempotency_key": "k"}
@@ -58,7 +59,7 @@ class TestAppending:
 class TestPages:
     """GET /api/sessions/<id>/messages."""
 
-    def test_go_through_all_once(self, client: FlaskClient, ids: list[str]) -> None:
+    def test_go_through_all_once(self, client: Client, ids: list[str]) -> None:
         """By the cursor, newest first."""
         seen: list[str] = []
         after = ""
@@ -70,7 +71,7 @@ class TestPages:
             after = f"&after={page['next']}"
         assert seen == ids[::-1]
 
-    def test_explain_every_message(self, client: FlaskClient, ids: list[str]) -> None:  # X3
+    def test_explain_every_message(self, client: Client, ids: list[str]) -> None:  # X3
         """Score, the part of each signal, tokens, unit, fate and reason; the parts add up to the score."""
         messages = client.get("/api/sessions/a/messages").json["messages"]
         assert {message["id"] for message in messages} == set(ids) != set()
@@ -83,7 +84,7 @@ class TestPages:
         "query", ["sort=best", "limit=0", "limit=9999", "role=wizard", "after=x", "fate=luck"]
     )
     @pytest.mark.usefixtures("ids")
-    def test_refuse_what_is_wrong(self, client: FlaskClient, query: str) -> None:
+    def test_refuse_what_is_wrong(self, client: Client, query: str) -> None:
         """With the parameter."""
         answer = client.get(f"/api/sessions/a/messages?{query}")
         assert answer.status_code == 422
@@ -93,14 +94,14 @@ class TestPages:
 class TestActs:
     """POST …/messages/<mid>/pin and its siblings."""
 
-    def test_pin_and_unpin(self, client: FlaskClient, ids: list[str]) -> None:  # X5
+    def test_pin_and_unpin(self, client: Client, ids: list[str]) -> None:  # X5
         """The message says so."""
         client.post(f"/api/sessions/a/messages/{ids[3]}/pin")
         pinned = client.get(f"/api/sessions/a/messages/{ids[3]}").json["pinned"]
         client.post(f"/api/sessions/a/messages/{ids[3]}/unpin")
         assert (pinned, client.get(f"/api/sessions/a/messages/{ids[3]}").json["pinned"]) == (True, False)
 
-    def test_drop_and_restore(self, client: FlaskClient, ids: list[str]) -> None:  # X2, B15
+    def test_drop_and_restore(self, client: Client, ids: list[str]) -> None:  # X2, B15
         """A dropped message is in the archive, and comes back to its place."""
         before = client.get("/api/sessions/a/context").json["messages"]
         client.post(f"/api/sessions/a/messages/{ids[3]}/drop")
@@ -110,7 +111,7 @@ class TestActs:
         client.post(f"/api/sessions/a/messages/{ids[3]}/restore")
         assert client.get("/api/sessions/a/context").json["messages"] == before
 
-    def test_drop_first(self, client: FlaskClient, ids: list[str]) -> None:  # X5
+    def test_drop_first(self, client: Client, ids: list[str]) -> None:  # X5
         """The next plan takes it before all others."""
         client.post(f"/api/sessions/a/messages/{ids[9]}/drop-first")
         tokens = client.get("/api/sessions/a/stats").json["tokens"]
@@ -120,6 +121,6 @@ class TestActs:
     @pytest.mark.parametrize("act", ["pin", "unpin", "restore", "drop", "drop-first"])
     @pytest.mark.parametrize("message", ["nobody", "1-00", "999999999999999999999-ab", "%00"])
     @pytest.mark.usefixtures("ids")
-    def test_on_no_message_are_not_found(self, client: FlaskClient, act: str, message: str) -> None:
+    def test_on_no_message_are_not_found(self, client: Client, act: str, message: str) -> None:
         """404."""
         assert client.post(f"/api/sessions/a/messages/{message}/{act}").status_code == 404

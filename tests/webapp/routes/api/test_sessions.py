@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from flask.testing import FlaskClient
+
+from tests.webapp.promises import Client
 
 
 class TestMaking:
     """POST /api/sessions."""
 
-    def test_gives_the_session(self, client: FlaskClient) -> None:
+    def test_gives_the_session(self, client: Client) -> None:
         """201, with its limits and where they are from."""
         answer = client.post("/api/sessions", json={"id": "a", "model": "gpt-5", "title": "t"})
         assert answer.status_code == 201
         assert (answer.json["id"], answer.json["kind"], answer.json["model_known"]) == ("a", "managed", True)
 
-    def test_of_one_that_exists_is_a_conflict(self, client: FlaskClient) -> None:
+    def test_of_one_that_exists_is_a_conflict(self, client: Client) -> None:
         """409."""
         client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
         assert client.post("/api/sessions", json={"id": "a", "model": "gpt-5"}).status_code == 409
 
-    def test_gives_an_id_where_none_is_named(self, client: FlaskClient) -> None:
+    def test_gives_an_id_where_none_is_named(self, client: Client) -> None:
         """One that nobody has."""
         made = [client.post("/api/sessions", json={"model": "gpt-5"}).json["id"] for _ in range(3)]
         assert len(set(made)) == 3
@@ -30,13 +31,13 @@ class TestMaking:
 class TestOne:
     """GET, PATCH and DELETE /api/sessions/<id>."""
 
-    def test_is_listed_and_found(self, client: FlaskClient) -> None:
+    def test_is_listed_and_found(self, client: Client) -> None:
         """By words, state and source."""
         for query in ("", "?q=login", "?source=api", "?state=active"):
             assert [one["id"] for one in client.get(f"/api/sessions{query}").json["sessions"]] == ["a"]
         assert client.get("/api/sessions?q=nothing").json["sessions"] == []
 
-    def test_changes_what_was_sent_and_only_that(self, client: FlaskClient) -> None:
+    def test_changes_what_was_sent_and_only_that(self, client: Client) -> None:
         """The rest stays."""
         changed = client.patch("/api/sessions/a", json={"automatic": True}).json
         assert (changed["automatic"], changed["title"]) == (True, "Fix the login")
@@ -50,13 +51,13 @@ class TestOne:
             {"automatic": "yes"},
         ],
     )
-    def test_refuses_what_is_wrong(self, client: FlaskClient, body: dict[str, object]) -> None:
+    def test_refuses_what_is_wrong(self, client: Client, body: dict[str, object]) -> None:
         """With the field."""
         answer = client.patch("/api/sessions/a", json=body)
         assert answer.status_code == 422
         assert answer.json["error"]["details"]
 
-    def test_says_its_task_type_and_takes_another(self, client: FlaskClient) -> None:  # B18
+    def test_says_its_task_type_and_takes_another(self, client: Client) -> None:  # B18
         """With the reason; null gives it back to the settings."""
         found = client.get("/api/sessions/a").json["task_type"]
         assert (found["name"], found["setting"], found["own"]) == ("chat", "auto", False)
@@ -68,14 +69,14 @@ class TestOne:
         given_back = client.patch("/api/sessions/a", json={"settings": {"task_type": None}}).json["task_type"]
         assert given_back == found
 
-    def test_is_deleted_only_when_its_id_is_repeated(self, client: FlaskClient) -> None:
+    def test_is_deleted_only_when_its_id_is_repeated(self, client: Client) -> None:
         """Nothing goes by a slip."""
         assert client.delete("/api/sessions/a").status_code == 400
         assert client.delete("/api/sessions/a?confirm=b").status_code == 400
         assert client.delete("/api/sessions/a?confirm=a").json == {"ok": True}
         assert client.get("/api/sessions/a").status_code == 404
 
-    def test_tells_how_full_it_is(self, client: FlaskClient) -> None:  # B11, X16
+    def test_tells_how_full_it_is(self, client: Client) -> None:  # B11, X16
         """Items, tokens, limit, percent, whether it needs pruning, regions, and when."""
         stats = client.get("/api/sessions/a/stats").json
         assert stats["items"] == 40
@@ -84,7 +85,7 @@ class TestOne:
         assert sum(region["tokens"] for region in stats["regions"]) == stats["tokens"]
         assert stats["as_of"].endswith("Z")
 
-    def test_tells_its_course(self, client: FlaskClient) -> None:
+    def test_tells_its_course(self, client: Client) -> None:
         """At most so many points as asked for."""
         timeline = client.get("/api/sessions/a/timeline?points=5").json
         assert 1 <= len(timeline["points"]) <= 6

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
+
+from tests.webapp.promises import Client
 
 
 class TestSettings:
     """GET and PUT /api/settings, POST /api/settings/reset."""
 
-    def test_come_with_all_that_a_page_needs(self, client: FlaskClient) -> None:  # B16
+    def test_come_with_all_that_a_page_needs(self, client: Client) -> None:  # B16
         """Defaults, presets, limits of each number, and the preset in force."""
         doc = client.get("/api/settings").json
         assert doc["settings"] == doc["defaults"]
         assert doc["preset"] in doc["presets"]
         assert doc["limits"]
 
-    def test_are_saved_as_a_whole_or_not_at_all(self, client: FlaskClient) -> None:
+    def test_are_saved_as_a_whole_or_not_at_all(self, client: Client) -> None:
         """Two wrong fields are two details, and the right one beside them is not saved."""
         before = client.get("/api/settings").json
         wrong = {"fresh_tail": 5, "target_percent": 900, "weights": {"recency": -5}}
@@ -28,22 +29,29 @@ class TestSettings:
         assert {"target_percent", "weights.recency"} <= fields
         assert client.get("/api/settings").json == before
 
-    def test_go_back_to_the_defaults(self, client: FlaskClient) -> None:
+    def test_go_back_to_the_defaults(self, client: Client) -> None:
         """By one click."""
         changed = client.put("/api/settings", json={"fresh_tail": 5}).json
         assert (changed["settings"]["fresh_tail"], changed["preset"]) == (5, "custom")
         assert client.post("/api/settings/reset").json["settings"] == changed["defaults"]
 
     @pytest.mark.parametrize("body", [b"[]", b"5", b'"x"', b"null", b"[[1]]"])
-    def test_are_an_object(self, client: FlaskClient, body: bytes) -> None:
+    def test_are_an_object(self, client: Client, body: bytes) -> None:
         """Anything else is refused."""
         assert client.put("/api/settings", data=body, content_type="application/json").status_code == 422
+
+    @pytest.mark.parametrize("preset", ["Magic", None, 5, [], {}])
+    def test_name_a_preset_that_exists(self, client: Client, preset: Any) -> None:
+        """Anything else is refused as a wrong field."""
+        answer = client.put("/api/settings", json={"preset": preset})
+        assert [one["field"] for one in answer.json["error"]["details"]] == ["preset"]
+        assert client.put("/api/settings", json={"preset": "Blueprint"}).json["preset"] == "Blueprint"
 
 
 class TestSuggesting:
     """POST /api/settings/suggest."""
 
-    def test_answers_with_figures_and_a_reason(self, client: FlaskClient) -> None:  # X15
+    def test_answers_with_figures_and_a_reason(self, client: Client) -> None:  # X15
         """And saves nothing."""
         before = client.get("/api/settings").json
         found = client.post("/api/settings/suggest", json={}).json
@@ -53,7 +61,7 @@ class TestSuggesting:
         assert found["reason"]
         assert client.get("/api/settings").json == before
 
-    def test_takes_sessions_by_name(self, client: FlaskClient, ids: list[str]) -> None:  # X15
+    def test_takes_sessions_by_name(self, client: Client, ids: list[str]) -> None:  # X15
         """An unknown session is 404; an unknown field is 422."""
         assert ids
         assert client.post("/api/settings/suggest", json={"sessions": ["a"]}).status_code == 200
@@ -64,12 +72,12 @@ class TestSuggesting:
 class TestModels:
     """GET /api/models, PUT and DELETE /api/models/<name>."""
 
-    def test_say_where_their_limits_are_from(self, client: FlaskClient) -> None:  # X10, B13
+    def test_say_where_their_limits_are_from(self, client: Client) -> None:  # X10, B13
         """Source and date."""
         rows = client.get("/api/models").json["models"]
         assert all(row["source"] for row in rows if not row.get("overridden"))
 
-    def test_are_overridden_and_given_back(self, client: FlaskClient) -> None:  # B13
+    def test_are_overridden_and_given_back(self, client: Client) -> None:  # B13
         """A session of that model follows at once; names may have slashes."""
         client.post("/api/sessions", json={"id": "a", "model": "my/model"})
         client.put("/api/models/my/model", json={"window": 50_000})
@@ -82,6 +90,6 @@ class TestModels:
         "row",
         [{}, {"window": 0}, {"window": "5"}, {"window": 10, "input_limit": 20}, {"window": 5, "size": 5}],
     )
-    def test_refuse_what_is_wrong(self, client: FlaskClient, row: dict[str, Any]) -> None:
+    def test_refuse_what_is_wrong(self, client: Client, row: dict[str, Any]) -> None:
         """422."""
         assert client.put("/api/models/x", json=row).status_code == 422

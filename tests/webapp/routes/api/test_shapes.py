@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.routes.api import routes
 from webapp.routes.api.routing import Route
 
@@ -26,7 +26,7 @@ TALK = [
 
 
 @pytest.fixture
-def fed(client: FlaskClient) -> tuple[FlaskClient, str]:
+def fed(client: Client) -> tuple[Client, str]:
     """A client, and the id of a message in session `a`, which was pruned and summarised, and remembered from."""
     client.post("/api/sessions", json={"id": "a", "model": "gpt-5"})
     ids = client.post("/api/sessions/a/messages", json={"messages": TALK * 8}).json["ids"]
@@ -47,7 +47,7 @@ class TestAnswers:
     """Held against what the document promises."""
 
     @pytest.mark.parametrize("route", of("GET"))
-    def test_of_reading_have_their_shape(self, fed: tuple[FlaskClient, str], route: Route) -> None:
+    def test_of_reading_have_their_shape(self, fed: tuple[Client, str], route: Route) -> None:
         """Every GET, with a session in it that has something to tell."""
         client, message_id = fed
         path = fill(route.path, message_id)
@@ -55,7 +55,7 @@ class TestAnswers:
         answer = client.get(f"/api{path}", query_string=query)
         assert answer.status_code == 200, answer.text
 
-    def test_of_acting_have_their_shape(self, fed: tuple[FlaskClient, str]) -> None:
+    def test_of_acting_have_their_shape(self, fed: tuple[Client, str]) -> None:
         """Planning, pruning, undoing, and each act on a message."""
         client, message_id = fed
         by_name = {route.name: route for route in routes()}
@@ -80,7 +80,7 @@ class TestAnswers:
             )
             assert answer.status_code == route.status, f"{name}: {answer.text}"
 
-    def test_of_memory_and_summaries_have_their_shape(self, fed: tuple[FlaskClient, str]) -> None:
+    def test_of_memory_and_summaries_have_their_shape(self, fed: tuple[Client, str]) -> None:
         """Keeping, changing, deleting; summarising, expanding, relieving."""
         client, message_id = fed
         by_name = {route.name: route for route in routes()}

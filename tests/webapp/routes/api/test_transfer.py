@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
+from tests.webapp.promises import Client
 from webapp.bus import Bus
 from webapp.events import ImportProgressed
 from webapp.routes.api.transfer import Progress, disposition
@@ -16,7 +16,7 @@ from webapp.routes.api.transfer import Progress, disposition
 CHAT = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
 
-def upload(client: FlaskClient, *files: tuple[str, bytes], **fields: str) -> Any:
+def upload(client: Client, *files: tuple[str, bytes], **fields: str) -> Any:
     """Sends files as a form."""
     data = {**fields, "file": [(io.BytesIO(content), name) for name, content in files]}
     return client.post("/api/import", data=data, content_type="multipart/form-data")
@@ -25,7 +25,7 @@ def upload(client: FlaskClient, *files: tuple[str, bytes], **fields: str) -> Any
 class TestImporting:
     """POST /api/import."""
 
-    def test_takes_a_file_of_a_form(self, client: FlaskClient) -> None:
+    def test_takes_a_file_of_a_form(self, client: Client) -> None:
         """Once: the second time everything is known."""
         first = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
         again = upload(client, ("chat.json", json.dumps(CHAT).encode())).json["imported"][0]
@@ -33,19 +33,19 @@ class TestImporting:
         assert first["session_id"] == again["session_id"]
 
     @pytest.mark.parametrize("content", [CHAT, json.dumps(CHAT), {"model": "gpt-5", "messages": CHAT}])
-    def test_takes_a_file_in_json(self, client: FlaskClient, content: Any) -> None:
+    def test_takes_a_file_in_json(self, client: Client, content: Any) -> None:
         """As text, or as the value that it holds."""
         answer = client.post("/api/import", json={"name": "chat.json", "content": content})
         assert answer.json["imported"][0]["added"] == 2
 
-    def test_takes_what_can_be_read_of_several(self, client: FlaskClient) -> None:
+    def test_takes_what_can_be_read_of_several(self, client: Client) -> None:
         """And tells which could not, with the reason."""
         answer = upload(client, ("a.bin", b"\x00\x01"), ("chat.json", json.dumps(CHAT).encode())).json
         told = {one["title"]: one for one in answer["imported"]}
         assert told["a.bin"]["problems"]
         assert sum(one["added"] for one in answer["imported"]) == 2
 
-    def test_takes_a_list_in_json_with_half_a_character(self, client: FlaskClient) -> None:
+    def test_takes_a_list_in_json_with_half_a_character(self, client: Client) -> None:
         """As the same list in a file."""
         data = b'{"content": [{"role": "user", "content": "cut \\ud83d"}]}'
         answer = client.post("/api/import", data=data, content_type="application/json")
@@ -61,7 +61,7 @@ class TestImporting:
         ],
         ids=["empty", "binary", "deep", "latin-1"],
     )
-    def test_refuses_what_cannot_be_read(self, client: FlaskClient, content: bytes, status: int) -> None:
+    def test_refuses_what_cannot_be_read(self, client: Client, content: bytes, status: int) -> None:
         """With the file's name; nothing is stored."""
         answer = upload(client, ("x.json", content))
         assert answer.status_code in (status, 422)
@@ -79,13 +79,11 @@ class TestImporting:
             ({"data": b"--", "content_type": "multipart/form-data"}, 400),
         ],
     )
-    def test_refuses_what_is_no_upload(
-        self, client: FlaskClient, kwargs: dict[str, Any], status: int
-    ) -> None:
+    def test_refuses_what_is_no_upload(self, client: Client, kwargs: dict[str, Any], status: int) -> None:
         """By its type, or because there is no file in it."""
         assert client.post("/api/import", **kwargs).status_code == status
 
-    def test_takes_real_transcripts(self, client: FlaskClient, transcripts: Any) -> None:
+    def test_takes_real_transcripts(self, client: Client, transcripts: Any) -> None:
         """A Codex rollout."""
         file = next((transcripts / "codex").rglob("*.jsonl"))
         [told] = upload(client, (file.name, file.read_bytes())).json["imported"]
@@ -97,7 +95,7 @@ class TestImporting:
 class TestExporting:
     """GET …/export."""
 
-    def test_gives_a_file_that_comes_back_as_it_was(self, client: FlaskClient) -> None:  # S1
+    def test_gives_a_file_that_comes_back_as_it_was(self, client: Client) -> None:  # S1
         """Import after deleting gives the same messages, pruned ones too."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         before = client.get("/api/sessions/a/context").json["messages"]
@@ -112,7 +110,7 @@ class TestExporting:
     @pytest.mark.parametrize(
         ("name", "status"), [("openai", 200), ("gemini", 200), ("morse", 422), ("codex", 422)]
     )
-    def test_has_formats(self, client: FlaskClient, name: str, status: int) -> None:
+    def test_has_formats(self, client: Client, name: str, status: int) -> None:
         """Those that fit the session; the others are refused."""
         assert client.get(f"/api/sessions/a/export?format={name}").status_code in (status, 409)
 
@@ -127,14 +125,14 @@ class TestExporting:
 class TestSearching:
     """GET /api/search."""
 
-    def test_finds_what_was_said_pruned_or_not(self, client: FlaskClient) -> None:  # X14
+    def test_finds_what_was_said_pruned_or_not(self, client: Client) -> None:  # X14
         """With a snippet."""
         client.post("/api/sessions/a/prune", json={"max_tokens": 8000})
         found = client.get("/api/search?q=word&session=a").json["results"]
         assert found
 
     @pytest.mark.parametrize("q", ['"', "AND OR NOT", "a*b(", "%00", "NEAR(", "x" * 500])
-    def test_takes_any_words(self, client: FlaskClient, q: str) -> None:
+    def test_takes_any_words(self, client: Client, q: str) -> None:
         """Nothing of the search's own language breaks it."""
         assert client.get(f"/api/search?q={q}").status_code == 200
 
@@ -142,7 +140,7 @@ class TestSearching:
 class TestTheDemo:
     """POST /api/demo."""
 
-    def test_starts_one_session(self, client: FlaskClient) -> None:
+    def test_starts_one_session(self, client: Client) -> None:
         """However often it is asked for."""
         first, second = (client.post("/api/demo") for _ in range(2))
         assert first.status_code == 201

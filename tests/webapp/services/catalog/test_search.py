@@ -17,7 +17,9 @@ class TestArchive:
     def test_holds_what_was_taken_out_and_nothing_else(self, app: App) -> None:  # B15
         """Newest first; with words, those that say them."""
         followed(app, *conversation(10), user("end"))
-        removed = app.prunes.apply("s", PruneRequest(max_tokens=300)).event["removed_ids"]
+        event = app.prunes.apply("s", PruneRequest(max_tokens=300)).event
+        assert event is not None
+        removed = event["removed_ids"]
         assert [m.id for m in app.search.archive("s").messages] == removed[::-1]
         assert {m.number for m in app.search.archive("s", "line 3").messages} == {15}
         app.operations.undo("s")

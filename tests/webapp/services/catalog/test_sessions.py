@@ -47,7 +47,7 @@ class TestCreate:
 
     def test_refuses_a_window_of_which_nothing_is_usable(self, app: App) -> None:  # C5
         """The answer and the buffer need all of it; the message has the numbers."""
-        app.models.put("tiny", {"window": 4_000})
+        app.models.put("tiny", window=4_000)
         with pytest.raises(InvalidSettings, match="expected more than 4,496 tokens, got 4,000"):
             app.sessions.create(id="x", model="tiny")
 

@@ -99,7 +99,7 @@ class TestContext:
 
     def test_says_so_when_it_is_too_much(self, app: App) -> None:  # B7
         """With the numbers, never silently."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         made = app.context.get(session)
         assert made.over_budget.tokens == made.tokens > made.over_budget.limit == 8_192
@@ -107,7 +107,7 @@ class TestContext:
 
     def test_cuts_only_the_newest_message_and_says_so(self, app: App) -> None:  # C5, C2
         """It alone exceeds what is usable; the log has all of it."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, wire("user", "word " * 9_000), model="small")
         made = app.context.get(session)
         assert made.newest_cut
@@ -127,7 +127,7 @@ class TestContext:
 
     def test_leaves_out_the_oldest_where_more_stands_than_is_usable(self, app: App) -> None:  # C5
         """Named in the answer; the view itself stays as it is."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         session = managed(app, *talk, model="small")
         made = app.context.get(session)
@@ -139,7 +139,7 @@ class TestContext:
 
     def test_leaves_out_by_the_words_of_the_task_type(self, app: App) -> None:  # B18
         """Ratings that were stored under another list are made again, so that it goes by what a plan goes by."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         app.settings.put({"strategy": "score", "user_words_tokens": 0})
         talk = [wire("user" if n % 2 == 0 else "assistant", f"word{n} " * 80) for n in range(40)]
         talk[3] = wire("assistant", "marmalade " + "word3 " * 80)

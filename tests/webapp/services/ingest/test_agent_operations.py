@@ -116,5 +116,5 @@ class TestTheWindow:
 
     def test_is_the_users_where_that_is_set(self, app: App) -> None:
         """Overrides win."""
-        app.models.put(self.WIDE, {"window": 500_000})
+        app.models.put(self.WIDE, window=500_000)
         assert self.compacted(app, 167_094).window == 500_000

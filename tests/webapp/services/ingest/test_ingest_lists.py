@@ -41,6 +41,7 @@ class TestMessageLists:
         talk = [wire("user" if n % 2 == 0 else "assistant", f"{n} " * 200) for n in range(30)]
         app.ingest.append_messages(session, talk, {"input_tokens": 9_000})
         now = app.sessions.get(session).last_activity
+        assert now is not None
         assert {m.at for m in app.messages.page(session).messages} == {now}
         assert {p.at for p in app.sessions.timeline(session).points} == {now}
         app.summarising.summarise(session)

@@ -82,7 +82,7 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "weights": lambda app: app.sessions.patch("s", settings={"weights": {"recency": 1}}),
     "task type": lambda app: app.sessions.patch("s", settings={"task_type": "support"}),
     "settings of all": lambda app: app.settings.put({"fresh_tail": 2}),
-    "limits of the model": lambda app: app.models.put("gpt-5", {"input_limit": 30_000}),
+    "limits of the model": lambda app: app.models.put("gpt-5", input_limit=30_000),
 }
 
 

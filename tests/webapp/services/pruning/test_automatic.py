@@ -28,7 +28,7 @@ WINDOW = 32_768
 @pytest.fixture(autouse=True)
 def small(app: App) -> None:
     """A model whose window is soon full: 32,768, of which 25,396 are usable and 26,214 the target."""
-    app.models.put("small", {"window": WINDOW})
+    app.models.put("small", window=WINDOW)
 
 
 def words(n: int, tokens: int) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class TestSummarising:
 
     def test_comes_before_the_emergency_in_a_small_window(self, app: App) -> None:  # S3, C5
         """Even where less is usable than the target, a plan is tried first."""
-        app.models.put("tiny", {"window": 16_384})
+        app.models.put("tiny", window=16_384)
         session = automatic(app, strategy="summarise")
         app.sessions.patch(session, model="tiny")
         events = heard(app)

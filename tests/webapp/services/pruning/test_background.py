@@ -124,7 +124,7 @@ class TestByItself:
 
     def test_relieves_a_context_that_exceeds_the_window(self, app: App) -> None:  # S5, P5
         """Automatic pruning is on and did not suffice."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, model="small")
         app.sessions.patch(session, automatic=True)
         events = heard(app)

@@ -27,7 +27,7 @@ class TestOverflow:
 
     def test_ends_within_what_is_usable(self, app: App) -> None:  # S5, C5
         """Cut messages have their replacement in the context, and are whole in the log."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         made = app.overflow.relieve(session)
         usable = Session.load(app.environment, session).usable_estimate
@@ -40,7 +40,7 @@ class TestOverflow:
 
     def test_is_one_operation_that_can_be_taken_back(self, app: App) -> None:  # X2
         """The context is the one before."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, *[wire("user", f"word{n} " * 3_000) for n in range(6)], model="small")
         before = app.context.get(session).messages, app.sessions.get(session).pruned.tokens
         n = app.overflow.relieve(session).operation.n
@@ -59,7 +59,7 @@ class TestOverflow:
 
     def test_refuses_a_system_prompt_that_is_too_large(self, app: App) -> None:  # C5
         """With the numbers; nothing is changed."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         session = managed(app, wire("system", "word " * 9_000), wire("user", "hi"), model="small")
         with pytest.raises(Conflict, match=r"the system prompt alone takes [\d,]+ tokens"):
             app.overflow.relieve(session)
@@ -73,7 +73,7 @@ class TestOverflow:
 
     def test_refuses_tools_that_leave_no_room(self, app: App) -> None:  # C5, S6
         """With the numbers; no message could be dropped that would help."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         session = managed(app, wire("user", "hi"), wire("user", "ho"), model="small", tools=tools)
         alone = r"the system prompt and the tool definitions alone take 4,\d{3} tokens, \d+ more than the 3,277 usable"
@@ -83,7 +83,7 @@ class TestOverflow:
 
     def test_refuses_to_leave_nothing(self, app: App) -> None:  # P6, C2
         """A few tokens hold no message, not even the newest and cut: the context stays, with the numbers."""
-        app.models.put("small", {"window": 4_555})
+        app.models.put("small", window=4_555)
         session = managed(app, wire("user", "word " * 300), wire("user", "word " * 300), model="small")
         with pytest.raises(Conflict, match="not even the newest message fits in the 4 tokens"):
             app.overflow.relieve(session)
@@ -91,7 +91,7 @@ class TestOverflow:
 
     def test_keeps_the_newest_message_rather_than_room_for_a_summary(self, app: App) -> None:  # P6
         """If the system prompt takes nearly all, the rest goes to the last message."""
-        app.models.put("small", {"window": 32_768})
+        app.models.put("small", window=32_768)
         prompt = wire("system", "use src/parser.py " * 4_350)
         rest = [wire("user", f"{n} " + "use src/parser.py " * 40) for n in range(8)]
         session = managed(app, prompt, *rest, model="small")
@@ -101,7 +101,7 @@ class TestOverflow:
 
     def test_never_empties_a_context_for_what_fits_no_window(self, app: App) -> None:  # X6, S5
         """The last words stand beside the result of a call whose arguments nothing can cut: what is older stays."""
-        app.models.put("small", {"window": 8_192})
+        app.models.put("small", window=8_192)
         call = {"type": "tool_use", "id": "a", "name": "Bash", "input": {"command": "word " * 9_000}}
         result = {"type": "tool_result", "tool_use_id": "a", "content": "done"}
         words = {"type": "text", "text": "Delete nothing, please."}
@@ -128,7 +128,7 @@ class TestOverflow:
 
     def test_counts_tool_definitions_among_what_is_usable(self, app: App) -> None:  # S6, C5
         """They take their part; what is left for messages is less by that."""
-        app.models.put("small", {"window": 16_000})
+        app.models.put("small", window=16_000)
         tools = [{"name": f"tool{n}", "input_schema": {"description": "word " * 400}} for n in range(10)]
         said = [wire("user", f"word{n} " * 3_000) for n in range(4)]
         session = managed(app, *said, model="small", tools=tools)

@@ -120,6 +120,7 @@ class TestApply:
         assert app.sessions.get("s").messages == 41
         [event] = [e for e in events if isinstance(e, ContextPruned)]
         assert set(event.removed_ids) == {m.id for m in plan.removed}
+        assert applied.event is not None
         assert applied.event["tokenReduction"] == plan.freed
         assert list(app.verify()) == []
 
@@ -202,6 +203,7 @@ class TestShortening:
         [shown] = [m for m in app.messages.page("s").messages if m.shortened][:1]
         assert shown.reason == "its output was shortened by an earlier prune"
         full = app.messages.one("s", shown.id)
+        assert full.stands is not None
         assert len(full.stands[0]["text"]) < len(full.parts[0]["text"])
         assert self.chatter(0) not in self.exported(app)
         assert "py::test_empty_rows" in self.exported(app)

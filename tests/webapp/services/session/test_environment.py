@@ -107,7 +107,7 @@ class TestEnvironment:
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
         other = build(config)
         other.settings.put({"target_percent": 55})
-        other.models.put("own", {"window": 50_000})
+        other.models.put("own", window=50_000)
         assert app.environment.settings().target_percent == FORESIGHT.target_percent
         now += LOOK_MS
         assert app.environment.settings().target_percent == 55

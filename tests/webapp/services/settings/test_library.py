@@ -34,11 +34,11 @@ class TestSettings:
 
     def test_can_be_taken_from_a_preset_and_reset(self, app: App) -> None:
         """By name; what is sent back whole is the same."""
-        assert app.settings.put({"preset": "Blueprint"}).preset == "Blueprint"
+        assert app.settings.put(preset="Blueprint").preset == "Blueprint"
         assert app.settings.put(app.settings.get().settings.to_dict()).preset == "Blueprint"
         assert app.settings.reset().settings == app.settings.get().defaults
         with pytest.raises(InvalidSettings):
-            app.settings.put({"preset": "Magic"})
+            app.settings.put(preset="Magic")
 
     def test_name_the_range_of_every_number(self, app: App) -> None:
         """For the sliders."""
@@ -70,7 +70,7 @@ class TestModels:
         """Sessions follow, until the override is taken away."""
         session, events = managed(app, model="gpt-5"), heard(app)
         before = app.sessions.get(session).window
-        row = app.models.put("gpt-5", {"window": 50_000, "input_limit": None})
+        row = app.models.put("gpt-5", window=50_000, input_limit=None)
         assert (row.window, row.overridden) == (50_000, True)
         assert app.sessions.get(session).window == 50_000
         app.models.delete("gpt-5")
@@ -80,7 +80,7 @@ class TestModels:
     def test_make_an_unknown_model_known(self, app: App) -> None:  # B13
         """With the numbers the user gives."""
         session = managed(app, model="nobody-knows-1")
-        app.models.put("nobody-knows-1", {"window": 64_000})
+        app.models.put("nobody-knows-1", window=64_000)
         found = app.sessions.get(session)
         assert (found.model_known, found.window, found.notes) == (True, 64_000, [])
         assert app.models.list().models[0].name == "nobody-knows-1"
@@ -88,6 +88,6 @@ class TestModels:
     def test_refuse_absurd_numbers(self, app: App) -> None:
         """And keep what was there."""
         with pytest.raises(InvalidSettings):
-            app.models.put("gpt-5", {"window": 1_000, "input_limit": 5_000})
+            app.models.put("gpt-5", window=1_000, input_limit=5_000)
         with pytest.raises(NotFound):
             app.models.delete("gpt-5")

@@ -52,6 +52,7 @@ class TestSuggesting:
         for n in range(12):
             asking(app, n)
         found = app.suggesting.suggest()
+        assert found.weights is not None
         assert found.weights["relevance"] > found.present["relevance"] == 0
         assert found.after > found.before
         assert (found.held_out, found.sessions) == (6, 12)
