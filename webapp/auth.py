@@ -40,11 +40,15 @@ def nothing(_: Environ) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason a request is refused. `type` is a short stable name, `message` says what to do."""
+    """The reason a request is refused. `type` is a short stable name, `message` says what to do.
+
+    `retry_seconds` is when to try again, 0 where that would change nothing.
+    """
 
     status: str
     type: str
     message: str
+    retry_seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +196,13 @@ def keep_token(token: str, environ: Environ, start_response: StartResponse) -> I
 def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Return the refusal as a response: JSON for programs, plain text for a page."""
     path = "/" + environ.get("PATH_INFO", "").lstrip("/")
-    for_program = path.startswith(("/api", SOCKET_PREFIX))
+    body, headers = written(refusal, for_program=path.startswith(("/api", SOCKET_PREFIX)))
+    start_response(refusal.status, headers)
+    return [body]
+
+
+def written(refusal: Refusal, *, for_program: bool) -> tuple[bytes, list[tuple[str, str]]]:
+    """Return body and headers of a refusal."""
     if for_program:
         error = {"type": refusal.type, "message": refusal.message, "details": []}
         body, mime = json.dumps({"error": error}).encode(), "application/json"
@@ -206,8 +216,16 @@ def answer(refusal: Refusal, environ: Environ, start_response: StartResponse) ->
     ]
     if refusal.status.startswith("401"):
         headers.append(("WWW-Authenticate", 'Bearer realm="coppice"'))
-    start_response(refusal.status, headers)
-    return [body]
+    if refusal.retry_seconds:
+        headers.append(("Retry-After", str(refusal.retry_seconds)))
+    return body, headers
+
+
+def too_busy(what: str) -> Refusal:
+    """Return the refusal of a request that comes while all that could take it is taken."""
+    return Refusal(
+        "503 Service Unavailable", "too_busy", f"too many {what} at once; try again in a moment", 1
+    )
 
 
 def content_policy(nonce: str, host: str) -> str:

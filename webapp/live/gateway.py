@@ -2,7 +2,8 @@
 
 A publisher leaves a note and goes on. One thread coalesces the notes into messages, at most ten a second for one
 session in one room, and passes them to Socket.IO, which queues them for each client. So no slow or dead page delays
-anything; a client that lags by more than LAG_LIMIT messages is disconnected, and gets a snapshot when it reconnects.
+anything; a client that lags too far, by messages here or by bytes on its websocket, is disconnected, and gets a
+snapshot when it reconnects.
 Requests from pages come in here too, and call the same services as over HTTP.
 """
 
@@ -24,9 +25,11 @@ from webapp.auth import Gate
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
 from webapp.errors import Malformed, NotFound, StoreError, status_of, to_json
 from webapp.events import Event
+from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
 from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room
 from webapp.live.throttle import Pending
+from webapp.live.websockets import Outbox, Websockets
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 log = logging.getLogger("coppice.live")
@@ -69,11 +72,16 @@ class Gateway:
         self.socketio = SocketIO(
             flask_app,
             async_mode="threading",
+            async_handlers=False,  # the threads that answer are ours, and few
             cors_allowed_origins=gate.allows_origin,
             manage_session=False,
             json=Json,
             engineio_logger=quiet_logger(),
         )
+        self.websockets = Websockets()
+        engine = self.socketio.server.eio
+        engine._async = {**engine._async, "websocket": self.websockets.transport, "queue": Outbox}  # noqa: SLF001
+        flask_app.wsgi_app = Admission(flask_app.wsgi_app, engine.sockets)  # type: ignore[method-assign]
         self._answer("subscribe", Subscribe, self.subscribe)
         self._answer("unsubscribe", Subscribe, self.unsubscribe)
         self._answer("context:plan", SocketPlan, self.plan)
@@ -296,6 +304,7 @@ class Gateway:
             self._wake.notify()
         for client in list(self.socketio.server.eio.sockets.values()):
             client.close(wait=False)
+        self.websockets.close()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2)
 

@@ -1,4 +1,8 @@
-"""Serving under gunicorn: one process with many threads, which ends quickly although websockets are open.
+"""Serving under gunicorn's threaded worker, in this process: there is no parent that could die and leave it behind.
+
+A thread is given only to a request that has arrived: heads, TLS handshakes and bodies up to BUFFERED_BYTES are read by
+the loop, without one. So a client that sends half a request, or nothing, holds a connection for ARRIVAL_SECONDS and
+nothing else. Longer bodies have a few threads of their own. Whoever comes while all is taken gets a 503 that says so.
 
 Imported only where gunicorn runs. What is served has `wsgi`, `let_go()` (pages and files, at the first signal) and
 `close()` (the store, when the last request has ended).
@@ -7,33 +11,120 @@ Imported only where gunicorn runs. What is served has `wsgi`, `let_go()` (pages 
 from __future__ import annotations
 
 import os
+import re
+import resource
 import socket
+import ssl
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from selectors import EVENT_READ
 from typing import Any
 
+from gunicorn import http, sock, util
 from gunicorn.app.base import BaseApplication
-from gunicorn.workers.gthread import ThreadWorker
+from gunicorn.workers.gthread import TConn, ThreadWorker
 
-# Pages that may be open at once; each holds a thread for its websocket.
-VIEWERS = 60
-# Threads beside those, for requests.
-SPARE_THREADS = 40
-# Connections that are taken although no thread is free, to be kept alive between requests.
-KEPT_CONNECTIONS = 127
-# How long requests under way may take to end; then they are cut. The process itself is given longer, to close the
-# store in peace.
+from webapp.auth import too_busy, written
+from webapp.live.websockets import KEEP
+
+# Requests that are answered at once, and those that may wait for a thread.
+THREADS = 48
+WAITING = 256
+# Uploads, and bodies that announce themselves with `Expect`, that are read at once.
+UPLOADS = 8
+# A body up to this size is read before a thread is given to its request.
+BUFFERED_BYTES = 1024 * 1024
+# Bytes of requests that are still arriving, all together.
+ARRIVING_BYTES = 64 * 1024 * 1024
+# Connections whose request is still arriving; the longest-waiting makes room for the next.
+ARRIVING = 512
+CONNECTIONS = 4096
+# Seconds for a head and a buffered body to arrive; for each read of a long body, and each write.
+ARRIVAL_SECONDS = 10.0
+STALLED_SECONDS = 15.0
+# A long body that arrives more slowly than this is cut off.
+SLOWEST_BYTES_PER_SECOND = 20_000
+HEAD_BYTES = 64 * 1024
+# How long the other side may take to read the end of an answer.
+LINGER_SECONDS = 2.0
+# Connections kept open between requests.
+KEPT = 1024
+# How long requests under way may take to end, then how long the process may take to close the store.
 GRACE_SECONDS = 1
-LAST_SECONDS = 5
+LAST_SECONDS = 2.0
+
+END_OF_HEAD = b"\r\n\r\n"
+LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+STREAMED = re.compile(rb"^(transfer-encoding|expect):", re.IGNORECASE | re.MULTILINE)
+
+
+class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
+    """A connection, with what has arrived of its next request.
+
+    `until` is when it is cut off, 0 for never; `upload` says that its body is read by the thread.
+    """
+
+    def __init__(self, cfg: Any, connection: socket.socket, client: Any, server: Any) -> None:
+        super().__init__(cfg, connection, client, server)
+        self.received = bytearray()
+        self.until = 0.0
+        self.upload = False
+        self.kept = False
+        self.initialized = True
+        self.parser: Any = None
+
+    def receive(self) -> bool:
+        """Take what has arrived; return False when the other side is done. Raises OSError."""
+        try:
+            while len(self.received) < HEAD_BYTES + BUFFERED_BYTES:
+                data = self.sock.recv(65_536)
+                if not data:
+                    return False
+                self.received += data
+                if len(data) < 65_536 and not isinstance(self.sock, ssl.SSLSocket):
+                    break
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            pass
+        return True
+
+    def is_complete(self) -> bool:
+        """Return whether the request can be given to a thread; decides whether that reads the body."""
+        end = self.received.find(END_OF_HEAD)
+        if end < 0:
+            return len(self.received) > HEAD_BYTES  # the parser says what is wrong with it
+        head = bytes(self.received[: end + 2])
+        found = LENGTH.search(head)
+        length = int(found[1]) if found else 0
+        missing = end + len(END_OF_HEAD) + length - len(self.received)
+        self.upload = STREAMED.search(head) is not None or (missing > 0 and length > BUFFERED_BYTES)
+        if self.upload:
+            self.until = time.monotonic() + STALLED_SECONDS + length / SLOWEST_BYTES_PER_SECOND
+        return missing <= 0 or self.upload
+
+    def hand_over(self) -> None:
+        """Give the parser what has arrived."""
+        if self.parser is None:
+            self.parser = http.get_parser(self.cfg, self.sock, self.client)
+        self.parser.unreader.unread(bytes(self.received))
+        self.received.clear()
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A worker that closes websockets when it has to end; gunicorn itself would wait for them."""
+    """A worker that reads requests without a thread, and leaves websockets to whoever detaches them."""
 
     def init_process(self) -> None:
-        """Run in the worker, with a shorter grace period than the parent waits for it."""
-        self.cfg.set("graceful_timeout", GRACE_SECONDS)
+        """Prepare, and serve until the end."""
+        self.arriving: dict[Arrival, None] = {}
+        self.leaving: dict[Arrival, None] = {}
+        self.working: set[Arrival] = set()
+        self.uploads = 0
+        self.context = sock.ssl_context(self.cfg) if self.cfg.is_ssl else None
+        self.current = threading.local()
+        self.max_keepalived = KEPT
         super().init_process()
 
     def run(self) -> None:
@@ -41,16 +132,216 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             super().run()
         finally:
+            # Threads that still wait for a client, or compute, do not keep the process alive.
+            for conn in list(self.working):
+                cut(conn.sock)
+            last = threading.Timer(LAST_SECONDS, os._exit, (0,))
+            last.daemon = True
+            last.start()
             self.app.close()
+
+    def is_parent_alive(self) -> bool:
+        """Return True: whoever started the process may go."""
+        return True
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """End gracefully on every signal."""
         if self.alive:
             threading.excepthook = _but_closed_sockets
             threading.Thread(target=self.app.let_go, daemon=True).start()
+            self.method_queue.defer(self.drop_arriving)
         super().handle_exit(sig, frame)
 
     handle_quit = handle_exit
+
+    # -- arriving requests
+
+    def accept(self, listener: socket.socket) -> None:
+        """Accept a connection and wait for its request."""
+        try:
+            client, address = listener.accept()
+        except OSError:  # gone meanwhile, or no descriptor is left
+            return
+        self.nr_conns += 1
+        if self.context is not None:
+            client.setblocking(False)
+            client = self.context.wrap_socket(client, server_side=True, do_handshake_on_connect=False)
+        self.expect(Arrival(self.cfg, client, address, listener.getsockname()))
+
+    def expect(self, conn: Arrival) -> None:
+        """Wait for the connection's next request, and forget the one that has kept us waiting longest."""
+        conn.until = time.monotonic() + ARRIVAL_SECONDS
+        self.arriving[conn] = None
+        conn.sock.setblocking(False)
+        self.poller.register(conn.sock, EVENT_READ, partial(self.on_arrival, conn))
+        if len(self.arriving) > ARRIVING:
+            self.drop(next(iter(self.arriving)))
+
+    def on_arrival(self, conn: Arrival, _: Any) -> None:
+        """Take what has arrived, and start the request once it is whole."""
+        if conn not in self.arriving:  # dropped by an event of the same round
+            return
+        try:
+            if not conn.receive():
+                self.drop(conn)
+                return
+        except OSError:
+            self.drop(conn)
+            return
+        if conn.is_complete():
+            self.forget(conn)
+            self.start(conn)
+        elif sum(len(one.received) for one in self.arriving) > ARRIVING_BYTES:
+            self.drop(max(self.arriving, key=lambda one: len(one.received)))
+
+    def forget(self, conn: Arrival) -> None:
+        """Stop waiting for a connection's request."""
+        del self.arriving[conn]
+        self.poller.unregister(conn.sock)
+
+    def drop(self, conn: Arrival) -> None:
+        """Close a connection whose request has not arrived."""
+        self.forget(conn)
+        self.nr_conns -= 1
+        conn.close()
+
+    def drop_arriving(self) -> None:
+        """Close every connection that is still sending, or has been answered."""
+        for conn in list(self.arriving):
+            self.drop(conn)
+        for conn in list(self.leaving):
+            self.gone(conn)
+
+    def start(self, conn: Arrival) -> None:
+        """Give the request to a thread, or refuse it while too many wait."""
+        crowded = conn.upload and self.uploads >= UPLOADS
+        if crowded or len(self.working) >= THREADS + WAITING:
+            self.refuse(conn, "uploads" if crowded else "requests")
+            return
+        self.uploads += conn.upload
+        if not conn.upload:
+            conn.until = 0.0
+        self.working.add(conn)
+        conn.hand_over()
+        self.enqueue_req(conn)
+
+    def refuse(self, conn: Arrival, what: str) -> None:
+        """Answer 503 without a thread, and close."""
+        refusal = too_busy(what)
+        body, headers = written(refusal, for_program=True)
+        lines = [f"HTTP/1.1 {refusal.status}".encode(), b"Connection: close"]
+        lines += [f"{name}: {value}".encode() for name, value in headers]
+        with suppress(OSError):
+            conn.sock.send(b"\r\n".join(lines) + END_OF_HEAD + body)
+        self.leave(conn)
+
+    def leave(self, conn: Arrival) -> None:
+        """Close a connection once the other side has, or after LINGER_SECONDS, so that it reads all of the answer."""
+        try:
+            conn.sock.setblocking(False)
+            conn.sock.shutdown(socket.SHUT_WR)
+            self.poller.register(conn.sock, EVENT_READ, partial(self.on_leaving, conn))
+        except (OSError, ValueError):
+            self.nr_conns -= 1
+            conn.close()
+            return
+        conn.until = time.monotonic() + LINGER_SECONDS
+        self.leaving[conn] = None
+
+    def on_leaving(self, conn: Arrival, _: Any) -> None:
+        """Discard what still comes, and close at its end."""
+        try:
+            if conn in self.leaving and conn.sock.recv(65_536):
+                return
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return
+        except OSError:
+            pass
+        self.gone(conn)
+
+    def gone(self, conn: Arrival) -> None:
+        """Close a connection that has been answered."""
+        if conn in self.leaving:
+            del self.leaving[conn]
+            self.poller.unregister(conn.sock)
+            self.nr_conns -= 1
+            conn.close()
+
+    def murder_pending(self) -> None:
+        """Close connections whose request did not arrive in time, and cut uploads that are too slow."""
+        now = time.monotonic()
+        for conn in [one for one in self.arriving if one.until < now]:
+            self.drop(conn)
+        for conn in [one for one in self.leaving if one.until < now]:
+            self.gone(conn)
+        for conn in [one for one in self.working if one.until and one.until < now]:
+            cut(conn.sock)
+
+    def on_client_socket_readable(self, conn: Arrival, client: Any) -> None:
+        """Read the next request of a kept connection."""
+        self.poller.unregister(client)
+        self.keepalived_conns.remove(conn)
+        self.expect(conn)
+        self.on_arrival(conn, client)
+
+    # -- requests
+
+    def handle(self, conn: Arrival) -> bool:
+        """Answer one request, in a thread; return whether the connection is kept."""
+        conn.sock.settimeout(STALLED_SECONDS)
+        self.current.conn = conn
+        request = None
+        try:
+            request = next(conn.parser)
+            return bool(request) and bool(self._keepalive_after(conn, self.handle_request(request, conn)))
+        except (http.errors.NoMoreData, StopIteration, OSError):
+            return False  # gone, stalled, or detached
+        except Exception as error:  # noqa: BLE001  # answered as gunicorn does, 400 or 500
+            self.handle_error(request, conn.sock, conn.client, error)
+            return False
+
+    def load_wsgi(self) -> None:
+        """Load the application, and give each of its requests the means to keep its socket."""
+        application = self.app.wsgi()
+
+        def wsgi(environ: dict[str, Any], start_response: Any) -> Any:
+            environ[KEEP] = partial(setattr, self.current.conn, "kept", True)
+            return application(environ, start_response)
+
+        self.wsgi = wsgi
+
+    def finish_request(self, conn: Arrival, future: Any) -> None:
+        """Keep the connection for its next request, close it, or leave it to whoever detached it."""
+        self.working.discard(conn)
+        self.uploads -= conn.upload
+        conn.upload = False
+        try:
+            again = not future.cancelled() and future.result() and self.alive
+        except Exception:  # noqa: BLE001  # its thread failed outside of a request
+            again = False
+        if conn.kept:
+            self.nr_conns -= 1
+        elif not again:
+            self.leave(conn)
+        elif early := conn.parser.unreader.take_buffered():
+            self.expect(conn)
+            conn.received += early
+            if conn.is_complete():
+                self.forget(conn)
+                self.start(conn)
+        else:
+            conn.sock.setblocking(False)
+            conn.set_timeout()
+            self.keepalived_conns.append(conn)
+            self.poller.register(conn.sock, EVENT_READ, partial(self.on_client_socket_readable, conn))
+
+
+def cut(connection: socket.socket) -> None:
+    """End a connection under a thread that reads from it or writes to it."""
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        util.close(connection)
 
 
 def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
@@ -60,34 +351,32 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
 
 
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """Our application in gunicorn's form; made in the worker, after the fork."""
+    """Our application in gunicorn's form."""
 
-    def __init__(self, make: Callable[[], Any], listener: socket.socket) -> None:
-        self._make, self._listener = make, listener
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
         self._running: Any = None
         super().__init__()
 
     def load_config(self) -> None:
         """Set every option; gunicorn's own files and variables are not read."""
-        threads = VIEWERS + SPARE_THREADS
         chosen = {
-            "bind": f"fd://{self._listener.fileno()}",
             "workers": 1,
-            "threads": threads,
-            "worker_connections": threads + KEPT_CONNECTIONS,
+            "threads": THREADS,
+            "worker_connections": CONNECTIONS,
             "worker_class": Worker,
             "keepalive": 5,
-            "graceful_timeout": LAST_SECONDS,
+            "graceful_timeout": GRACE_SECONDS,
             "timeout": 0,
             "loglevel": "warning",
-            "control_socket_disable": True,
+            "forwarded_allow_ips": "",
+            "forwarder_headers": "",
         }
         for name, value in chosen.items():
-            if name in self.cfg.settings:  # older ones do not know them all
-                self.cfg.set(name, value)
+            self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Build the application in the worker."""
+        """Build the application."""
         self._running = self._make()
         return self._running.wsgi
 
@@ -102,8 +391,20 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             self._running.close()
 
 
+def allow_connections() -> None:
+    """Let this process hold as many connections as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(2 * CONNECTIONS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def serve(make: Callable[[], Any], listener: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; ends with SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
-    Application(make, listener).run()
+    allow_connections()
+    listener.setblocking(False)
+    application = Application(make)
+    log = application.cfg.logger_class(application.cfg)
+    Worker(1, os.getppid(), [listener], application, 0, application.cfg, log).init_process()
     sys.exit(0)
