@@ -21,6 +21,7 @@ NAMES = (
     "assembly",
     "ingest",
     "append",
+    "load",
     "requests",
     "pixel",
     "memory",

@@ -1,8 +1,7 @@
 """Serves the application: in one process with gunicorn's threaded worker where gunicorn runs, with Werkzeug elsewhere.
 
-One process, because Socket.IO's rooms live in it; threads, because a websocket holds one for as long as its page is
-open. The listening socket is made here first, so that a port in use is known before anything starts. Both servers end
-within a second or two, open websockets or not.
+One process, because Socket.IO's rooms live in it. The listening socket is made here first, so that a port in use is
+known before anything starts. Both servers end within a second or two, open websockets or not.
 """
 
 from __future__ import annotations

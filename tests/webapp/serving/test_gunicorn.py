@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -16,7 +16,12 @@ import socketio
 
 from tests.shared import ROOT
 from tests.waiting import PATIENCE, until
+from tests.webapp.live.raw import opened, read_until
+from webapp.live.admission import PAGES
 from webapp.serving.server import has_gunicorn, listen
+
+if has_gunicorn():
+    from webapp.serving.gunicorn import ARRIVING
 
 pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not run on this system")
 
@@ -88,11 +93,56 @@ class TestTheCommand:
         for page in pages:
             page.disconnect()
 
-    def test_outlives_a_client_that_says_nothing(self, served: tuple[int, str]) -> None:
-        """A connection without a request takes nothing from the others."""
+    @pytest.mark.parametrize(
+        "part",
+        [
+            "",
+            "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+            "POST /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{",
+            "POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000000\r\n\r\n{",
+            "POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+        ],
+        ids=["nothing", "half a head", "half a body", "half a long body", "half a chunk"],
+    )
+    def test_answers_beside_requests_that_never_end(self, served: tuple[int, str], part: str) -> None:
+        """More of them than it has threads, or room for connections that are still arriving."""
         _, url = served
         address = ("127.0.0.1", int(url.rpartition(":")[2]))
-        silent = [socket.create_connection(address) for _ in range(20)]
-        assert httpx.get(url + "/api/sessions", timeout=PATIENCE).status_code == 200
-        for one in silent:
+        held = [socket.create_connection(address) for _ in range(ARRIVING + 60)]
+        for one in held:
+            with suppress(OSError):  # dropped already, to make room for the next
+                one.sendall(part.encode())
+        for _ in range(5):
+            assert httpx.get(url + "/api/sessions", timeout=PATIENCE).status_code == 200
+        for one in held:
             one.close()
+
+    def test_answers_beside_hundreds_of_pages(self, served: tuple[int, str]) -> None:
+        """None of which says or takes anything; those beyond the limit are told so."""
+        _, url = served
+        held = [opened(url) for _ in range(PAGES + 60)]
+        answers = [read_until(one, b"\r\n\r\n") for one in held]
+        assert any(b" 503 " in answer and b"too many open pages" in answer for answer in answers)
+        assert httpx.get(url + "/api/sessions", timeout=PATIENCE).status_code == 200
+        for one in held:
+            one.close()
+
+    def test_answers_a_request_that_comes_in_pieces(self, served: tuple[int, str]) -> None:
+        """And the next one on the same connection, sent before the answer."""
+        _, url = served
+        with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as connection:
+            for piece in ("GET /hea", "lthz HTTP/1.1\r\nHost: 127.0", ".0.1\r\n\r", "\n"):
+                connection.sendall(piece.encode())
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            assert read_until(connection, b"never").count(b"200 OK") == 2
+
+    def test_leaves_nothing_behind_when_it_is_killed(self, tmp_path: Path) -> None:
+        """The port is free at once: there is no second process that holds it."""
+        with started(tmp_path, "--port", "0") as (process, url):
+            port = int(url.rpartition(":")[2])
+            page = opened(url)
+            process.kill()
+            process.wait(PATIENCE)
+            with listen("127.0.0.1", port) as again:
+                assert again.getsockname()[1] == port
+            page.close()

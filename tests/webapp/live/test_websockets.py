@@ -1,0 +1,109 @@
+"""Websockets on one thread: what slow, stuck and rude pages can do, and what they cannot."""
+
+from __future__ import annotations
+
+import threading
+
+import httpx
+import pytest
+import socketio
+
+from tests.servers import Server
+from tests.waiting import PATIENCE, until
+from tests.webapp.live.raw import opened, read_until, sent
+from webapp.events import ProblemReported
+from webapp.live.gateway import Gateway
+from webapp.live.websockets import INBOX, LAG_BYTES
+
+
+def pages(server: Server) -> int:
+    """Return the number of open pages."""
+    gateway: Gateway = server.flask.extensions["coppice.live"]
+    return len(gateway.socketio.server.eio.sockets)
+
+
+class TestAPage:
+    """One websocket, spoken by hand."""
+
+    def test_that_takes_nothing_is_cut_off_by_bytes(self, live_server: Server) -> None:
+        """Although few messages wait for it; what they hold is bounded."""
+        stuck = opened(live_server.url)
+        read_until(stuck, b'"sid"')
+        sent(stuck, "40")
+        sent(stuck, '421["subscribe",{"room":"overview"}]')
+        read_until(stuck, b"snapshot")
+        text = "x" * (LAG_BYTES // 16)
+
+        def tell() -> bool:
+            live_server.app.bus.publish(ProblemReported(None, text))
+            return pages(live_server) == 0
+
+        until(tell)
+        stuck.close()
+
+    @pytest.mark.parametrize(
+        "rude",
+        [
+            b"\x81\xff" + (1 << 62).to_bytes(8) + bytes(4),  # a frame of four exabytes
+            b"\x82\x84" + bytes(8),  # binary
+            b"\x81\x05hello",  # without a mask
+            b"\xff\xff\xff\xff",
+        ],
+        ids=["huge", "binary", "unmasked", "noise"],
+    )
+    def test_that_breaks_the_protocol_is_let_go(self, live_server: Server, rude: bytes) -> None:
+        """And the others stay."""
+        polite, impolite = opened(live_server.url), opened(live_server.url)
+        until(lambda: pages(live_server) == 2)
+        impolite.sendall(rude + b"x" * 2_000_000 if rude.startswith(b"\x81\xff") else rude)
+        until(lambda: pages(live_server) == 1)
+        sent(polite, "40")
+        assert b"40" in read_until(polite, b"40{")
+        polite.close()
+        impolite.close()
+
+    def test_that_asks_faster_than_it_is_answered_is_let_go(self, live_server: Server) -> None:
+        """Its requests wait in line, and the line is bounded."""
+        free = threading.Event()
+        live_server.app.sessions.list = lambda **_: free.wait(PATIENCE)  # type: ignore[assignment]
+        page = opened(live_server.url)
+        sent(page, "40")
+        until(lambda: pages(live_server) == 1)
+        for n in range(2 * INBOX):
+            sent(page, f'42{n}["subscribe",{{"room":"overview"}}]')
+        try:
+            until(lambda: pages(live_server) == 0)
+        finally:
+            free.set()
+            page.close()
+
+    def test_without_a_key_is_refused(self, live_server: Server) -> None:
+        """With 400: it is no handshake."""
+        headers = {"Upgrade": "websocket", "Connection": "Upgrade"}
+        answer = httpx.get(
+            live_server.url + "/socket.io/?EIO=4&transport=websocket", headers=headers, timeout=PATIENCE
+        )
+        assert answer.status_code == 400
+
+    def test_may_begin_by_polling(self, live_server: Server) -> None:
+        """And change over to a websocket without losing a message."""
+        heard = threading.Event()
+        client = socketio.Client(reconnection=False)
+        client.on("session:updated", lambda _: heard.set())
+        client.connect(live_server.url, wait_timeout=PATIENCE)
+        try:
+            until(lambda: client.transport() == "websocket")
+            client.call("subscribe", {"room": "overview"}, timeout=PATIENCE)
+            live_server.app.sessions.create(id="a", model="gpt-5")
+            assert heard.wait(PATIENCE)
+        finally:
+            client.disconnect()
+
+    def test_leaves_no_trace_when_it_goes(self, live_server: Server) -> None:
+        """However it goes."""
+        for _ in range(5):
+            opened(live_server.url).close()
+        client = socketio.Client(reconnection=False)
+        client.connect(live_server.url, transports=["websocket"], wait_timeout=PATIENCE)
+        client.disconnect()
+        until(lambda: pages(live_server) == 0)
