@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -30,7 +31,7 @@ class TestPages:
         client = Client(Admission(yes, range(PAGES)))
         refused = client.get(NEW)
         assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
-        assert "open pages" in refused.json["error"]["message"]
+        assert "open pages" in json.loads(refused.data)["error"]["message"]
         assert [client.get(path).status_code for path in ("/api/sessions", POLL)] == [200, 200]
 
     def test_that_come_and_go_too_fast_are_refused(self) -> None:
