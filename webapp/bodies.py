@@ -61,6 +61,8 @@ class NewSession(Body):
     """The tool definitions of every call."""
     settings: Json | None = None
     """Overrides of the settings for this session."""
+    format: Name | None = None
+    """The format of its messages; if missing, that of the first message that can only be in one, or of its model."""
 
 
 class SessionChange(Body):

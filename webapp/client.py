@@ -3,6 +3,7 @@
     coppice = Coppice("http://127.0.0.1:5000", session="my-agent", model="gpt-5.1")
     coppice.append(messages)                      # what was said since the last call, in your own wire format
     reply = openai.chat.completions.create(messages=coppice.context(), …)
+    reply = anthropic.messages.create(**coppice.context().request, …)   # with the system prompt beside the list
 
 A session that does not exist yet is made by the first `append`. A failure is an `ApiError` with the server's words;
 nothing is tried again, for an append without an idempotency key must not be.
@@ -24,6 +25,8 @@ Json = dict[str, Any]
 TIMEOUT_SECONDS = 30.0
 # Where a model is configured, a prune that summarises waits for it: two answers of two minutes each at most.
 WRITING_SECONDS = 300.0
+# Where a request keeps its system prompt: Anthropic, OpenAI's responses, Gemini in both spellings.
+SYSTEM_FIELDS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 class ApiError(Exception):
@@ -36,8 +39,27 @@ class ApiError(Exception):
         self.details = details or []
 
 
+class Context(list[Any]):
+    """The messages for the next call, a list as the SDKs take it, with what belongs beside it in the request.
+
+    `request` has the messages and, for a format that keeps it outside of the list, the system prompt, with the memories
+    and learnings that were added to it, each under the name of the field. `answer` is the server's whole answer.
+    """
+
+    def __init__(self, answer: Json) -> None:
+        super().__init__(answer["messages"])
+        self.answer = answer
+        prompt = {key: value for key, value in answer["envelope"].items() if key in SYSTEM_FIELDS}
+        self.request: Json = {answer["key"]: list(self), **prompt}
+        self.system: Any = next(iter(prompt.values()), None)
+
+
 class Coppice:
-    """One session on one server. Safe to share between threads; use it as a context manager or `close` it."""
+    """One session on one server. Safe to share between threads; use it as a context manager or `close` it.
+
+    `format` is the wire format of the messages. Without it the server takes that of the first message that can only be
+    in one, or that of the model.
+    """
 
     def __init__(
         self,
@@ -46,10 +68,12 @@ class Coppice:
         token: str | None = None,
         *,
         model: str = "default",
+        format: str | None = None,
         http: httpx.Client | None = None,
     ) -> None:
         self.session = session
         self.model = model
+        self.format = format
         self._headers = {b"Authorization": f"Bearer {token}".encode()} if token else {}
         self._base = base_url.rstrip("/") + "/api"
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
@@ -83,7 +107,7 @@ class Coppice:
 
     def create(self, **fields: Any) -> Json:
         """Create the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
-        body = {"id": self.session, "model": self.model, **fields}
+        body = {"id": self.session, "model": self.model, **given(format=self.format), **fields}
         try:
             return self._call("POST", "/sessions", body)
         except ApiError as error:
@@ -91,14 +115,10 @@ class Coppice:
                 raise
         return self._call("GET", f"/sessions/{self._quoted}")
 
-    def context(self, format: str | None = None) -> list[Any]:
-        """Return the message list for the next call, pruned, in `format` or the one the messages came in."""
-        messages: list[Any] = self.context_with_figures(format)["messages"]
-        return messages
-
-    def context_with_figures(self, format: str | None = None) -> Json:
-        """Return the context with its estimate, its budget, and what was done to make it valid."""
-        return self._get("context", {"format": format} if format else None)
+    def context(self, format: str | None = None) -> Context:
+        """Return the messages for the next call, pruned, in `format`, the client's own, or the one they came in."""
+        name = format or self.format
+        return Context(self._get("context", {"format": name} if name else None))
 
     def stats(self) -> Json:
         """Return how full the context is, by region."""

@@ -8,6 +8,7 @@ found in the original objects. What has no place in the target is left out, as d
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scoring.errors import MalformedMessage, UnknownFormat
@@ -21,6 +22,11 @@ from scoring.messages import Message, Text, Wire
 FORMATS: dict[str, Format] = {
     f.name: f for f in (openai.FORMAT, responses.FORMAT, anthropic.FORMAT, gemini.FORMAT, langchain.FORMAT)
 }
+
+# From here on a list can only be in the format that recognises it.
+SURE = 0.8
+_FLAT = ("openai", "responses", "anthropic")
+_ANTHROPIC_MODELS = ("claude", "sonnet", "opus", "haiku")
 
 
 def recognise(value: Any) -> Format:
@@ -37,6 +43,30 @@ def recognise(value: Any) -> Format:
         if marks[best] > 0:
             return FORMATS[best]
     raise UnknownFormat(_seen(value))
+
+
+def is_sure(value: Any, format: str) -> bool:
+    """Return True if a list can only be in this format: a list of flat texts reads alike in three."""
+    return FORMATS[format].recognise(value) >= SURE
+
+
+def native_format(model: str | None) -> str | None:
+    """Return the format that the model's own provider takes, None where its name does not say: one name before a slash
+    is a gateway's, and gateways speak OpenAI's format.
+    """
+    return "anthropic" if (model or "").lower().startswith(_ANTHROPIC_MODELS) else None
+
+
+def taken_as(message: Message, format: str) -> Message:
+    """Return the message with its object as one of `format` where both formats write a flat text alike."""
+    wire = message.wire
+    if wire is None or wire.format == format or wire.format not in _FLAT or format not in _FLAT:
+        return message
+    value = wire.value
+    flat = type(value) is dict and len(value) == 2 and type(value.get("content")) is str
+    if not flat or value.get("role") not in ("user", "assistant"):
+        return message
+    return replace(message, wire=Wire(format, value))
 
 
 def _telling(items: list[Any]) -> list[Any]:
@@ -252,12 +282,15 @@ __all__ = [
     "decode_readable",
     "encode",
     "gathered_sources",
+    "is_sure",
     "json_text",
+    "native_format",
     "opening",
     "reads_as_said",
     "recognise",
     "repair",
     "system_text",
+    "taken_as",
     "turns_of",
     "validate",
 ]

@@ -86,7 +86,11 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.sent.append(body)
         strange = {key for message in body["messages"] for key in message} - MESSAGE_FIELDS
-        answer: Any = OPENAI_ANSWER if self.path.endswith("/chat/completions") else ANTHROPIC_ANSWER
+        of_openai = self.path.endswith("/chat/completions")
+        answer: Any = OPENAI_ANSWER if of_openai else ANTHROPIC_ANSWER
+        if not of_openai:
+            strange |= {message["role"] for message in body["messages"]} - {"user", "assistant"}
+            strange |= {key for message in body["messages"] for key in message} - {"role", "content"}
         if strange:
             answer = {"error": {"type": "invalid_request_error", "message": f"extra inputs: {strange}"}}
         data = json.dumps(answer).encode()
@@ -178,3 +182,38 @@ class TestAnthropic:
         ]
         coppice.append(sent)
         assert coppice.context() == sent
+
+    @pytest.mark.parametrize(("model", "format"), [("claude-test", None), ("default", "anthropic")])
+    def test_are_asked_again_and_again_in_a_loop(
+        self, provider: Provider, live_server: Server, model: str, format: str | None
+    ) -> None:  # X13
+        """From a first message that is plain text, with a system prompt and a learning; nothing is refused."""
+        sdk = anthropic.Anthropic(base_url=provider.url, api_key="none", max_retries=0)
+        live_server.app.memory.add("learning", "Answer in one sentence.")
+        with Coppice(live_server.url, session="loop", model=model, format=format) as coppice:
+            coppice.create(system="Be brief.")
+            asked: Any = {"role": "user", "content": "Read a.py"}
+            for n in range(3):
+                coppice.append([asked])
+                context = coppice.context()
+                request: Any = context.request
+                answer = sdk.messages.create(model="claude-test", max_tokens=100, **request)
+                assert context.system == provider.sent[-1]["system"]
+                coppice.append([answer], usage=answer.usage)
+                block = {"type": "tool_result", "tool_use_id": "toolu_1", "content": f"print({n})"}
+                asked = {"role": "user", "content": [block]}
+        assert "Be brief." in provider.sent[0]["system"]
+        assert "Answer in one sentence." in provider.sent[0]["system"]
+        assert [message["role"] for message in provider.sent[2]["messages"]] == ["user", "assistant"] * 2 + [
+            "user"
+        ]
+
+    def test_that_come_after_plain_texts_decide_the_format(self, coppice: Coppice) -> None:
+        """Texts alone are written alike by three providers; the first message that is not says which it is."""
+        coppice.append([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
+        assert coppice.context().answer["format"] == "openai"
+        block = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+        coppice.append([{"role": "user", "content": "go"}, {"role": "assistant", "content": [block]}])
+        context = coppice.context()
+        assert context.answer["format"] == "anthropic"
+        assert context[:2] == [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]

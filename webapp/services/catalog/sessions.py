@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 
 from scoring.budget import usable_tokens
+from scoring.formats import FORMATS
 from scoring.messages import Message, Text
 from scoring.models import CURRENCY, CallTokens, context_cost, spent
 from scoring.settings import Settings
@@ -66,14 +67,19 @@ class Sessions:
         tools: builtins.list[Any] | None = None,
         settings: Mapping[str, Any] | None = None,
         source: str = "api",
-        wire_format: str | None = None,
+        format: str | None = None,
     ) -> SessionAnswer:
         """Create a managed session. `system` and `tools` are what its program sends with every call.
 
         Raises:
             Conflict: the id exists.
             InvalidSettings: an override is unknown or out of range, or nothing of the model's window is usable.
+            Invalid: there is no such wire format.
         """
+        if format is not None and format not in FORMATS:
+            raise Invalid(
+                f"bad value for format; expected one of {', '.join(FORMATS)}, got {format}", "format"
+            )
         overrides = dict(settings or {})
         combined = Settings.from_dict(overrides, base=self._environment.settings())
         if source == "api":  # imported sessions exist already, however small their window
@@ -83,7 +89,7 @@ class Sessions:
             row = self._store.sessions.create(
                 id=session_id, title=title, source=source, kind="managed", model=model, created_at=now,
                 last_activity_at=now, settings=overrides, envelope={"tools": tools} if tools else None,
-                wire_format=wire_format,
+                wire_format=format,
             )  # fmt: skip
             if tools or system:
                 self._begin(Session.of(self._environment, row), system, tools or [])

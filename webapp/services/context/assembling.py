@@ -13,7 +13,7 @@ from typing import Any
 
 from scoring.assembly import AssemblyConfig, BuiltContext, Item, Snapshot, build
 from scoring.errors import InvalidList
-from scoring.formats import FORMATS, encode, validate
+from scoring.formats import FORMATS, encode, native_format, taken_as, validate
 from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
 from scoring.settings import ContextSettings, Settings, lexicon_of
@@ -49,15 +49,13 @@ class Context:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             row = session.row
-            name = (
-                format
-                or row.wire_format
-                or (AGENTS[row.source].wire_format if row.source in AGENTS else "openai")
-            )
+            name = format or _format_of(row)
             if name not in FORMATS:
                 names = ", ".join(FORMATS)
                 raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
             items = view_items(self._store, session.key, self._said)
+            if row.wire_format in (None, name):
+                _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
         envelope = _envelope(row, name)
         listed = None if envelope else _as_they_came(messages, items, name)
@@ -139,6 +137,19 @@ class Context:
         return built, (Message("system", (Text(built.system_prompt),)), *built.messages)
 
 
+def _format_of(row: SessionRow) -> str:
+    """Return the format of a session's messages: the first that could only be one, else its agent's or model's own."""
+    known = AGENTS[row.source].wire_format if row.source in AGENTS else native_format(row.model)
+    return row.wire_format or known or "openai"
+
+
+def _take_flat_texts(items: Sequence[ViewItem], name: str) -> None:
+    """Let flat texts that came before the format was known pass for objects of it, so that they go out as they came."""
+    for one in items:
+        if isinstance(one.item, Item) and (taken := taken_as(one.item.message, name)) is not one.item.message:
+            one.item = replace(one.item, message=taken)
+
+
 def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
     """Return the other fields of the body that the session's list came in, for a list of its own format."""
     return dict(row.envelope or {}) if name == row.wire_format or not row.wire_format else {}
@@ -146,7 +157,7 @@ def _envelope(row: SessionRow, name: str) -> dict[str, Any]:
 
 def _into(row: SessionRow, name: str, envelope: dict[str, Any]) -> dict[str, Any] | None:
     """Return the envelope that takes the system messages, or None where they stay in the list."""
-    bare = row.wire_format == name and not envelope
+    bare = row.wire_format in (None, name) and not envelope
     return None if bare and name == "openai" else envelope
 
 

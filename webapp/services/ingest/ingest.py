@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from scoring.formats import is_sure
 from scoring.messages import Message
 from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, UsageReport
 from webapp.errors import Conflict
@@ -213,13 +214,14 @@ class Ingest:
             keyed = Keyed(idempotency_key, request) if idempotency_key is not None else None
             if (known := self._answered(row, keyed)) is not None:
                 return known
-            decoded = read_list(wire_messages, row.wire_format)
+            decoded = read_list(wire_messages, row.wire_format, row.model)
+            known_format = decoded.format if is_sure(wire_messages, decoded.format) else None
             reported = read_usage(usage)
 
             def records(row: SessionRow) -> list[Record]:
                 ids, now = ids_of(decoded.messages, row.tail_hash), self._environment.clock()
                 if ids:
-                    row.tail_hash, row.wire_format = ids[-1], row.wire_format or decoded.format
+                    row.tail_hash, row.wire_format = ids[-1], row.wire_format or known_format
                     row.last_activity_at = now
                 return entries_of(decoded.messages, ids, reported, at=from_ms(now))
 

@@ -7,12 +7,21 @@ whose messages it begins with, or that begins with its messages.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from scoring.errors import MalformedMessage
-from scoring.formats import FORMATS, Decoded, decode, decode_readable, recognise, system_text
+from scoring.formats import (
+    FORMATS,
+    Decoded,
+    decode,
+    decode_readable,
+    is_sure,
+    native_format,
+    recognise,
+    system_text,
+)
 from scoring.messages import Message, Text, Wire
 from webapp.agents.records import Entry, Record, Usage, UsageReport
 from webapp.services.session.codec import storable
@@ -20,7 +29,7 @@ from webapp.store import Store
 from webapp.store.sessions import SessionRow
 
 
-def read_list(value: Any, wire_format: str | None = None) -> Decoded:
+def read_list(value: Any, wire_format: str | None = None, model: str | None = None) -> Decoded:
     """The messages of a list or request body; `wire_format` is what the session's other messages are in.
 
     Raises:
@@ -29,7 +38,7 @@ def read_list(value: Any, wire_format: str | None = None) -> Decoded:
     """
     if isinstance(value, list) and not value:
         return Decoded((), wire_format or "openai", {})
-    return _with_prompt(decode(value, _format_of(value, wire_format)))
+    return _with_prompt(decode(value, _format_of(value, wire_format, model)))
 
 
 def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
@@ -43,12 +52,20 @@ def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, 
     return _with_prompt(decoded), faults
 
 
-def _format_of(value: Any, wire_format: str | None) -> str:
-    found = recognise(value)
-    known = FORMATS.get(wire_format or "")
-    if known is not None and known.recognise(value) > 0 and found.recognise(value) < SURE:
-        found = known
-    return found.name
+def _format_of(value: Any, wire_format: str | None, model: str | None = None) -> str:
+    """Return the format of a list: its own where it can only be one, else the session's, else that of its model."""
+    found = recognise(value).name
+    if is_sure(value, found):
+        return found
+    if wire_format is None and not _has_system_message(value):
+        wire_format = native_format(model)
+    return wire_format if wire_format in FORMATS and FORMATS[wire_format].recognise(value) > 0 else found
+
+
+def _has_system_message(value: Any) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(one, Mapping) and one.get("role") in ("system", "developer") for one in value
+    )
 
 
 def _with_prompt(decoded: Decoded) -> Decoded:
@@ -61,8 +78,6 @@ def _with_prompt(decoded: Decoded) -> Decoded:
     return Decoded((system, *decoded.messages), decoded.format, envelope)
 
 
-# Above this a list can only be of the format that recognises it.
-SURE = 0.8
 PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 

@@ -162,7 +162,7 @@ class Importing:
             session_id = f"import-{hashlib.blake2b(ids[-1].encode(), digest_size=10).hexdigest()}"
         tools = envelope.get("tools")
         self._sessions.create(
-            id=session_id, title=PurePath(name).stem, model=model, source="import", wire_format=wire_format,
+            id=session_id, title=PurePath(name).stem, model=model, source="import", format=wire_format,
             tools=tools if isinstance(tools, list) else None,
         )  # fmt: skip
         if envelope:

@@ -40,7 +40,7 @@ class TestContext:
 
         monkeypatch.setattr("webapp.services.context.assembling.validate", spy)
         app.context.get(session)
-        app.context.get(session, "anthropic")
+        app.context.get(session, "gemini")
         assert [m.text for m in said[0]] == ["a", "b", "c"]
         assert said[1] is None
 
