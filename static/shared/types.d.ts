@@ -101,7 +101,7 @@ declare namespace Api {
   interface NewSession {
     id?: string | null; title?: string | null; model?: string | null;
     system?: string | Record<string, unknown>[] | null; tools?: Record<string, unknown>[] | null;
-    settings?: Record<string, unknown> | null;
+    settings?: Record<string, unknown> | null; format?: string | null;
   }
   interface Nothing { }
   interface Ok { ok: boolean; }
