@@ -137,7 +137,7 @@ class _Assembly:
             budget.memory,
             budget.learnings,
             counter,
-            config.context.learnings_shown,
+            config.settings.learnings_shown,
         )
         system = self._prompt_tokens(enriched.prompt)
         left = budget.total - base_room - (system - base) - tool_room
@@ -149,7 +149,7 @@ class _Assembly:
 
     def _budget(self, model: str, system: int, tools: int) -> TokenBudget:
         """Return the budget that a model's window and the settings come to."""
-        config, context = self.config, self.config.context
+        config, settings = self.config, self.config.settings
         total = config.usable
         if total is None:
             try:
@@ -160,8 +160,8 @@ class _Assembly:
                 total = 0
         total = max(0, total)
         system = min(system, total)
-        most = max(100.0, context.memory_percent + context.learnings_percent)
-        memory, learnings = context.memory_percent / most, context.learnings_percent / most
+        most = max(100.0, settings.memory_percent + settings.learnings_percent)
+        memory, learnings = settings.memory_percent / most, settings.learnings_percent / most
         return TokenBudget(total, system, min(tools, total - system), memory, learnings, config.tail)
 
     # -- slots
@@ -313,7 +313,7 @@ class _Assembly:
         if plan.summary is None:
             return None, None
         covered = [messages[i] for i in plan.summary.covers]
-        words = self.config.context.summary_words
+        words = self.config.settings.summary_words
         made = written([s.message for s in covered], plan.summary.tokens, words, self.counter)
         if not made.accepted:
             return None, None
@@ -333,7 +333,9 @@ class _Assembly:
 
     def _most_for_a_summary(self, room: int) -> int:
         """Return a share of what is available (S2); under a budget of its own whatever fits (M6)."""
-        return room if self.config.budget is not None else share_of(room, self.config.context.summary_percent)
+        return (
+            room if self.config.budget is not None else share_of(room, self.config.settings.summary_percent)
+        )
 
     # -- the result
 

@@ -7,7 +7,7 @@ along, so that building again costs nothing for them; without them they are foun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scoring.budget import TokenBudget
@@ -15,7 +15,7 @@ from scoring.formats import decode
 from scoring.history import Features
 from scoring.messages import Message, Text, ToolResult
 from scoring.models import ModelLimits
-from scoring.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, ContextSettings, Settings
+from scoring.settings import DEFAULT_PRESET, FORESIGHT, PRESETS, Settings
 from scoring.summary import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS, TokenCounter
 
@@ -93,7 +93,7 @@ class Snapshot:
         return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
 
 
-# What a bare budget means (SPEC M): the newest first, nothing else is protected.
+# What a bare budget means (M1): the newest first, nothing else is protected.
 BY_BUDGET = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
 
 
@@ -106,7 +106,6 @@ class AssemblyConfig:
     """
 
     settings: Settings = PRESETS[DEFAULT_PRESET]
-    context: ContextSettings = field(default_factory=ContextSettings)
     budget: TokenBudget | None = None
     usable: int | None = None
     strategy: str | None = None
@@ -122,7 +121,7 @@ class AssemblyConfig:
         if isinstance(config, TokenBudget):
             return cls(BY_BUDGET, budget=config)
         if isinstance(config, Settings):
-            return cls(config, ContextSettings.of(config))
+            return cls(config)
         return cls()
 
     @property
@@ -137,7 +136,7 @@ class AssemblyConfig:
         """Return how many of the newest messages are protected."""
         if self.budget is not None:
             return self.budget.fresh_tail_count
-        return max(self.settings.fresh_tail, self.context.min_recent_messages)
+        return max(self.settings.fresh_tail, self.settings.min_recent_messages)
 
 
 def user_says_something(message: Message) -> bool:

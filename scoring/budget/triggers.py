@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scoring.budget.budget import is_over_budget
-from scoring.settings import ContextSettings
+from scoring.settings import Settings
 
 # Beyond the recent messages that stay, a summary has to have something to cover.
 LEAST_TO_COVER = 4
@@ -84,18 +84,18 @@ class Due:
         return bool(self.cause)
 
 
-def token_threshold(settings: ContextSettings, window: int) -> int:
+def token_threshold(settings: Settings, window: int) -> int:
     """Return the tokens since the last summary from which one is due: the number set, or the share of the window."""
     share = int(window * settings.summary_window_percent / 100)
     return min(settings.max_tokens_before_summary, share) if share > 0 else settings.max_tokens_before_summary
 
 
-def over_window(fill: Fill, settings: ContextSettings) -> bool:
+def over_window(fill: Fill, settings: Settings) -> bool:
     """Return the proactive check before a model call (P5)."""
     return is_over_budget(fill.messages, fill.tools, settings.response_reserve, fill.window)
 
 
-def summary_due(fill: Fill, settings: ContextSettings) -> Due:
+def summary_due(fill: Fill, settings: Settings) -> Due:
     """Return whether a summary should be made now, and why. Never right after one that covered everything."""
     least = settings.min_recent_messages + LEAST_TO_COVER
     if fill.since_messages < least:
@@ -114,7 +114,7 @@ def summary_due(fill: Fill, settings: ContextSettings) -> Due:
     return Due("", "neither trigger is reached")
 
 
-def bars(fill: Fill, settings: ContextSettings) -> tuple[Bar, Bar]:
+def bars(fill: Fill, settings: Settings) -> tuple[Bar, Bar]:
     """Both triggers: messages and tokens since the last summary."""
     armed = settings.auto_summarize
     return (
@@ -123,7 +123,7 @@ def bars(fill: Fill, settings: ContextSettings) -> tuple[Bar, Bar]:
     )
 
 
-def available(fill: Fill, settings: ContextSettings) -> int:
+def available(fill: Fill, settings: Settings) -> int:
     """Return what messages may take: limit less response reserve, system prompt and tool definitions (S6)."""
     return max(0, fill.limit - settings.response_reserve - fill.system - fill.tools)
 

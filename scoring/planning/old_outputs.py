@@ -7,10 +7,10 @@ summary. What is protected is for the caller to leave out.
 from __future__ import annotations
 
 from scoring.history import History
-from scoring.settings import ContextSettings
+from scoring.settings import Settings
 
 
-def old_outputs(history: History, rules: ContextSettings) -> list[int]:
+def old_outputs(history: History, rules: Settings) -> list[int]:
     """Return the positions of tool messages that are old, the newest of them first."""
     turns = history.own_words[-rules.tool_outputs_keep_turns :] if rules.tool_outputs_keep_turns else []
     until = turns[0] if turns else len(history)

@@ -1,7 +1,6 @@
 """Settings: every threshold and weight a person may change, their validation, presets and task types."""
 
 from scoring.settings.choices import CHOICES, STRATEGY_NAMES, TASK_TYPE_CHOICES, Choice
-from scoring.settings.context import ContextSettings
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import Lexicon, lexicon_of
 from scoring.settings.ranges import LIMITS, Limit
@@ -28,7 +27,6 @@ __all__ = [
     "STRATEGY_NAMES",
     "TASK_TYPE_CHOICES",
     "Choice",
-    "ContextSettings",
     "Lexicon",
     "Limit",
     "Settings",

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from scoring.errors import InvalidSettings
-from scoring.settings.context import CONTEXT_PRESETS, ContextSettings
 from scoring.settings.frozen_table import Table
 from scoring.settings.lexicon import KeywordGroup
 from scoring.settings.task_types import ANY, AUTO, DEFAULT_TASK_TYPES, TaskTypes
@@ -48,7 +47,7 @@ LENGTH_STEPS: tuple[tuple[int, float], ...] = ((1_000, 0.5), (5_000, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(ContextSettings):
+class Settings:
     """One complete set of settings; the fields' defaults are the preset *Foresight*.
 
     `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
@@ -58,9 +57,31 @@ class Settings(ContextSettings):
     prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
     weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
     before anything is dropped (`scoring.planning.stages`). `windows` picks the model table, `counting` how
-    tokens are counted. Those of the assembled context come from `ContextSettings`.
+    tokens are counted.
+
+    Of the assembled context (S3, S2, M1, C8): a summary is due `max_messages_before_summary` messages or
+    `max_tokens_before_summary` tokens after the last one, or `summary_window_percent` of the window, whichever comes
+    first. One summary takes at most `summary_percent` of what is available. `memory_percent` and `learnings_percent`
+    share what the reserves leave; the `tool_outputs_*` belong to the strategy of that name. `status_line` shows the
+    one-line status for each turn.
     """
 
+    auto_summarize: bool = False
+    max_messages_before_summary: int = 30
+    max_tokens_before_summary: int = 128_000
+    summary_window_percent: float = 80.0
+    min_recent_messages: int = 6
+    response_reserve: int = 4_096
+    summary_percent: float = 30.0
+    summary_words: int = 600
+    memory_percent: float = 15.0
+    learnings_percent: float = 5.0
+    learnings_shown: int = 5
+    tool_outputs_keep_turns: int = 2
+    tool_outputs_keep_tokens: int = 40_000
+    tool_outputs_minimum_gain: int = 20_000
+    tool_outputs_exempt: tuple[str, ...] = ()
+    status_line: bool = False
     weights: Table = field(default_factory=lambda: Table(weights_of("Foresight")))
     roles: Table = ROLE_RATINGS
     keywords: tuple[KeywordGroup, ...] = KEYWORDS
@@ -128,6 +149,20 @@ BLUEPRINT = Settings(
     stage_superseded=False,
     windows="blueprint",
     counting="four_characters",
+)
+# S10: what each preset sets on top of the defaults.
+CONTEXT_PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "Short conversations": {"max_messages_before_summary": 50, "max_tokens_before_summary": 200_000},
+        "Long coding sessions": {"max_messages_before_summary": 20, "min_recent_messages": 8},
+        "Large tool outputs": {"response_reserve": 8_192, "max_tokens_before_summary": 80_000},
+        "Small context models": {
+            "max_messages_before_summary": 10,
+            "max_tokens_before_summary": 20_000,
+            "min_recent_messages": 4,
+        },
+        "Large context models": {"max_messages_before_summary": 50, "max_tokens_before_summary": 150_000},
+    }
 )
 PRESETS: Mapping[str, Settings] = MappingProxyType(
     {

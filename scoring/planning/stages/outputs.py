@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.stages.contract import Cut, Stage, StageInput
 from scoring.planning.strategies.contract import Why
-from scoring.settings import ContextSettings, Settings
+from scoring.settings import Settings
 
 SHORTENED_CAUSE, CLEARED_CAUSE = "old_shortened", "old_cleared"
 
@@ -24,7 +24,7 @@ def wanted(settings: Settings) -> bool:
 def find(given: StageInput) -> Iterator[Cut]:
     """Yield the outputs of old messages, the oldest first."""
     shorten = given.settings.stage_outputs == "shorten"
-    for position in reversed(old_outputs(given.history, ContextSettings.of(given.settings))):
+    for position in reversed(old_outputs(given.history, given.settings)):
         if given.may_change(position):
             for index, output in enumerate(given.history.features[position].traced.outputs):
                 if output.digest and (output.short < output.chars or not shorten):

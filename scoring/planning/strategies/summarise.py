@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from scoring.budget import LEAST_TO_COVER, share_of
 from scoring.planning.strategies import score
 from scoring.planning.strategies.contract import Choice, Cover, Task, Why
-from scoring.settings import ContextSettings
 from scoring.units import waiting
 
 # Summaries of real sessions took 2.2 to 4.4 tokens a word, paths and values being dear, and never more than 3.3 a
@@ -51,7 +50,7 @@ def choose(task: Task) -> Choice:
 
 def _cover(task: Task) -> Cover | None:
     """Return the oldest units, up to where what is left fits beside their summary; None where that is not worth it."""
-    rules = ContextSettings.of(task.settings)
+    rules = task.settings
     history, costs, room = task.history, task.history.unit_tokens, task.room + task.history.summary_tokens
     whole = room + sum([costs[head] for head in task.protected])
     most = min(

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from scoring.messages import Message
 from scoring.planning.old_outputs import old_outputs
 from scoring.planning.strategies.contract import Choice, Shortening, Task, Why
-from scoring.settings import ContextSettings
 from scoring.summary import cleared
 
 # What a message of one cleared output costs: its frame, the call's id, and the line that stands there.
@@ -55,7 +54,7 @@ def _costs(task: Task, shortened: Mapping[int, Shortening]) -> dict[int, int]:
 
 def _cleared(task: Task) -> dict[int, Shortening]:
     """Return which outputs to clear: none where the gain is below the least that the settings ask for."""
-    rules = ContextSettings.of(task.settings)
+    rules = task.settings
     history, gain = task.history, 0
     out: dict[int, Shortening] = {}
     for position in old_outputs(history, rules):

@@ -12,7 +12,7 @@ from scoring.assembly.snapshot import BY_BUDGET, AssemblyConfig, Item, Snapshot
 from scoring.budget import TokenBudget
 from scoring.errors import UnknownFormat
 from scoring.messages import FileReference, Message, ToolCall, ToolResult, message
-from scoring.settings import ContextSettings, Settings
+from scoring.settings import Settings
 from scoring.summary import Summary
 from tests.scoring.builders import BALANCED, calls, model, results, system, user
 
@@ -165,7 +165,7 @@ class TestTheFreshTail:
 
     def test_holds_at_least_the_recent_messages_of_the_settings(self) -> None:  # S2
         """A fresh tail below `min_recent_messages` is widened."""
-        config = AssemblyConfig(replace(BALANCED, fresh_tail=2), ContextSettings(min_recent_messages=8))
+        config = AssemblyConfig(replace(BALANCED, fresh_tail=2, min_recent_messages=8))
         assert config.tail == 8
 
 
@@ -278,8 +278,7 @@ class TestToolOutputs:
 
         rules = {"tool_outputs_keep_turns": 1, "tool_outputs_keep_tokens": 0, "tool_outputs_minimum_gain": 0}
         settings = Settings.from_dict({**rules, "strategy": "tool_outputs_first", "user_words_tokens": 0})
-        context = replace(ContextSettings.of(settings), min_recent_messages=1)
-        config = AssemblyConfig(settings, context, usable=3_000)
+        config = AssemblyConfig(replace(settings, min_recent_messages=1), usable=3_000)
         late, early = (
             build([*turn(0), *turn(1), *turn(2), *turn(3)], config=config),
             build([*turn(0), *turn(1), Summary("s", "text"), *turn(2), *turn(3)], config=config),

@@ -20,7 +20,7 @@ from scoring.history import History
 from scoring.lists import prune
 from scoring.messages import Message, Text
 from scoring.planning.strategies import STRATEGIES
-from scoring.settings import BLUEPRINT, FORESIGHT, ContextSettings, Settings
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
 from scoring.summary import Summary
 from scoring.tokens import estimate_message_tokens, estimate_tool_tokens
 from scoring.units import has_own_words, units_of
@@ -134,11 +134,11 @@ class TestABareList:
         self, messages: list[Message], preset: Settings, strategy: str, share: float
     ) -> None:  # C2, X7
         """The same messages stay, and the same is left of outputs."""
-        rules = replace(preset, strategy=strategy, fresh_tail=1, counting="tokenizer")
-        context, history = ContextSettings(min_recent_messages=1), History.of(messages, settings=rules)
+        rules = replace(preset, strategy=strategy, fresh_tail=1, counting="tokenizer", min_recent_messages=1)
+        history = History.of(messages, settings=rules)
         budget = int(sum(history.tokens) * share)
         done = prune(history, messages, rules, budget)
-        made = build(messages, config=AssemblyConfig(rules, context, usable=budget))
+        made = build(messages, config=AssemblyConfig(rules, usable=budget))
         if done.over_budget is None and not made.newest_cut:
             stays = [done.fitted.replaced.get(i, messages[i]) for i in done.fitted.kept]
             if done.summary is not None and done.plan.summary is not None:
@@ -149,10 +149,9 @@ class TestABareList:
     def test_is_said_to_be_too_long_only_where_it_is(self) -> None:  # C5, B7
         """Check that what a repair adds is made room for with what can go, however little goes at a time."""
         said = [user("x " * 400), *(model(f"{n} so it is") for n in range(200))]
-        rules = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0)
-        context = ContextSettings(min_recent_messages=1)
+        rules = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, min_recent_messages=1)
         for usable in range(40, 400, 3):
-            made = build(said, config=AssemblyConfig(rules, context, usable=usable, format="anthropic"))
+            made = build(said, config=AssemblyConfig(rules, usable=usable, format="anthropic"))
             assert made.over_budget is None
             assert made.token_estimate == tokens_of(made) <= usable
             assert usable - made.token_estimate <= 30

@@ -7,7 +7,7 @@ from dataclasses import replace
 from scoring.assembly.snapshot import AssemblyConfig, Item, Snapshot, user_says_something
 from scoring.budget import TokenBudget
 from scoring.messages import Media, ToolResult, message
-from scoring.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS, ContextSettings
+from scoring.settings import BLUEPRINT, DEFAULT_PRESET, PRESETS
 from scoring.summary import Summary
 from scoring.tokens import ESTIMATOR, FOUR_CHARACTERS
 from tests.scoring.builders import BALANCED, history_of, model, user
@@ -75,7 +75,6 @@ class TestTheRules:
         """One default for the library and the application: no rules, and rules that name no settings."""
         for config in (AssemblyConfig(), AssemblyConfig.of(None)):
             assert config.settings == PRESETS[DEFAULT_PRESET]
-            assert config.context == ContextSettings.of(PRESETS[DEFAULT_PRESET])
 
 
 class TestAUserMessage:

@@ -16,9 +16,9 @@ from scoring.budget.triggers import (
     status_line,
     summary_due,
 )
-from scoring.settings import ContextSettings
+from scoring.settings import Settings
 
-RULES = ContextSettings()
+RULES = Settings()
 QUIET = Fill(
     since_messages=20, since_tokens=5_000, messages=5_000, tools=1_000, window=200_000, limit=200_000
 )

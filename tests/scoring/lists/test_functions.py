@@ -17,7 +17,7 @@ from scoring.lists.functions import (
     score_context_importance,
     summarize_context,
 )
-from scoring.settings import BLUEPRINT, ContextSettings
+from scoring.settings import BLUEPRINT
 
 Wire = dict[str, Any]
 FORMER = replace(BLUEPRINT, strategy="newest_first")
@@ -174,7 +174,7 @@ class TestTheFormat:
     def test_is_kept_to_by_an_assembly(self) -> None:  # X6, C2
         """As it is by a prune."""
         listed = [*self.TEXTS, said("user", "on")]
-        config = AssemblyConfig(FORMER, ContextSettings(min_recent_messages=1), usable=60)
+        config = AssemblyConfig(replace(FORMER, min_recent_messages=1), usable=60)
         built = build(listed, config=config, format="anthropic")
         assert validate(list(built.messages), "anthropic", ready=False) == []
         assert built.token_estimate <= 60

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from scoring.messages import Message
 from scoring.planning.old_outputs import exempt_outputs, old_outputs
-from scoring.settings import ContextSettings
+from scoring.settings import Settings
 from tests.scoring.builders import calls, history_of, results, user
 
-RULES = ContextSettings(tool_outputs_keep_turns=1, tool_outputs_keep_tokens=300)
+RULES = Settings(tool_outputs_keep_turns=1, tool_outputs_keep_tokens=300)
 
 
 def turns(count: int) -> list[Message]:

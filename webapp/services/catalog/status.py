@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scoring.budget import Bar, LastSummary, available, bars, status_line
-from scoring.settings import ContextSettings, Settings
+from scoring.settings import Settings
 from webapp.services.catalog.answers import Due, Trigger
 from webapp.services.catalog.answers import LastSummary as LastSummaryAnswer
 from webapp.services.catalog.answers import Status as StatusAnswer
@@ -29,8 +29,7 @@ class Status:
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            settings = session.settings
-            rules = ContextSettings.of(settings)
+            rules = session.settings
             fill = fill_of(session)
             rows = self._store.summaries.standing(session.key)
             now_due = due(session)
@@ -40,7 +39,7 @@ class Status:
             due=Due(cause=now_due.cause, reason=now_due.reason),
             running=self._background.running(session_id),
             auto_summarize=rules.auto_summarize,
-            made=_made(settings, session.automatic),
+            made=_made(rules, session.automatic),
             last_summary=_last_summary(max(rows, key=lambda one: one.at, default=None)),
             tool_tokens=fill.tools,
             tool_count=len(tools) if isinstance(tools, list) else None,
@@ -52,7 +51,7 @@ class Status:
     def line(self, session_id: str) -> str | None:
         """Return the status line for an appended turn, where the settings ask for it."""
         session = Session.load(self._environment, session_id)
-        if not ContextSettings.of(session.settings).status_line:
+        if not session.settings.status_line:
             return None
         with self._store.read():
             fill = fill_of(session)

@@ -16,7 +16,7 @@ from scoring.errors import InvalidList
 from scoring.formats import FORMATS, encode, native_format, taken_as, validate
 from scoring.history import Features, needs_rating, rated_again, reads_keywords
 from scoring.messages import Message, Text
-from scoring.settings import ContextSettings, Settings, lexicon_of
+from scoring.settings import Settings, lexicon_of
 from scoring.summary import Summary
 from webapp.agents import AGENTS
 from webapp.errors import Invalid
@@ -117,12 +117,10 @@ class Context:
         """Return the assembled context, and its messages behind their system prompt."""
         settings = session.task_settings
         asked = next((s.message for s in reversed(items) if s.message.role == "user"), None)
-        context = ContextSettings.of(settings)
-        memories, learnings = self._memory.relevant(asked, context.learnings_shown)
+        memories, learnings = self._memory.relevant(asked, settings.learnings_shown)
         prompt, rest = _prompt(items) if memories or learnings else ("", items)
         config = AssemblyConfig(
             settings=settings,
-            context=context,
             usable=session.usable_estimate,
             format=name,
             counter=session.counter,

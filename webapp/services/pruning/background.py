@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from scoring.budget import Due, Fill, summary_due
-from scoring.settings import ContextSettings
 from webapp.errors import Conflict, CoppiceError
 from webapp.events import Event, MessagesAppended, ProblemReported
 from webapp.services.pruning.automatic import Automatic
@@ -147,32 +148,27 @@ class Background:
             with self._lock:
                 self._jobs.pop(session_id, None)
 
-    def _alone(self, session_id: str) -> _Alone:
-        return _Alone(self._jobs, self._lock, session_id)
+    @contextmanager
+    def _alone(self, session_id: str) -> Iterator[Job]:
+        """Keep other jobs of the session away while its summary is made on the calling thread.
 
-
-class _Alone:
-    """Holds a session's place while its summary is made on the calling thread."""
-
-    def __init__(self, jobs: dict[str, Job], lock: threading.Lock, session_id: str) -> None:
-        self._jobs, self._lock, self._session_id = jobs, lock, session_id
-
-    def __enter__(self) -> Job:
+        Raises:
+            Conflict: a job is running.
+        """
         job = Job(threading.current_thread())
         with self._lock:
-            if self._session_id in self._jobs:
+            if self._jobs.setdefault(session_id, job) is not job:
                 raise Conflict("a summary is being made already")
-            self._jobs[self._session_id] = job
-        return job
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._jobs.pop(self._session_id, None)
+        try:
+            yield job
+        finally:
+            with self._lock:
+                self._jobs.pop(session_id, None)
 
 
 def due(session: Session) -> Due:
     """Return whether a summary is due, and why."""
-    return summary_due(fill_of(session), ContextSettings.of(session.settings))
+    return summary_due(fill_of(session), session.settings)
 
 
 def fill_of(session: Session) -> Fill:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from scoring.assembly import Emergency, NoUserMessageFits, SystemTooLarge, relieve
 from scoring.messages import part_to_dict
-from scoring.settings import ContextSettings
 from scoring.summary import Judged, Summary, covering, deterministic
 from scoring.tokens import estimate_message_tokens
 from webapp.errors import Conflict
@@ -147,7 +146,6 @@ class Overflow:
         self, session: Session, items: list[ViewItem], available: int, room: int, overflow: bool
     ) -> Emergency | None:
         """Return the changes that make the context fit with `room` for the summary; None if no user message fits."""
-        rules = ContextSettings.of(session.settings)
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in items]
         pinned = {n for n, s in enumerate(items) if isinstance(s.row, MessageRow) and s.row.pinned}
         costs = [s.tokens for s in items]
@@ -155,7 +153,7 @@ class Overflow:
         try:
             return relieve(
                 values, max(min(available, system), available - room), tokens=costs,
-                min_recent=rules.min_recent_messages, pinned=pinned, overflow=overflow,
+                min_recent=session.settings.min_recent_messages, pinned=pinned, overflow=overflow,
                 counter=session.counter,
             )  # fmt: skip
         except NoUserMessageFits:

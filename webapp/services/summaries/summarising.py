@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from scoring.messages import Message
-from scoring.settings import ContextSettings
 from scoring.summary import Judged, Level, Summary, covering, deterministic, judge, replaced_tokens, request
 from scoring.tokens import TokenCounter
 from scoring.units import Units, links_of, waiting
@@ -173,9 +172,8 @@ class Summarising:
     def span(self, session: Session) -> Span | None:
         """Return what a summary would cover now, inside the caller's snapshot; None if nothing would change."""
         counter = session.counter
-        rules = ContextSettings.of(session.settings)
         items = view_items(self._store, session.key)
-        chosen = to_cover(items, rules.min_recent_messages)
+        chosen = to_cover(items, session.settings.min_recent_messages)
         if not any(isinstance(s.row, MessageRow) for s in chosen):
             return None
         values = [s.item if isinstance(s.item, Summary) else s.item.message for s in chosen]
@@ -195,7 +193,7 @@ class Summarising:
 
         Without `ask` no model is asked. It takes at most `most_tokens`; `most_words` is what a model is asked for.
         """
-        words = ContextSettings.of(session.settings).summary_words
+        words = session.settings.summary_words
         asked_words = words if most_words is None else min(words, most_words)
         below = span.replaced if most_tokens is None else min(span.replaced, most_tokens + 1)
         empty = self._empty(span)

@@ -10,19 +10,18 @@ from scoring.messages import Message, ToolResult, message
 from scoring.planning.old_outputs import exempt_outputs
 from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.planning.strategies import Strategy, tool_outputs_first
-from scoring.settings import BLUEPRINT, ContextSettings
+from scoring.settings import BLUEPRINT, Settings
 from tests.scoring.builders import calls, history_of, model, user
 
-SMALL = ContextSettings(tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
+SMALL = replace(BLUEPRINT, tool_outputs_keep_tokens=1_000, tool_outputs_minimum_gain=500)
 
 
 @pytest.fixture(autouse=True)
 def in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strategy under its name, whatever the table holds; limits that a small list reaches."""
+    """The strategy under its name, whatever the table holds."""
     monkeypatch.setattr(
         "scoring.planning.plan.STRATEGIES", {"tool_outputs_first": Strategy(tool_outputs_first.choose)}
     )
-    monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: SMALL))
 
 
 def turns(count: int, chars: int = 2_000) -> list[Message]:
@@ -34,9 +33,9 @@ def turns(count: int, chars: int = 2_000) -> list[Message]:
     return out
 
 
-def plan(messages: list[Message], max_tokens: int) -> PrunePlan:
-    """A plan by this strategy."""
-    return plan_prune(history_of(messages), BLUEPRINT, max_tokens, strategy="tool_outputs_first")
+def plan(messages: list[Message], max_tokens: int, rules: Settings = SMALL) -> PrunePlan:
+    """A plan by this strategy, with limits that a small list reaches."""
+    return plan_prune(history_of(messages), rules, max_tokens, strategy="tool_outputs_first")
 
 
 class TestToolOutputsFirst:
@@ -79,19 +78,18 @@ class TestToolOutputsFirst:
         assert made.cause(0) == "older"
 
     @pytest.mark.parametrize("named", ["read", ""])
-    def test_exempts_listed_tools(self, monkeypatch: pytest.MonkeyPatch, named: str) -> None:  # C8
+    def test_exempts_listed_tools(self, named: str) -> None:  # C8
         """Named by the result or, where the format does not repeat it, by the call."""
         given = [
             replace(m, parts=tuple(replace(p, name=named) for p in m.results)) if m.results else m
             for m in turns(6)
         ]
         rules = replace(SMALL, tool_outputs_exempt=("read",))
-        monkeypatch.setattr(ContextSettings, "of", classmethod(lambda cls, settings: rules))
-        made = plan(given, sum(history_of(given).tokens) - 1_500)
+        made = plan(given, sum(history_of(given).tokens) - 1_500, rules)
         assert made.shortened == ()
         assert made.removed
         rules = replace(SMALL, tool_outputs_exempt=("grep",))
-        assert plan(given, sum(history_of(given).tokens) - 1_500).shortened == (2, 6, 10, 14)
+        assert plan(given, sum(history_of(given).tokens) - 1_500, rules).shortened == (2, 6, 10, 14)
 
     def test_exempts_nothing_of_which_the_tool_is_not_known(self) -> None:  # C8
         """Features of a version of before name no tools."""
@@ -103,11 +101,11 @@ class TestToolOutputsFirst:
         """Check that what stands before one is not cleared."""
         given = history_of(turns(6))
         given.summarised = 8
-        made = plan_prune(given, BLUEPRINT, sum(given.tokens) - 900, strategy="tool_outputs_first")
+        made = plan_prune(given, SMALL, sum(given.tokens) - 900, strategy="tool_outputs_first")
         assert made.shortened == (10, 14)
 
     def test_has_the_numbers_of_the_settings(self) -> None:  # C8
         """Two turns, 40,000 tokens, 20,000 of gain."""
-        rules = replace(ContextSettings())
+        rules = Settings()
         assert (rules.tool_outputs_keep_turns, rules.tool_outputs_keep_tokens) == (2, 40_000)
         assert rules.tool_outputs_minimum_gain == 20_000
