@@ -14,8 +14,6 @@ from scoring.errors import InvalidList, InvalidSettings, MalformedMessage, Scori
 class CoppiceError(Exception):
     """Base of every error the application raises on purpose. `details` is JSON-ready, one entry a fault."""
 
-    type = "error"
-
     def __init__(self, message: str, details: list[dict[str, Any]] | None = None) -> None:
         self.message = message
         self.details = details or []
@@ -25,8 +23,6 @@ class CoppiceError(Exception):
 class NotFound(CoppiceError):
     """The named thing does not exist. `kind` is one word ("session"), `subject` its name."""
 
-    type = "not_found"
-
     def __init__(self, kind: str, subject: object) -> None:
         self.kind, self.subject = kind, subject
         super().__init__(f"no such {kind}: {str(subject)[:200]}")
@@ -35,25 +31,17 @@ class NotFound(CoppiceError):
 class Conflict(CoppiceError):
     """The request does not fit the present state: the id exists, a barrier prevents it, nothing to undo."""
 
-    type = "conflict"
-
 
 class StalePlan(Conflict):
     """The session has changed since the plan was made, or the plan is no longer known. Make a new one."""
-
-    type = "stale_plan"
 
 
 class Malformed(CoppiceError):
     """The input cannot be read at all: not JSON, not a message list, not a known file."""
 
-    type = "malformed"
-
 
 class Invalid(CoppiceError):
     """The input was read and refused. `details` has one `{field, message}` for each wrong field."""
-
-    type = "invalid"
 
     def __init__(
         self, message: str, field: str | None = None, details: list[dict[str, Any]] | None = None
@@ -65,31 +53,21 @@ class Invalid(CoppiceError):
 class TooLarge(CoppiceError):
     """The input is too large."""
 
-    type = "too_large"
-
 
 class StoreError(CoppiceError):
     """The database failed. Subclasses say why and what to do."""
-
-    type = "store_failed"
 
 
 class BusyStore(StoreError):
     """Another process holds the database's write lock for too long. Try again."""
 
-    type = "store_busy"
-
 
 class FullDisk(StoreError):
     """The disk or the database is full. Nothing was changed."""
 
-    type = "store_full"
-
 
 class DamagedStore(StoreError):
     """The file is not a database of ours or is broken."""
-
-    type = "store_damaged"
 
 
 # First match wins; children therefore stand before their parents.
@@ -120,13 +98,7 @@ def to_json(error: Exception) -> dict[str, Any]:
     """Return the body of an error response: `{"error": {"type", "message", "details"}}`, never a stack trace."""
     kind = next((name for cls, _, name in STATUS if isinstance(error, cls)), None)
     if kind is None:
-        return {
-            "error": {
-                "type": "internal",
-                "message": "the server failed; see its log",
-                "details": [],
-            }
-        }
+        return {"error": {"type": "internal", "message": "the server failed; see its log", "details": []}}
     return {"error": {"type": kind, "message": str(error), "details": _details(error)}}
 
 

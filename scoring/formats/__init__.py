@@ -173,7 +173,8 @@ def encode(
             turns = turns_of(run, kept_ids, target.keeps_reasoning)
             items, built, at = target.write(turns, gathered_sources(run)), True, end
         for n, item in enumerate(items):
-            joined = target.join(out[-1], item) if out and (built or built_last) and n == 0 else None
+            beside = out and (built or built_last) and n == 0
+            joined = target.join(out[-1], item) if target.join is not None and beside else None
             if joined is None:
                 out.append(item)
             else:

@@ -275,11 +275,6 @@ def _rewrite_server_result(block: Any, part: ToolResult) -> Any:
     return {**block, "content": {**content, key: part.text}} if key else block
 
 
-def join(first: Any, second: Any) -> Any | None:
-    """Never needed: consecutive messages of one role are read as one."""
-    return None
-
-
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
@@ -291,4 +286,4 @@ def opening(text: str) -> Any:
     return {"role": "user", "content": text}
 
 
-FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, join, validate, opening)
+FORMAT = Format("anthropic", "messages", "system", recognise, read, write, patch, validate, opening)

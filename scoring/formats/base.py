@@ -56,8 +56,9 @@ class Format:
     """One wire format.
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
-    list). `write` makes new objects of turns, `patch` a changed copy of one, `join` one object of two neighbours (None
-    where they may stay two), `opening` an object to begin a list with where it has to begin with the user.
+    list). `write` makes new objects of turns, `patch` a changed copy of one. `opening` makes the user message that
+    begins a list where the format asks for one. `join` makes one object of two neighbours, or returns None where two
+    may stay; a format without it never joins.
     """
 
     name: str
@@ -67,9 +68,9 @@ class Format:
     read: Callable[[Place, Any], Message]
     write: Callable[[Sequence[Turn], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
-    join: Callable[[Any, Any], Any | None]
     validate: Callable[[Sequence[Any], bool, Sequence[Message] | None], list[str]]
-    opening: Callable[[str], Any] | None
+    opening: Callable[[str], Any] | None = None
+    join: Callable[[Any, Any], Any | None] | None = None
     keeps_reasoning: bool = False
 
 

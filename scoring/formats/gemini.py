@@ -212,7 +212,7 @@ def _rewrite_result(block: Any, part: ToolResult) -> Any:
 
 
 def join(first: Any, second: Any) -> Any | None:
-    """Two contents of one speaker as one: responses have to stand together, speakers to take turns."""
+    """Return two contents of one speaker as one, because speakers take turns and responses stay together; else None."""
     return joined((first, second)) if joins(first, second) else None
 
 
@@ -225,7 +225,7 @@ def joins(first: Any, second: Any) -> bool:
 
 
 def joined(contents: Sequence[Any]) -> Any:
-    """Contents each of which joins its neighbour, as one."""
+    """Return contents of one speaker as one."""
     return {**contents[0], "parts": [part for content in contents for part in content["parts"]]}
 
 
@@ -241,5 +241,5 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
 
 
 FORMAT = Format(
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, join, validate, opening
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, validate, opening, join
 )

@@ -233,11 +233,6 @@ def _patched_calls(calls: Any, message: Message) -> Any:
     return weave(calls, message.calls, read=lambda c: [_call(place, c)], rewrite=rewrite, build=build)
 
 
-def join(first: Any, second: Any) -> Any | None:
-    """Messages are never joined."""
-    return None
-
-
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """Return what the providers behind LangChain would refuse: it has no rules of its own but the pairing."""
     messages, problems = readable(items, read, said)
@@ -252,6 +247,4 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
     return problems
 
 
-FORMAT = Format(
-    "langchain", "messages", "", recognise, read, write, patch, join, validate, None, keeps_reasoning=True
-)
+FORMAT = Format("langchain", "messages", "", recognise, read, write, patch, validate, keeps_reasoning=True)

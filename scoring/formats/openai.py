@@ -219,11 +219,6 @@ def _rewrite_call(block: Any, part: Part) -> Any:
     return {**block, "function": {**block["function"], "arguments": part.arguments}}
 
 
-def join(first: Any, second: Any) -> Any | None:
-    """Chat messages are never joined."""
-    return None
-
-
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
@@ -262,4 +257,4 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-FORMAT = Format("openai", "messages", "", recognise, read, write, patch, join, validate, None)
+FORMAT = Format("openai", "messages", "", recognise, read, write, patch, validate)

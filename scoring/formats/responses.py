@@ -244,11 +244,6 @@ def _patched_output(value: Any, result: ToolResult) -> Any:
     return {**value, key: result.text}
 
 
-def join(first: Any, second: Any) -> Any | None:
-    """Items are never joined."""
-    return None
-
-
 def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None = None) -> list[str]:
     """Return what the API would refuse."""
     messages, problems = readable(items, read, said)
@@ -279,4 +274,4 @@ def _item(item: Mapping[str, Any]) -> Iterator[str]:
         yield "a function_call's arguments are no JSON text"
 
 
-FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, join, validate, None)
+FORMAT = Format("responses", "input", "instructions", recognise, read, write, patch, validate)
