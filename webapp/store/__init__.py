@@ -21,7 +21,7 @@ from webapp.store.sessions import Sessions
 from webapp.store.small_tables import SmallTables
 from webapp.store.summaries import Summaries
 from webapp.store.usage import Figures
-from webapp.store.verify import faults_of
+from webapp.store.verify import faults_of_store
 
 # Enough for a hundred thousand messages; what is left after that is the upkeep thread's.
 SETTLE_ROUNDS = 400
@@ -68,10 +68,9 @@ class Store:
         self.db.checkpoint()
 
     def verify(self) -> Iterator[str]:
-        """Every fault in the store, one line each; none where it is sound."""
+        """Yield every fault in the store, one line each; none where it is sound."""
         with self.read():
-            for row in self.sessions.all():
-                yield from faults_of(self.log, self.contexts, self.summaries, row)
+            yield from faults_of_store(self.db)
 
     def close(self) -> None:
         """Closes the database."""

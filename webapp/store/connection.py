@@ -22,6 +22,7 @@ from sqlite_utils import Database
 
 from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
 from webapp.store.migrations import migrations
+from webapp.store.seals import Seals, seal_everything
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
 LOCKED_SECONDS = 0.01
 CACHE_KIB = 32_000
+EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
 
 
@@ -63,6 +65,7 @@ class Connections:
         connection.execute("BEGIN IMMEDIATE")
         try:
             migrations.apply(Database(connection))
+            seal_everything(connection)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
@@ -98,6 +101,7 @@ class Connections:
             f"mmap_size={MMAP_BYTES}",
             "temp_store=MEMORY",
             "foreign_keys=ON",
+            "recursive_triggers=ON",  # what REPLACE takes out is sealed too
         ):
             connection.execute(f"PRAGMA {pragma}")
         return connection
@@ -120,6 +124,18 @@ class Connections:
         holder = self._held()
         with holder.using, translated("reading", self.path):
             return holder.connection.execute(sql, values).fetchall()
+
+    def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
+        holder = self._held()
+        with holder.using, translated("reading", self.path):
+            cursor = holder.connection.execute(sql, values)
+        while True:
+            with holder.using, translated("reading", self.path):
+                rows = cursor.fetchmany(EACH)
+            if not rows:
+                return
+            yield from rows
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
@@ -167,11 +183,13 @@ class Connections:
             raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
         try:
             with holder.using, translated("writing", self.path):
+                holder.seals.watch(connection)
                 connection.execute("BEGIN IMMEDIATE")
             holder.writing = True
             try:
                 yield
                 with holder.using, translated("writing", self.path):
+                    holder.seals.write(connection)
                     connection.execute("COMMIT")
             except BaseException:
                 holder.roll_back()
@@ -243,11 +261,13 @@ class _Holder:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
+        self.seals = Seals()
         self.writing = False
         self.using = threading.RLock()
 
     def roll_back(self) -> None:
         """Takes back what the transaction wrote that is still open, if one is."""
+        self.seals.forget()
         with self.using, suppress(sqlite3.ProgrammingError):  # closed meanwhile: nothing of it was kept
             if _inside(self.connection):
                 self.connection.execute("ROLLBACK")

@@ -13,6 +13,7 @@ from scoring.history import Facts, Features
 from scoring.messages import Message, part_from_dict
 from webapp.store.indexed_text import indexed
 from webapp.store.keys import bounds
+from webapp.store.seals import SCHEMA as SEALS
 
 migrations = Migrations("coppice")
 
@@ -360,3 +361,9 @@ def m006_words_of_calls(db: Database) -> None:
             if before != now:
                 db.execute(take_out, (key, before))
                 db.execute(put_in, (key, now))
+
+
+@migrations()
+def m007_seals(db: Database) -> None:
+    """Seals over every part of a session; after the last step they are written for what is there."""
+    db.execute(SEALS)

@@ -6,7 +6,7 @@ would be found from the top.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
@@ -16,12 +16,21 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.store.connection import Connections
 from webapp.store.keys import bounds
 
-JSON_COLUMNS = frozenset({"settings", "notes", "state", "envelope"})
+# Columns of JSON, and what each is where it is damaged: one bad value must not hide its session, nor all others.
+JSON_COLUMNS: dict[str, Callable[[], Any]] = {
+    "settings": dict,
+    "notes": list,
+    "state": dict,
+    "envelope": type(None),
+}
 
 
 @dataclass(slots=True)
 class SessionRow:
-    """One session as stored; column meanings stand in migrations.py. JSON columns are decoded."""
+    """One session as stored; column meanings stand in migrations.py. JSON columns are decoded.
+
+    `damaged` are faults of the row, in words; what they speak of is left out.
+    """
 
     key: int
     id: str
@@ -55,6 +64,7 @@ class SessionRow:
     notes: list[str]
     state: dict[str, Any]
     deleted_at: int | None
+    damaged: tuple[str, ...] = ()
 
     @property
     def followed(self) -> bool:
@@ -83,7 +93,7 @@ _TAUGHT = ", ".join(
     for name in ("unseen", "second", "restored", "calls", "compactions")
 )
 
-COLUMNS = tuple(f.name for f in fields(SessionRow))
+COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
 _SELECT = f"SELECT {', '.join(COLUMNS)} FROM sessions"
 
 
@@ -224,7 +234,16 @@ def _encoded(columns: dict[str, Any]) -> Sequence[Any]:
 
 def _decoded(row: tuple[Any, ...]) -> SessionRow:
     values = dict(zip(COLUMNS, row, strict=True))
-    for name in JSON_COLUMNS:
-        if values[name] is not None:
-            values[name] = orjson.loads(values[name])
-    return SessionRow(**values)
+    damaged: list[str] = []
+    for name, empty in JSON_COLUMNS.items():
+        if (text := values[name]) is None and name == "envelope":
+            continue
+        try:
+            values[name] = orjson.loads(text)
+            sound = name == "envelope" or type(values[name]) is empty
+        except (ValueError, TypeError):
+            sound = False
+        if not sound:
+            values[name] = empty()
+            damaged.append(f"its stored {name} is damaged and left out; run `coppice verify`")
+    return SessionRow(**values, damaged=tuple(damaged))

@@ -1,9 +1,11 @@
-"""Checks the store: the hash chain of every log, which entries form which message, that every message is in the
-context or marked as out of it, the pairs that our operations must keep, every reference, and the totals.
+"""Checks the store: the file, the seals of every table, the hash chain of every log, which entries form which message,
+that every message is in the context or marked as out of it by an operation that says so, the pairs that our operations
+must keep, every reference, the index of words, and the totals.
 
 Which message an entry belongs to is not in its hash: it has to follow from group and replacement, which are. In an
 agent's own context nothing is said of pairs, because what the agent leaves out is not ours. Each fault is one line
-that says what, where. Reads in batches; nothing is repaired.
+that says what, where; a value that cannot be read is a fault like any other, and ends the check of its part alone.
+Reads in batches; nothing is repaired.
 """
 
 from __future__ import annotations
@@ -13,22 +15,106 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
+from webapp.errors import StoreError
+from webapp.store.connection import Connections
 from webapp.store.context import AGENT, MESSAGE, PRUNED, REGIONS_BESIDE, Contexts
+from webapp.store.indexed_text import indexed
+from webapp.store.keys import bounds, number
 from webapp.store.log import ID_BYTES, EntryRow, Log, MessageRow, entry_id
-from webapp.store.sessions import SessionRow
+from webapp.store.operations import Operations
+from webapp.store.seals import EVERYWHERE, PARTS, Part, of_rows, rows_of
+from webapp.store.sessions import SessionRow, Sessions
 from webapp.store.summaries import Summaries
 
 BATCH = 1_000
+# Faults of the file that are told; one that is torn in the middle has thousands.
+FILE_FAULTS = 20
+# Errors that a damaged value leads to, whoever reads it.
+UNREADABLE = (StoreError, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
 
-def faults_of(log: Log, contexts: Contexts, summaries: Summaries, row: SessionRow) -> Iterator[str]:
-    """What is wrong with one session; nothing where it is sound."""
+def faults_of_store(db: Connections) -> Iterator[str]:
+    """Yield every fault in the store, inside the caller's `read()`."""
+    yield from _guarded("the file", _file(db))
+    names: dict[int, str] = {}
+    yield from _guarded("the sessions", _named(db, names))
+    for part in PARTS:
+        yield from _guarded(part.table, _sealed(db, part, names))
+    yield from _guarded("the rows", _orphans(db, names))
+    sessions = Sessions(db)
+    for session in names:
+        row = sessions.by_key(session)
+        if row.deleted_at is None:
+            yield from faults_of(db, row)
+
+
+def faults_of(db: Connections, row: SessionRow) -> Iterator[str]:
+    """Yield what is wrong with one session, but for its seals; nothing where it is sound."""
+    log, contexts, summaries = Log(db), Contexts(db), Summaries(db)
     entries: Counter[int] = Counter()
-    yield from _chain(log, row, entries)
-    yield from _messages(log, row, entries)
+    checks = {
+        "its own row": iter([f"session {row.id}: {fault}" for fault in row.damaged]),
+        "its log": _chain(log, row, entries),
+        "its messages": _messages(log, row, entries),
+        "its summaries": _summaries(summaries, row),
+        "its operations": _operations(log, Operations(db), row),
+        "its index of words": _words(db, log, row),
+    }
     for view in (AGENT, PRUNED) if row.followed else (PRUNED,):
-        yield from _view(log, contexts, row, view)
-    yield from _summaries(summaries, row)
+        checks["its " + _name(view)] = _view(log, contexts, row, view)
+    for what, check in checks.items():
+        yield from _guarded(f"session {row.id}: {what}", check)
+
+
+def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
+    """Yield the faults that a check finds; one that cannot go on is a fault itself."""
+    try:
+        yield from check
+    except UNREADABLE as error:
+        yield f"{what} cannot be read: {' '.join(str(error).split()) or type(error).__name__}"
+
+
+def _file(db: Connections) -> Iterator[str]:
+    """Pages, indexes and constraints of the file, as SQLite itself checks them."""
+    for (said,) in db.each(f"PRAGMA integrity_check({FILE_FAULTS})"):
+        if said != "ok":
+            yield f"the file {db.path}: {said}"
+
+
+def _named(db: Connections, names: dict[int, str]) -> Iterator[str]:
+    """Fill `names` by number, those that deleted sessions left as markers included."""
+    names.update(db.each("SELECT key, id FROM sessions ORDER BY key"))
+    yield from ()
+
+
+def _sealed(db: Connections, part: Part, names: dict[int, str]) -> Iterator[str]:
+    """Every part of every session is what was sealed."""
+    stored = dict(db.rows("SELECT session, value FROM seals WHERE part = ? AND value != 0", (part.name,)))
+    found = {session: value for (session, _), value in of_rows(part, db.each(rows_of(part))).items()}
+    for session in sorted({*stored, *found}):
+        if stored.get(session) == found.get(session):
+            continue
+        if session == EVERYWHERE and part.name == "sessions":
+            if all(stored.get(one) == found.get(one) for one in {*stored, *found} - {EVERYWHERE}):
+                yield "the list of sessions was changed from outside: one is gone, or not from here"
+        elif session == EVERYWHERE:
+            yield f"{part.said} changed from outside"
+        elif session in names:
+            yield f"session {names[session]}: {part.said} changed from outside"
+        else:
+            yield f"a session was taken out from outside (number {session}): {part.said} there"
+
+
+def _orphans(db: Connections, names: dict[int, str]) -> Iterator[str]:
+    """Every row belongs to a session."""
+    for part in PARTS:
+        of = part.session.format("")
+        if part.name in ("sessions", "flags") or of == str(EVERYWHERE):
+            continue
+        for session, count in db.each(
+            f"SELECT {of}, count(*) FROM {part.table} WHERE {of} NOT IN (SELECT key FROM sessions) GROUP BY 1"
+        ):
+            yield f"{part.table} has {count:,} rows of session number {session}, which does not exist"
 
 
 def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
@@ -94,7 +180,7 @@ def _stranger(own: Sequence[EntryRow]) -> EntryRow | None:
 
 def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[str]:
     """Items refer to messages at their place, totals are the sums; nothing is lost from a pruned view, or torn."""
-    name = "agent's context" if view == AGENT else "context"
+    name = _name(view)
     tokens = 0
     open_calls: set[str] = set()
     answered: set[str] = set()
@@ -129,6 +215,55 @@ def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[
         for no in sorted({*log.numbers(row.key, newest_first=False, out=False)} - inside):
             yield f"session {row.id}: message {no} is neither in the {name} nor marked as out of it"
         yield from _torn(log, row, inside, open_calls, answered)
+
+
+def _name(view: int) -> str:
+    return "agent's context" if view == AGENT else "context"
+
+
+def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[str]:
+    """Every operation has the items that it counted, and what is out went out by one that says so and still holds."""
+    known = operations.all(row.key)
+    outs: dict[int, set[int]] = {}
+    for one in known:
+        items = Counter(item.change for item in operations.items(row.key, one.n))
+        for change, name in (("out", "removed"), ("shortened", "shortened")):
+            if name in one.plan and items[change] != one.plan[name]:
+                yield (
+                    f"session {row.id}: operation {one.n} {name} {one.plan[name]} messages, its record has "
+                    f"{items[change]}: an undo would bring back no more"
+                )
+        if one.undone_at is None:
+            outs[one.n] = {item.no for item in operations.items(row.key, one.n) if item.change == "out"}
+    if len(known) != row.operations or (known and known[0].n >= row.next_operation):
+        yield f"session {row.id}: it had {row.operations} operations, the record has {len(known)}"
+    nos = log.numbers(row.key, newest_first=False, out=True)
+    for start in range(0, len(nos), BATCH):
+        for no, message in log.messages(row.key, nos[start : start + BATCH]).items():
+            if no not in outs.get(message.out_operation or 0, ()):
+                yield (
+                    f"session {row.id}: message {no} is out of the context by operation {message.out_operation}, "
+                    "which does not say so"
+                )
+
+
+def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
+    """Every entry that says something is in the index of words, and nothing else is."""
+    low, high = bounds(row.key)
+    sql = "SELECT id FROM entry_words_docsize WHERE id BETWEEN ? AND ?"
+    there = {number(key) for (key,) in db.each(sql, (low, high))}
+    missing = 0
+    for start in range(0, row.next_seq, BATCH):
+        for entry in log.entries(row.key, start, start + BATCH - 1):
+            said = entry.message_no > 0 and indexed(entry.message)
+            if said and entry.seq not in there:
+                missing += 1
+            if said:
+                there.discard(entry.seq)
+    if missing:
+        yield f"session {row.id}: the index of words lacks {missing:,} entries; a search does not find them"
+    if there:
+        yield f"session {row.id}: the index of words has {len(there):,} entries that the log does not have"
 
 
 def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results: set[str]) -> Iterator[str]:

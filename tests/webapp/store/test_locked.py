@@ -73,6 +73,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.get": lambda s, _: s.sessions.get("s"),
     "sessions.find": lambda s, _: s.sessions.find("s"),
     "sessions.by_key": lambda s, r: s.sessions.by_key(r.key),
+    "sessions.version": lambda s, r: s.sessions.version(r.key),
     "sessions.all": lambda s, _: s.sessions.all(),
     "sessions.children": lambda s, _: s.sessions.children("s"),
     "sessions.with_first": lambda s, _: s.sessions.with_first("x"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 
-from tests.webapp.building import call, conversation, entry, followed, result, said, user
+from tests.webapp.building import call, conversation, entry, followed, mid, result, said, usage, user
 from webapp.app import App
+from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import PRUNED
+from webapp.store.log import entry_id
 
 # What somebody might do to the database behind our back -> words of the fault that has to be found.
 DAMAGE = {
@@ -86,3 +90,111 @@ class TestVerify:
             app.store.db.run("UPDATE messages SET last_seq = 2 WHERE key & 255 = 1")
             app.store.db.run("UPDATE messages SET last_seq = 1 WHERE key & 255 = 2")
         assert "session s: entry 2 has no part in its message (1)" in list(app.verify())
+
+
+# What another program might do to the file -> words of the fault that has to be found.
+FROM_OUTSIDE = {
+    "DELETE FROM operation_items": "an undo would bring back no more",
+    "DELETE FROM operation_items WHERE no = 1": "the record of what its operations did was changed",
+    "UPDATE operation_items SET before = 'x'": "the record of what its operations did was changed",
+    "UPDATE operation_items SET detail = '{}'": "the record of what its operations did was changed",
+    "DELETE FROM operations": "it had 2 operations, the record has 0",
+    "UPDATE operations SET undone_at = 1": "which does not say so",
+    "UPDATE operations SET reason = 'x'": "its operations were changed",
+    "UPDATE context_items SET stand_in = '{}' WHERE ref = 1 AND view = 1": "a text that replaces an output",
+    "UPDATE summaries SET text = 'Nothing happened.'": "its summaries were changed",
+    "UPDATE memories SET text = 'Never test.'": "memories or learnings were changed",
+    "DELETE FROM memories": "memories or learnings were changed",
+    'UPDATE messages SET card = \'{"text": ""}\'': "its messages were changed",
+    "UPDATE messages SET features = json_set(features, '$.keywords', 1)": "its messages were changed",
+    "UPDATE messages SET pinned = 1 WHERE key & 255 = 1": "flags of its messages were changed",
+    "UPDATE messages SET out_operation = 7 WHERE out_operation = 1": "by operation 7, which does not say so",
+    "UPDATE samples SET view_tokens = 1": "its chart was changed",
+    "UPDATE calls SET input_tokens = 1": "its reported usage was changed",
+    "UPDATE sessions SET title = 'x' WHERE key = 1": "session s: its own row was changed",
+    "UPDATE sessions SET state = 'broken' WHERE key = 1": "its stored state is damaged",
+    "UPDATE sessions SET state = '[]', settings = '7' WHERE key = 1": "its stored settings is damaged",
+    "UPDATE operations SET plan = 'broken'": "its operations cannot be read",
+    "UPDATE messages SET features = 'broken'": "cannot be read",
+    "UPDATE entries SET parts = 'broken'": "its index of words cannot be read",
+    "UPDATE summaries SET covers = 'broken'": "its summaries cannot be read",
+    "UPDATE context_items SET stand_in = 'broken' WHERE ref = 3": "context cannot be read",
+    "UPDATE settings SET value = 'broken'": "settings were changed",
+    "DELETE FROM sessions WHERE key = 1": "which does not exist",
+    "DELETE FROM entry_words_docsize WHERE id & 255 = 1": "the index of words lacks",
+}
+
+
+@pytest.fixture
+def used(app: App) -> Any:
+    """A session that was pruned and pinned, one with a summary, a memory, a learning and a setting."""
+    followed(app, *conversation(4), user("more"))
+    app.ingest.append_records("s", [entry(70, said("counted"), usage=usage(900), call_key="call")])
+    app.operations.pin("s", mid(app, "s", 5))
+    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    followed(app, *conversation(6), session_id="t")
+    app.summarising.summarise("t")
+    app.memory.add("memory", "Always test.")
+    app.settings.put({"fresh_tail": 7})
+    assert list(app.verify()) == []
+    return app
+
+
+def outside(app: App, *statements: str) -> None:
+    """Change the file as another program would."""
+    with closing(sqlite3.connect(app.config.database)) as other, other:
+        for statement in statements:
+            other.execute(statement)
+
+
+class TestWhatAnotherProgramDid:
+    """Every table is under a seal or derived from what is."""
+
+    @pytest.mark.parametrize("damage", FROM_OUTSIDE)
+    def test_is_found(self, used: App, damage: str) -> None:
+        """In words, and never in a traceback."""
+        outside(used, damage)
+        faults = list(used.verify())
+        assert any(FROM_OUTSIDE[damage] in fault for fault in faults), faults
+
+    def test_is_found_where_a_session_is_gone_with_all_its_rows(self, used: App) -> None:
+        """Even with its seals."""
+        with used.store.read():
+            tables = [name for (name,) in used.store.db.rows("SELECT DISTINCT name FROM pragma_table_list")]
+        for table in tables:
+            columns = [row[1] for row in used.store.db.rows(f"PRAGMA table_info({table})")]
+            if "session" in columns:
+                outside(used, f"DELETE FROM {table} WHERE session = 1")
+            elif columns[:1] == ["key"] and table != "sessions":
+                outside(used, f"DELETE FROM {table} WHERE key >> 32 = 1")
+        outside(
+            used,
+            "DELETE FROM operation_items WHERE operation >> 32 = 1",
+            "DELETE FROM sessions WHERE key = 1",
+        )
+        assert any("the list of sessions was changed" in fault for fault in used.verify())
+
+    def test_is_found_where_the_chain_was_computed_again(self, used: App) -> None:
+        """A word of the log is changed, and every id after it made to fit."""
+        row = used.store.sessions.get("s")
+        entries = used.store.log.entries(row.key, 0, row.next_seq)
+        entries[0].parts = entries[0].parts.replace("request 0", "request 7")
+        entries[0].raw = None
+        before: bytes | None = None
+        statements: list[str] = []
+        for one in entries:
+            before = entry_id(before, one)
+            if one.message_no:
+                old = used.store.log.message(row.key, one.message_no)
+                if old.id == one.id:
+                    statements.append(
+                        f"UPDATE messages SET id = x'{before.hex()}' WHERE key = {row.key << 32 | old.no}"
+                    )
+            parts, raw = one.parts.replace("'", "''"), "raw" if one.raw else "NULL"
+            changed = f"id = x'{before.hex()}', parts = '{parts}', raw = {raw}"
+            statements.append(f"UPDATE entries SET {changed} WHERE key = {row.key << 32 | one.seq}")
+        outside(
+            used, *statements, f"UPDATE sessions SET last_entry_id = x'{before.hex()}' WHERE key = {row.key}"
+        )
+        faults = list(used.verify())
+        assert "session s: entries of its log were changed from outside" in faults, faults

@@ -140,10 +140,10 @@ class OwnFormat:
             columns["id"] = self._free_id(str(columns["id"]))
         row = self._store.sessions.create(**columns)
         self._store.dump.load(row.key, rows)
-        for fault in faults_of(self._store.log, self._store.contexts, self._store.summaries, row):
+        self._index_words(row)
+        for fault in faults_of(self._store.db, row):
             raise ValueError(fault)
         session_answer(Session.of(self._environment, row))
-        self._index_words(row)
         return row, added
 
     def _free_id(self, wanted: str) -> str:

@@ -1,0 +1,69 @@
+"""Seals: what our own connections write is sealed, and nothing else."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from webapp.store import Store
+from webapp.store.seals import PARTS, rows_of
+from webapp.store.sessions import SessionRow
+
+
+class TestSeals:
+    """One number a part of a session."""
+
+    def test_fit_after_every_kind_of_write(self, store: Store, row: SessionRow) -> None:
+        """Rows that come, are replaced, are changed, and go."""
+        with store.write():
+            store.contexts.put_totals(row.key, 1, {"user": (5, 1)})
+            store.small.put_setting("a", 1)
+            store.small.put_setting("b", 1)
+        with store.write():
+            store.contexts.put_totals(row.key, 1, {"user": (7, 1), "tool": (1, 1)})
+            store.small.put_setting("a", None)
+            store.sessions.update(row.key, title="é")
+        assert list(store.verify()) == ["session s: the totals of the context say 8 tokens, its messages have 0",
+                                        "session s: the totals of the context say 2 messages, it has 0"]  # fmt: skip
+
+    def test_of_what_was_rolled_back_are_those_of_before(self, store: Store, row: SessionRow) -> None:
+        """A transaction that fails leaves no seal of what it wrote."""
+
+        def fail() -> None:
+            with store.write():
+                store.sessions.update(row.key, title="other")
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        with store.write():
+            store.small.put_setting("a", 1)
+        assert list(store.verify()) == []
+
+    def test_name_columns_that_exist(self, store: Store) -> None:
+        """All of a table but those that another proof covers."""
+        uncovered = {"revisions", "seals"}
+        tables = {name for (name,) in store.db.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%\\_words%' ESCAPE '\\' "
+            "AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'"
+        )}  # fmt: skip
+        assert tables - uncovered == {part.table for part in PARTS}
+        for part in PARTS:
+            store.db.rows(rows_of(part))
+        for table in tables - uncovered - {"entries"}:
+            columns = {name for _, name, *_ in store.db.rows(f"PRAGMA table_info({table})")}
+            assert columns == {name for part in PARTS if part.table == table for name in part.columns}, table
+
+    def test_are_written_for_a_store_that_has_none(self, tmp_path: Path) -> None:
+        """A store of before is taken as it is when it is migrated."""
+        path = tmp_path / "old.db"
+        with closing(Store(path)) as made, made.write():
+            made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("DROP TABLE seals")
+            old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm007_seals'")
+        with closing(Store(path)) as again:
+            assert list(again.verify()) == []

@@ -1,0 +1,181 @@
+"""Seals: one number for each part of a session, by which `verify` sees every change that this program did not make.
+
+The seal of a part is the XOR of the hashes of its rows, so a row that comes, goes or changes costs one hash, whatever
+the size of the part. Temporary triggers of our own connections note every row, and the commit writes the seals; another
+program that opens the database has no such triggers, and what it changes no longer fits. The hash chain of the log says
+more about entries than their seal does; the seals reach what no other row could prove: what was pinned, what an
+operation did, which text replaces an output, what a summary or a memory says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import orjson
+
+from webapp.store.keys import SHIFT
+
+# The number under which the parts of no session are sealed, and one seal over all sessions.
+EVERYWHERE = 0
+
+
+class Part(NamedTuple):
+    """Columns of a table that are sealed together, one seal a session.
+
+    `session` is SQL for the session's number, with {0} for what stands before a column; `said` begins the fault.
+    """
+
+    name: str
+    table: str
+    session: str
+    columns: tuple[str, ...]
+    said: str
+
+
+def _part(name: str, table: str, session: str, columns: str, said: str) -> Part:
+    return Part(name, table, session, tuple(columns.split()), said)
+
+
+_KEYED, _NAMED, _COMMON = f"{{0}}key >> {SHIFT}", "{0}session", str(EVERYWHERE)
+
+PARTS = (
+    _part(
+        "sessions", "sessions", "{0}key",
+        "key id title source kind model parent_id agent_type path cwd wire_format envelope created_at last_activity_at "
+        "version next_seq next_no next_operation next_sample last_entry_id tail_hash automatic settings window turns "
+        "prunes operations malformed unknown notes state deleted_at",
+        "its own row was",
+    ),
+    _part("entries", "entries", _KEYED, "key id message_no", "entries of its log were"),
+    _part(
+        "messages", "messages", _KEYED,
+        "key role kind tokens chars features card is_error turn first_seq last_seq group_key at id",
+        "its messages were",
+    ),
+    _part("flags", "messages", _KEYED, "key pinned drop_first out_operation", "flags of its messages were"),
+    _part(
+        "context", "context_items", _NAMED, "session view position kind ref stand_in",
+        "its context, or a text that replaces an output, was",
+    ),
+    _part("totals", "totals", _NAMED, "session view region tokens messages", "its totals were"),
+    _part(
+        "calls", "calls", _NAMED,
+        "session call_key seq at model input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens "
+        "estimated",
+        "its reported usage was",
+    ),
+    _part(
+        "operations", "operations", _KEYED,
+        "key kind actor reason at seq tokens_before tokens_after messages plan undone_at", "its operations were",
+    ),
+    _part(
+        "items", "operation_items", f"{{0}}operation >> {SHIFT}", "operation no change before detail",
+        "the record of what its operations did was",
+    ),
+    _part("samples", "samples", _KEYED, "key at no agent_tokens view_tokens", "its chart was"),
+    _part(
+        "summaries", "summaries", _KEYED,
+        "key text depth messages tokens replaced_tokens first_at last_at note level model cost covers position "
+        "until_no at",
+        "its summaries were",
+    ),
+    _part("answers", "idempotency", _NAMED, "session name digest answer at", "its answers to repeated requests were"),
+    _part(
+        "memories", "memories", _COMMON, "id kind text session_id message_id created_at updated_at",
+        "memories or learnings were",
+    ),
+    _part("settings", "settings", _COMMON, "name value", "settings were"),
+    _part("models", "model_overrides", _COMMON, "name value", "limits of models were"),
+    _part("files", "files", _COMMON, "path session_id position looked_at", "positions in followed files were"),
+)  # fmt: skip
+
+SCHEMA = """
+CREATE TABLE seals (
+    session INTEGER NOT NULL,
+    part TEXT NOT NULL,
+    value INTEGER NOT NULL,
+    PRIMARY KEY (session, part)
+) WITHOUT ROWID
+"""
+ADD = (  # SQLite has no XOR
+    "INSERT INTO seals (session, part, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "value = (value | excluded.value) - (value & excluded.value)"
+)
+
+
+class Seals:
+    """What the rows that a transaction wrote add to the seals, noted on one connection until it commits."""
+
+    def __init__(self) -> None:
+        self.noted: dict[tuple[int, str], int] = {}
+        self._watching = False
+
+    def watch(self, connection: sqlite3.Connection) -> None:
+        """Note from now on every row that this connection writes; outside of any transaction."""
+        if self._watching:
+            return
+        connection.create_function("seal_row", -1, self.note)
+        for part in PARTS:
+            for name, event, rows in (
+                ("in", "INSERT", ("NEW",)),
+                ("out", "DELETE", ("OLD",)),
+                ("change", f"UPDATE OF {', '.join(part.columns)}", ("OLD", "NEW")),
+            ):
+                calls = ", ".join(_call(part, row) for row in rows)
+                connection.execute(
+                    f"CREATE TEMP TRIGGER seal_{part.name}_{name} AFTER {event} ON main.{part.table} "
+                    f"BEGIN SELECT {calls}; END"
+                )
+        self._watching = True
+
+    def note(self, part: str, session: int, *values: Any) -> None:
+        """Note a row that comes, or goes: both are the same to a seal."""
+        value = digest(values)
+        for owner in (session, EVERYWHERE) if part == "sessions" else (session,):
+            self.noted[owner, part] = self.noted.get((owner, part), 0) ^ value
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write what was noted, as the last thing before the commit."""
+        if self.noted:
+            rows = [(session, part, value) for (session, part), value in self.noted.items() if value]
+            connection.executemany(ADD, rows)
+            self.noted.clear()
+
+    def forget(self) -> None:
+        """Drop what was noted: the transaction was rolled back."""
+        self.noted.clear()
+
+
+def digest(values: tuple[Any, ...]) -> int:
+    """Return the hash of a row, a signed number of 64 bits."""
+    said = orjson.dumps(values, default=bytes.hex)
+    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little", signed=True)
+
+
+def _call(part: Part, row: str) -> str:
+    values = [part.session.format(row + "."), *(f"{row}.{name}" for name in part.columns)]
+    return f"seal_row('{part.name}', {', '.join(values)})"
+
+
+def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str], int]:
+    """Return the seals that fit these rows of a part (see `rows_of`), by session and part."""
+    seals = Seals()
+    for row in rows:
+        seals.note(part.name, *row)
+    return {key: value for key, value in seals.noted.items() if value}
+
+
+def rows_of(part: Part) -> str:
+    """Return the query for all rows of a part, the session's number first."""
+    return f"SELECT {part.session.format('')}, {', '.join(part.columns)} FROM {part.table}"
+
+
+def seal_everything(connection: sqlite3.Connection) -> None:
+    """Write the seals that fit all rows as they are: what a migration has changed is taken as sound."""
+    connection.execute("DELETE FROM seals")
+    for part in PARTS:
+        found = of_rows(part, connection.execute(rows_of(part)))
+        connection.executemany(ADD, [(owner, name, value) for (owner, name), value in found.items()])
