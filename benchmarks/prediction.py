@@ -294,12 +294,12 @@ def sessions(root: Path) -> list[tuple[TranscriptFile, str, list[Record]]]:
 
 
 def _files(root: Path) -> Iterator[tuple[TranscriptFile, list[Record]]]:
-    for folder in claude_code.roots({"CLAUDE_CONFIG_DIR": str(root / "claude-code")}):
-        for file in claude_code.discover(folder):
-            yield file, list(_records(claude_code.Decoder(file), file))
-    for folder in codex.roots({"CODEX_HOME": str(root / "codex")}):
-        for file in codex.discover(folder):
-            yield file, list(_records(codex.Decoder(file), file))
+    for agent, decoder, where in (
+        (AGENTS["claude-code"], claude_code.Decoder, {"CLAUDE_CONFIG_DIR": str(root / "claude-code")}),
+        (AGENTS["codex"], codex.Decoder, {"CODEX_HOME": str(root / "codex")}),
+    ):
+        for file in (file for folder in agent.roots(where) for file in agent.discover(folder)):
+            yield file, list(_records(decoder(file), file))
 
 
 def _records(decoder: claude_code.Decoder | codex.Decoder, file: TranscriptFile) -> Iterator[Record]:

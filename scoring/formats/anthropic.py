@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scoring.formats.anthropic_rules import problems_of
-from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.base import Format
 from scoring.formats.blocks import joined_text
 from scoring.formats.checks import readable
 from scoring.formats.media import Source, media_of, placeholder, source_of
@@ -137,7 +137,7 @@ def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
     return ToolResult(call_id, text, is_error=bool(block.get("is_error")) or failed, media=media)
 
 
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New messages for these turns; results and the user's words behind them are one message."""
     out: list[dict[str, Any]] = []
     for turn in turns:
@@ -161,7 +161,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text} if part.text.strip() else None
     if isinstance(part, FileReference):
-        return {"type": "text", "text": file_text(part)}
+        return {"type": "text", "text": part.block}
     if isinstance(part, ToolCall):
         return {"type": "tool_use", "id": part.id, "name": part.name, "input": _input(part.arguments)}
     if isinstance(part, ToolResult):

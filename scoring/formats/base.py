@@ -18,7 +18,7 @@ from typing import Any
 from scoring.formats.media import Source, sources_in
 from scoring.formats.numbering import bare_id
 from scoring.formats.reading import Place, words_in
-from scoring.messages import FileReference, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
 
@@ -33,30 +33,11 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """Parts that one speaker says in one go, ready to be written in any format."""
-
-    role: Role
-    parts: tuple[Part, ...]
-    name: str = ""
-
-    @property
-    def calls(self) -> tuple[ToolCall, ...]:
-        """Return the tool calls of this turn."""
-        return tuple(p for p in self.parts if isinstance(p, ToolCall))
-
-    @property
-    def results(self) -> tuple[ToolResult, ...]:
-        """Return the tool results of this turn."""
-        return tuple(p for p in self.parts if isinstance(p, ToolResult))
-
-
-@dataclass(frozen=True, slots=True)
 class Format:
     """One wire format.
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
-    list). `write` makes new objects of turns, `patch` a changed copy of one. `opening` makes the user message that
+    list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message that
     begins a list where the format asks for one. `join` makes one object of two neighbours, or returns None where two
     may stay; a format without it never joins.
     """
@@ -66,7 +47,7 @@ class Format:
     system: str
     recognise: Callable[[Any], float]
     read: Callable[[Place, Any], Message]
-    write: Callable[[Sequence[Turn], Mapping[str, Source]], list[Any]]
+    write: Callable[[Sequence[Message], Mapping[str, Source]], list[Any]]
     patch: Callable[[Any, Message], Any]
     validate: Callable[[Sequence[Any], bool, Sequence[Message] | None], list[str]]
     opening: Callable[[str], Any] | None = None
@@ -76,8 +57,9 @@ class Format:
 
 def turns_of(
     messages: Sequence[Message], kept_ids: frozenset[str] = frozenset(), reasoning: bool = False
-) -> list[Turn]:
-    """Return the messages as turns: results behind their calls, reasoning left out, ids fit for any provider.
+) -> list[Message]:
+    """Return new messages to write: one for each run of a speaker, results behind their calls, reasoning left out, ids
+    fit for any provider.
 
     `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
     """
@@ -94,9 +76,9 @@ def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:
     return found
 
 
-def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Turn]:
-    """Messages cut where the speaker changes; a message that carries results says its own words after them."""
-    out: list[Turn] = []
+def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Message]:
+    """Return the messages cut where the speaker changes; results come before the other parts of their message."""
+    out: list[Message] = []
     for message in messages:
         parts = [p for p in message.parts if reasoning or not isinstance(p, Reasoning)]
         parts = [p for p in parts if not (isinstance(p, Text) and not p.text.strip())]
@@ -110,13 +92,13 @@ def _pieces(messages: Sequence[Message], reasoning: bool) -> list[Turn]:
             if out and out[-1].role == role and part is not parts[0]:
                 out[-1] = replace(out[-1], parts=(*out[-1].parts, part))
             else:
-                out.append(Turn(role, (part,), message.name if role == message.role else ""))
+                out.append(Message(role, (part,), message.name if role == message.role else ""))
     return out
 
 
-def _merged(turns: Sequence[Turn]) -> list[Turn]:
-    """Consecutive assistant turns, and consecutive runs of results, made one."""
-    out: list[Turn] = []
+def _merged(turns: Sequence[Message]) -> list[Message]:
+    """Return the messages with neighbours of the assistant, and neighbours with results, made one."""
+    out: list[Message] = []
     for turn in turns:
         if out and out[-1].role == turn.role and turn.role in ("assistant", "tool"):
             out[-1] = replace(out[-1], parts=out[-1].parts + turn.parts)
@@ -125,12 +107,12 @@ def _merged(turns: Sequence[Turn]) -> list[Turn]:
     return out
 
 
-def _unique_ids(turns: Sequence[Turn], kept_ids: frozenset[str]) -> list[Turn]:
-    """Ids of plain characters, each used once; a result follows the latest unanswered call of its old id."""
+def _unique_ids(turns: Sequence[Message], kept_ids: frozenset[str]) -> list[Message]:
+    """Return the messages with ids of plain characters, each used once; a result takes that of its latest open call."""
     used = set(kept_ids)
     open_calls: dict[str, list[str]] = {}
     names: dict[str, str] = {}
-    out: list[Turn] = []
+    out: list[Message] = []
 
     def fresh(part: ToolCall) -> ToolCall:
         new = part.id if part.id in kept_ids else _unused(_plain_id(bare_id(part.id) or part.name), used)
@@ -180,8 +162,8 @@ def _unused(wanted: str, used: set[str]) -> str:
     return f"{wanted[:33]}-{n}"
 
 
-def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
-    """Return each result moved to directly behind the turn that called it, in the order of the calls."""
+def _results_behind_calls(turns: Sequence[Message]) -> list[Message]:
+    """Return each result moved to directly behind the message that called it, in the order of the calls."""
     callers = {call.id: n for n, turn in enumerate(turns) for call in turn.calls}
     moved: dict[str, ToolResult] = {}
     rest: list[list[Part]] = []
@@ -197,19 +179,14 @@ def _results_behind_calls(turns: Sequence[Turn]) -> list[Turn]:
             else:
                 stays.append(part)
         rest.append(stays)
-    out: list[Turn] = []
+    out: list[Message] = []
     for turn, stays in zip(turns, rest, strict=True):
         if stays:
             out.append(replace(turn, parts=tuple(stays)))
         answers = tuple(moved[call.id] for call in turn.calls if call.id in moved)
         if answers:
-            out.append(Turn("tool", answers))
+            out.append(Message("tool", answers))
     return out
-
-
-def file_text(part: FileReference) -> str:
-    """Return a file reference as words (C4)."""
-    return part.block
 
 
 def system_text(envelope: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.base import Format
 from scoring.formats.checks import readable
 from scoring.formats.gemini_rules import either, problems_of
 from scoring.formats.media import Source, media_of, placeholder, source_of
@@ -113,7 +113,7 @@ def _text_field(body: Any) -> str | None:
     return None
 
 
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New contents for these turns, speakers alternating."""
     out: list[dict[str, Any]] = []
     for turn in turns:
@@ -131,7 +131,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
     if isinstance(part, Text):
         return {"text": part.text} if part.text else None
     if isinstance(part, FileReference):
-        return {"text": file_text(part)}
+        return {"text": part.block}
     if isinstance(part, ToolCall):
         return {"functionCall": {**_id(part.id), "name": part.name, "args": _args(part.arguments)}}
     if isinstance(part, ToolResult):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.base import Format
 from scoring.formats.blocks import (
     block_parts,
     content_parts,
@@ -129,7 +129,7 @@ def _provider_call(place: Place, call: Any) -> ToolCall:
     )
 
 
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New messages for these turns, in the type-and-data shape."""
     out: list[Any] = []
     for turn in turns:
@@ -173,7 +173,7 @@ def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text} if part.text else None
     if isinstance(part, FileReference):
-        return {"type": "text", "text": file_text(part)}
+        return {"type": "text", "text": part.block}
     if isinstance(part, Reasoning):
         return {"type": "reasoning", "reasoning": part.text} if part.text else None
     if not isinstance(part, Media):

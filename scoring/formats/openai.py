@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.base import Format
 from scoring.formats.blocks import (
     block_parts,
     content_parts,
@@ -109,7 +109,7 @@ def _function(place: Place, call_id: str, function: Any) -> ToolCall:
     return ToolCall(call_id or made_up_id(name), name, text)
 
 
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New messages for these turns."""
     out: list[Any] = []
     for turn in turns:
@@ -147,7 +147,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     if isinstance(part, Text):
         return {"type": "text", "text": part.text} if part.text else None
     if isinstance(part, FileReference):
-        return {"type": "text", "text": file_text(part)}
+        return {"type": "text", "text": part.block}
     if not isinstance(part, Media):
         return None
     source = sources.get(part.digest)

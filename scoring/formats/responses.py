@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scoring.formats.base import Format, Turn, file_text
+from scoring.formats.base import Format
 from scoring.formats.blocks import block_parts, content_parts, joined_text, result_content, rewrite_text
 from scoring.formats.checks import free_pairs, last_user_present, readable
 from scoring.formats.media import Source, data_url, media_of, placeholder, source_of
@@ -135,7 +135,7 @@ def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
     return ToolResult(call_id, words_in(output), name, failed)
 
 
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New items for these turns."""
     out: list[Any] = []
     for turn in turns:
@@ -175,7 +175,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text} if part.text else None
     if isinstance(part, FileReference):
-        return {"type": "input_text", "text": file_text(part)}
+        return {"type": "input_text", "text": part.block}
     if not isinstance(part, Media):
         return None
     source = sources.get(part.digest)

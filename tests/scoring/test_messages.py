@@ -95,3 +95,8 @@ class TestJson:
         """The type names what cannot be read."""
         with pytest.raises(KeyError, match="hologram"):
             part_from_dict({"type": "hologram"})
+
+
+def test_a_file_reference_is_whole() -> None:  # C4
+    """Its block has markers at both ends, and between them only what is known."""
+    assert FileReference("a.py").block == "[FILE: a.py]\n[/FILE]"

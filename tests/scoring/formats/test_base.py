@@ -7,9 +7,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from scoring.formats.base import MAX_ID_LENGTH, file_text, gathered_sources, place_system, turns_of
+from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
 from scoring.messages import (
-    FileReference,
     Message,
     Reasoning,
     Text,
@@ -119,8 +118,3 @@ def test_sources_are_gathered_from_wire_objects() -> None:
     shown = Message("user", (PICTURE,), wire=Wire("gemini", item))
     assert gathered_sources([shown])[PICTURE.digest].data == PNG
     assert gathered_sources([Message("user", (PICTURE,)), message("user", "x")]) == {}
-
-
-def test_a_file_reference_is_whole() -> None:  # C4
-    """Markers at both ends, and between them only what is known."""
-    assert file_text(FileReference("a.py")) == "[FILE: a.py]\n[/FILE]"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from scoring.formats.base import file_text
 from scoring.messages import FileReference, Media, Message, Reasoning, Text, ToolCall, ToolResult, message
 from scoring.tokens.counting import (
     FOUR_CHARACTERS,
@@ -104,7 +103,7 @@ class TestMessages:
         """However large the file is; the block is what every format writes."""
         file = FileReference("a.py", "id", "text/x-python", 77_000, "holds the parser")
         spelled = "[FILE: a.py]\nid: id\ntype: text/x-python\ntokens: 77000\nholds the parser\n[/FILE]"
-        assert file_text(file) == spelled
+        assert file.block == spelled
         assert estimate_message_tokens(Message("user", (file,))) == MESSAGE_OVERHEAD + estimate_tokens(
             spelled
         )

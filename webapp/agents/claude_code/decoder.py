@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scoring.messages import Media, Message, Part, Text, ToolCall, ToolResult
-from webapp.agents.claude_code import files as claude_files
 from webapp.agents.claude_code.branches import LiveTree
 from webapp.agents.claude_code.content import (
     SENT_ATTACHMENTS,
@@ -50,10 +49,6 @@ from webapp.agents.records import (
     TranscriptFile,
     Unknown,
 )
-
-SOURCE = claude_files.SOURCE
-roots = claude_files.roots
-discover = claude_files.discover
 
 _SKIP_STARTS = (b'{"type":"file-history-snapshot"', b'{"type":"queue-operation"', b'{"type":"last-prompt"')
 _TYPE = b'"type":"'

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from scoring.messages import Message, Text
-from webapp.agents.codex import files as codex_files
+from webapp.agents.codex import files
 from webapp.agents.codex.items import COMPACTION_ITEMS, Items, user_words
 from webapp.agents.reading.rows import (
     count_of,
@@ -42,10 +42,6 @@ from webapp.agents.records import (
     Usage,
     UsageReport,
 )
-
-SOURCE = codex_files.SOURCE
-roots = codex_files.roots
-discover = codex_files.discover
 
 # Rows with an envelope that say nothing about what is sent, or repeat it.
 _OWN_ROWS = frozenset({"world_state", "inter_agent_communication", "inter_agent_communication_metadata"})
@@ -107,7 +103,7 @@ class Decoder:
             self._replaying = session != self._own_id and not self._live
             return
         self._own_id, self._began = session, when(meta.get("timestamp"))
-        parent, title, kind = codex_files.origin_of(meta)
+        parent, title, kind = files.origin_of(meta)
         self._replaying = bool(optional(meta.get("forked_from_id")))
         parent = None if parent == session else parent
         cwd, version = optional(meta.get("cwd")), optional(meta.get("cli_version"))

@@ -13,6 +13,7 @@ import pytest
 from tests.shared import shared_data, shared_files
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.claude_code import decoder as claude_code
+from webapp.agents.claude_code import files
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown
 
 PROJECT = SAMPLES / "claude-code" / "projects" / "-home-ada-garden"
@@ -220,7 +221,7 @@ class TestSubAgents:
     def test_with_a_file_of_their_own_are_its_session(self) -> None:
         """An agent's file is its own session, read with or without knowing its name; the title is the meta's."""
         path = PROJECT / BEDS.stem / "subagents" / "agent-b1.jsonl"
-        (file,) = [f for f in claude_code.discover(PROJECT) if f.path == path]
+        (file,) = [f for f in files.discover(PROJECT) if f.path == path]
         known, unknown = decoded(path, claude_code.Decoder(file)), decoded(path, claude_code.Decoder())
         assert (
             said(known)

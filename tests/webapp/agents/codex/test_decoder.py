@@ -11,6 +11,7 @@ import pytest
 from tests.shared import shared_data
 from tests.webapp.agents.samples import SAMPLES, decoded, facts, of, said
 from webapp.agents.codex import decoder as codex
+from webapp.agents.codex import files
 from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, Unknown, UsageReport
 
 DAY = SAMPLES / "codex" / "sessions" / "2026" / "01" / "02"
@@ -170,7 +171,7 @@ class TestWhatChangesTheContext:
     @pytest.mark.parametrize("named", [True, False])
     def test_a_copy_of_the_parent_is_dropped(self, named: bool) -> None:
         """A sub-agent's file has its own turns only, with a link to its parent and no usage of the parent's."""
-        file = next(f for f in codex.discover(DAY) if f.path == FORK) if named else None
+        file = next(f for f in files.discover(DAY) if f.path == FORK) if named else None
         records = decoded(FORK, codex.Decoder(file))
         assert said(records) == [("user", "Count the south side."), ("assistant", "Three.")]
         assert [r.usage.input_tokens for r in of(UsageReport, records)] == [1500]
@@ -225,7 +226,7 @@ class TestRealSessions:
 
     def test_lose_nothing_and_double_nothing(self) -> None:
         """Each item once, each of the 39 calls once, with whole pairs."""
-        (file,) = codex.discover(shared_data("transcripts", "codex", "sessions"))
+        (file,) = files.discover(shared_data("transcripts", "codex", "sessions"))
         rows = [json.loads(line) for line in file.path.read_bytes().splitlines()]
         items = [r["payload"]["type"] for r in rows if r["type"] == "response_item"]
         infos = [r["payload"]["info"] for r in rows if r["payload"].get("type") == "token_count"]
