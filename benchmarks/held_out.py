@@ -66,7 +66,7 @@ def constants() -> list[Constant]:
             "MOST_EXTRA",
             "SMALL_ANSWER",
         ),
-        *_of(calibration, "BELIEVED_OUTPUT_SHARE", "ASIDE_SHARE"),
+        *_of(calibration, "BELIEVED_OUTPUT_SHARE", "FALSE_SHARE"),
         *_of(overheads, "SESSIONS", "LEAST_SECONDS"),
         *_of(unwritten, "STEPS", "OLDER_STEPS", "WORDS", "OLDER_WORDS"),
         *_of(tokens, "CALL_OVERHEAD", "RESULT_OVERHEAD"),

@@ -91,7 +91,8 @@ class Replay:
         self._log: dict[str, Held] = {}
         self._context: dict[str, Held] = {}
         self._groups: dict[str, Held] = {}
-        self._ends: dict[str, tuple[int, int]] = {}
+        self._ends: dict[str, tuple[int, int, int]] = {}
+        self._answered = 0
         self._known: Calibration | None = None
         self._last: tuple[int, int, int] | None = None  # real input, estimate and characters of the last call
         self._absorbing = self._cut = False
@@ -168,7 +169,9 @@ class Replay:
             self._absorbing = False
         elif self._absorbing:
             self._known = calibration.absorbed(self._calibration(), held.tokens - old)
-        self._ends[key] = self._size()
+        if entry.message.role == "assistant":
+            self._answered += held.tokens - old
+        self._ends[key] = (*self._size(), self._answered)
         self._expect(self._unwritten.waiting(self.traits.factor))
 
     def _expect(self, tokens: int) -> None:
@@ -188,12 +191,11 @@ class Replay:
     def _report(self, report: UsageReport) -> None:
         if report.call_key == self._calibration().call:
             return
-        now = self._size()
-        before, chars = self._ends.get(report.input_end or "", now)
+        before, chars, answered = self._ends.get(report.input_end or "", (*self._size(), self._answered))
         self._said(report.usage, report.model, before, chars)
         self._known = calibration.observe(
             self._calibration(), report.usage.input_tokens, report.usage.output_tokens, before,
-            max(0, now[0] - before), call=report.call_key, model=report.model or "",
+            self._answered - answered, call=report.call_key, model=report.model or "",
         )  # fmt: skip
         self._absorbing = True
 

@@ -72,6 +72,8 @@ class SessionChange(Body):
     model: Name | None = None
     automatic: bool | None = None
     """Prune by itself; null follows the settings."""
+    window: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = None
+    """The window in tokens; null takes back what was set or seen in use."""
     settings: Json | None = None
     """Overrides to change; a null value removes an override, null removes all."""
 

@@ -4,8 +4,10 @@ from scoring.models.lookup import (
     ModelLimits,
     find_model,
     get_context_limit,
+    is_wide,
     known_models,
     window_above,
+    window_to_offer,
 )
 from scoring.models.prices import CURRENCY, CallTokens, PruneCost, context_cost, prune_cost, spent
 
@@ -17,8 +19,10 @@ __all__ = [
     "context_cost",
     "find_model",
     "get_context_limit",
+    "is_wide",
     "known_models",
     "prune_cost",
     "spent",
     "window_above",
+    "window_to_offer",
 ]

@@ -19,7 +19,7 @@ from scoring.models.table import BLUEPRINT_DEFAULT, BLUEPRINT_ROWS, DEFAULT, ROW
 from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
-# Windows as providers offer them. A known model that takes more than its row says has its wide variant.
+# Windows as providers offer them, to choose from where nothing is known of a model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
 WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
 
@@ -30,7 +30,7 @@ class ModelLimits:
 
     `input_limit` is None where input and output share the window; a None price is not known. `token_factor` is
     how many tokens the model counts for one of `encoding` on agent traffic. Above `dearer_above` tokens of input
-    the provider charges more than these prices.
+    the provider charges more than these prices. `wider` is a larger window that the provider offers for the model.
     """
 
     name: str
@@ -48,6 +48,7 @@ class ModelLimits:
     date: str = ""
     known: bool = True
     own: bool = False
+    wider: int | None = None
 
     @property
     def limit(self) -> int:
@@ -76,11 +77,10 @@ def find_model(
 ) -> ModelLimits:
     """Return the limits of the model with this name: the user's row, else the table's, else the default row."""
     spelled = (name or "").strip()
-    wide = WIDE_MARKER in spelled.lower()
     key = _key(spelled)
     rows, default = _table(settings.windows)
     found = _longest([(_key(row.name), row) for row in overrides], key) or _longest(rows, key) or default
-    if wide and found.window < WIDE_WINDOW:
+    if is_wide(spelled) and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found
 
@@ -92,10 +92,20 @@ def get_context_limit(
     return find_model(model, overrides, settings).limit
 
 
-def window_above(tokens: int, row: ModelLimits) -> int:
-    """Return the window of a model that took `tokens` of input, above its row: the next that providers have."""
-    least = WIDE_WINDOW if row.known else 0
-    return next((w for w in WINDOWS if w >= max(tokens, least)), tokens)
+def window_above(tokens: int, row: ModelLimits, window: int) -> int | None:
+    """Return the next window above `window` that the model is known to have and that holds `tokens`, if any."""
+    own = sorted(w for w in (row.window, row.wider) if row.known and not row.own and w is not None)
+    return next((w for w in own if w > window and w >= tokens), None)
+
+
+def window_to_offer(tokens: int) -> int:
+    """Return the smallest usual window that holds `tokens`; beyond all of them `tokens` itself."""
+    return next((w for w in WINDOWS if w >= tokens), tokens)
+
+
+def is_wide(name: str | None) -> bool:
+    """Return whether a model's name says that it runs with its window of a million tokens."""
+    return WIDE_MARKER in (name or "").lower()
 
 
 def known_models() -> list[ModelLimits]:
@@ -155,6 +165,7 @@ def _limits(row: Row) -> ModelLimits:
         dearer_above=row.dearer_above,
         source=row.source,
         date=row.date,
+        wider=row.wider,
     )
 
 
@@ -188,7 +199,7 @@ def _own_row(data: Mapping[str, Any], overrides: Sequence[ModelLimits]) -> Model
             if not isinstance(value, str) or len(value) > 500:
                 faults.append(Fault(key, f"expected a short text, got {shown(value)}"))
             values[key] = value
-        elif key not in ("name", "known", "own"):
+        elif key not in ("name", "known", "own", "wider"):
             faults.append(
                 Fault(str(key), f"unknown; expected one of {', '.join((*_OWN_FIELDS, *_OWN_TEXTS))}")
             )

@@ -14,7 +14,10 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """One model. `factor` is how many tokens it counts for one of the encoding's, on agent traffic."""
+    """One model. `factor` is how many tokens it counts for one of the encoding's, on agent traffic.
+
+    `wider` is a larger window that the provider offers for it on request.
+    """
 
     name: str
     window: int
@@ -29,6 +32,7 @@ class Row(NamedTuple):
     dearer_above: int | None = None
     encoding: str = "o200k_base"
     factor: float = 1.0
+    wider: int | None = None
 
 
 M = 1_000_000
@@ -83,8 +87,11 @@ ROWS: tuple[Row, ...] = (
     Row("claude-sonnet-5-5", M, None, 128_000, 2, 0.1, 2.5, 10, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
     Row("claude-sonnet-5", M, None, 128_000, 2, 0.2, 2.5, 10, CLAUDE, "2026-11-20", None, factor=NEW_CLAUDE),
     Row("claude-sonnet-4-6", M, None, 128_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-11-20", None, factor=OLD_CLAUDE),
-    Row("claude-sonnet-4-5", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
-    Row("claude-sonnet-4", 200_000, None, 64_000, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
+    Row("claude-sonnet-4-5", 200_000, None, 64_000, 3, 0.3, 3.75, 15, CLAUDE, "2026-11-20", factor=OLD_CLAUDE, wider=M),
+    Row(
+        "claude-sonnet-4", 200_000, None, 64_000, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20",
+        factor=OLD_CLAUDE, wider=M,
+    ),
     Row("claude-haiku-5-5", M, None, 128_000, 0.1, 0.01, 0.125, 0.5, CLAUDE, "2026-11-20", 100_000, factor=NEW_CLAUDE),
     Row("claude-haiku-4-5", 200_000, None, 64_000, 1, 0.1, 1.25, 5, CLAUDE, "2026-11-20", factor=OLD_CLAUDE),
     Row("claude-3-7-sonnet", 200_000, None, 64_000, 3, 0.3, 3.75, 15, OLDER_CLAUDE, "2026-11-20", factor=OLD_CLAUDE),

@@ -19,6 +19,7 @@ from statistics import median
 from typing import Any, Literal
 
 Certainty = Literal["exact", "calibrated", "estimated"]
+Verdict = Literal["true", "false", "fell", "behind"]
 Sample = tuple[
     int, int
 ]  # between two calls: estimated tokens that came in, tokens the context really grew by
@@ -34,9 +35,12 @@ MOST_EXTRA = 1_000
 # Reported output below this share of its own text's estimate is not believed.
 BELIEVED_OUTPUT_SHARE = 0.6
 SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
-# A call with less than this share of what was expected is another conversation's (a title, a check), unless the
-# next one is as small.
-ASIDE_SHARE = 0.5
+# A report of less than this share of what was surely sent is not true of this conversation: a title made on the side,
+# or a program that leaves out the tokens that were cached. Contexts below FALSE_FROM tokens tell nothing.
+FALSE_SHARE, FALSE_FROM = 0.4, 500
+# Real input that falls by more than LOST_FALL tokens, or stays behind what was expected by more than LOST_LEAST and by
+# more than a share of the growth, tells that the agent has taken something out of its context.
+LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,8 @@ class Calibration:
     `second` and `restored`: what the agent puts besides the messages we see into the session's second call, and into
     the first after a compaction. `input_real` and `input_estimate` are those of the last call here, `anchor_real` and
     `anchor_estimate` those of the context right behind its answer, all None or 0 before the first call here.
-    `believed`: the answer's reported size counts. `broken`: something left the context since. `aside`: input of a
-    call that was not believed to be one of this conversation. `waiting`: what is known to come with the next call
-    besides the messages, by the agent's own rules (`expecting`).
+    `believed`: the answer's reported size counts. `broken`: something left the context since. `waiting`: what is
+    known to come with the next call besides the messages, by the agent's own rules (`expecting`).
     """
 
     factor: float = 1.0
@@ -69,7 +72,6 @@ class Calibration:
     anchor_estimate: int = 0
     believed: bool = False
     broken: bool = False
-    aside: int | None = None
     waiting: int = 0
     samples: tuple[Sample, ...] = ()
 
@@ -101,17 +103,17 @@ def observe(
     *,
     call: str = "",
     model: str = "",
+    learns: bool = True,
 ) -> Calibration:
-    """Return a call was reported: `real_input` tokens in, `output` out.
+    """Return what is known after a call was reported: `real_input` tokens in, `output` out.
 
     `estimate_before` is our estimate of the context the call was made with, `estimate_own` that of its answer as far
-    as it is there. The same `call` may be reported again, with more of its answer; it is counted once.
+    as it is there. The same `call` may be reported again, with more of its answer; it is counted once. A call that
+    `learns` nothing moves the anchor alone.
     """
     if call and call == known.call and known.anchor_real is not None:
         return _anchored(known, output, estimate_own)
-    if _is_aside(known, real_input, estimate_before):
-        return replace(known, aside=real_input, call=call)
-    learned = _learned(known, real_input, estimate_before, model)
+    learned = _learned(known, real_input, estimate_before, model) if learns else known
     here = replace(
         learned,
         known=True,
@@ -122,7 +124,6 @@ def observe(
         input_real=real_input,
         input_estimate=estimate_before,
         broken=False,
-        aside=None,
         waiting=0,
     )
     return _anchored(here, output, estimate_own)
@@ -140,11 +141,30 @@ def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration
     )
 
 
-def _is_aside(known: Calibration, real_input: int, estimate_before: int) -> bool:
-    if known.anchor_real is None or known.broken or estimate_before < known.input_estimate:
-        return False
-    small = real_input < ASIDE_SHARE * known.anchor_real
-    return small and (known.aside is None or real_input < ASIDE_SHARE * known.aside)
+def judged(
+    known: Calibration, real_input: int, estimate_before: int, surely_sent: int
+) -> tuple[Verdict, int]:
+    """Return what a report of `real_input` tokens says, and by how many tokens it stays behind what was expected.
+
+    `surely_sent` is the part of `estimate_before` that no agent takes out by itself. "false": it cannot be true of this
+    conversation and moves nothing (X11). "fell" and "behind": the agent has taken something out of its context (X24);
+    real input that fell leaves no doubt, one that stays behind may be an estimate that was wrong.
+    """
+    said, _ = total(known, estimate_before)
+    kept = known.factor * (estimate_before - surely_sent)
+    least = max(0.0, (said if known.known else known.factor * estimate_before) - kept)
+    if least >= FALSE_FROM and real_input < FALSE_SHARE * least:
+        return "false", 0
+    if known.anchor_real is None or known.input_real is None or known.broken:
+        return "true", 0
+    behind = said - real_input
+    if estimate_before >= known.input_estimate and known.input_real - real_input > LOST_FALL:
+        return "fell", behind
+    return (
+        ("behind", behind)
+        if behind > max(LOST_LEAST, LOST_SHARE * (said - known.input_real))
+        else ("true", 0)
+    )
 
 
 def _learned(known: Calibration, real_input: int, estimate_before: int, model: str) -> Calibration:
@@ -200,7 +220,7 @@ def after_compaction(known: Calibration) -> Calibration:
     """Return the context was replaced: nothing is anchored any more; what was learned is still true."""
     return replace(
         known, compacted=True, call="", input_real=None, input_estimate=0, anchor_real=None,
-        anchor_estimate=0, believed=False, broken=False, aside=None, waiting=0,
+        anchor_estimate=0, believed=False, broken=False, waiting=0,
     )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 // What the session page does to a session when it is asked to. Each act says in a toast what came of it, a failure too.
 import { api } from "../shared/api.js";
+import { number } from "../shared/format.js";
 import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
@@ -39,6 +40,11 @@ const OWN = {
     what: "choose the strategy",
     patch: ({ value }) => ({ settings: { strategy: value || null } }),
     said: ({ strategy }) => `Plans of this session choose by “${strategyName(strategy.name)}”.`,
+  },
+  own_window: {
+    what: "set the window",
+    patch: ({ value }) => ({ window: value ? Number(value) : null }),
+    said: ({ limit }) => `This session is measured against ${number(limit)} tokens now.`,
   },
   task_type: {
     what: "choose the task type",

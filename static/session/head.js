@@ -53,8 +53,16 @@ function facts(session, parent) {
   return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);
 }
 
+<<<<<<< HEAD
 /** @param {Api.Session} session */
 function moreMenu({ automatic, target_percent, aim_percent, strategy: { own, setting } }) {
+=======
+/** @param {Session} session */
+function moreMenu(session) {
+  const { automatic, target_percent, aim_percent, strategy } = session;
+  const { own, setting } = strategy;
+  const strategies = STRATEGY_NAMES.map((name) => /** @type {const} */ ([name, strategyName(name)]));
+>>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
@@ -70,10 +78,42 @@ function moreMenu({ automatic, target_percent, aim_percent, strategy: { own, set
           ${options([["", `As in the settings: ${strategyName(setting)}`], ...choiceOptions("strategy")], own ?? "")}
         </select>
       </div>
+      <div class="field">
+        <label for="own-window">Window</label>
+        ${windowChoice(session, "own-window")}
+      </div>
       <hr>
       <button class="danger" data-act="ask-delete">Delete this session…</button>
     </div>
   </details>`;
+}
+
+const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
+
+/** The window of a session to choose from; the empty choice is what was found out. @param {Session} session
+ * @param {string} id */
+function windowChoice({ window, window_kind, over_limit }, id) {
+  const own = window_kind === "own";
+  const sizes = new Set([...WINDOWS, window, ...(over_limit ? [over_limit.offered] : [])]);
+  const choices = [...sizes]
+    .sort((a, b) => a - b)
+    .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
+  const found = own ? "As found out" : `As found out: ${number(window)} tokens`;
+  return html`<select id=${id} name="own_window">
+    ${options([["", found], ...choices], own ? String(window) : "")}
+  </select>`;
+}
+
+/** The question which window the session runs with, where a call took more than is known. @param {Session} session */
+function windowQuestion(session) {
+  const { over_limit: over, limit, model } = session;
+  return (
+    over &&
+    html`<label for="asked-window"
+        >A call took ${number(over.tokens)} tokens, more than the ${number(limit)} known for
+        ${model ?? "this model"}. Which window does this session run with?</label>
+      ${windowChoice(session, "asked-window")}`
+  );
 }
 
 /** What is shown above figures that could not be read again. @param {Error} error */
@@ -94,12 +134,19 @@ export function noSession(error) {
   </section>`;
 }
 
+<<<<<<< HEAD
 /** What has to be known before the figures are believed. @param {Api.Session} session */
 function notes({ notes, malformed, unknown }) {
+=======
+/** What has to be known before the figures are believed. @param {Session} session */
+function notes(session) {
+  const { notes, malformed, unknown } = session;
+>>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)
   /** @param {number} count @param {string} kind @param {string} end */
   const skipped = (count, kind, end) =>
     `${counted(count, "line")} ${kind} ${count === 1 ? "was" : "were"} skipped${end}.`;
   const lines = [
+    windowQuestion(session),
     ...notes.map(sentence),
     malformed > 0 && skipped(malformed, "of the file could not be read and", "; all others were read"),
     unknown > 0 && skipped(unknown, "of a type that Coppice does not know", ""),
@@ -194,7 +241,9 @@ function bar(name, what, gauge, session, big) {
       <p class="bar-figures">
         <b class="figure">${tokenCount(gauge.tokens, gauge.certainty)}</b>
         <span class="muted nowrap"
-          >of <span title=${source && `Limit from ${source}`}>${number(session.limit)}</span></span>
+          >of <span title=${source && `Limit from ${source}`}>${number(session.limit)}</span>${
+            session.window_assumed && " (window assumed)"
+          }</span>
         <b>${percent(gauge.utilization)}</b>
         <span class="muted certainty" title=${certaintyReason(gauge.certainty)}>${gauge.certainty}</span>
       </p>

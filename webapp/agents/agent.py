@@ -66,8 +66,9 @@ class Agent:
     `reader` reads one of them from a stored position.
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned view
-    in its format. `window_of_compaction` derives the window from the tokens at which the agent compacted
-    by itself and the limit known so far, None where that may hold. `unwritten` follows what the agent sends without
+    in its format. `window_of_compaction` derives the window from the tokens at which the agent compacted by itself,
+    None where they imply none; `usual_window` is the window that the agent starts with by default, even where its
+    model could take more. `unwritten` follows what the agent sends without
     writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's factor).
     """
 
@@ -83,7 +84,8 @@ class Agent:
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None
-    window_of_compaction: Callable[[int, int], int | None] | None = None
+    window_of_compaction: Callable[[int], int | None] | None = None
+    usual_window: int | None = None
     unwritten: type[Unwritten] = Unwritten
     restored_tokens: int = 0
 

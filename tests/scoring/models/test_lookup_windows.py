@@ -1,26 +1,42 @@
-"""Windows above what the table says."""
+"""Windows above the one that a session is taken to run with."""
 
 from __future__ import annotations
 
 import pytest
 
-from scoring.models.lookup import ModelLimits, find_model, window_above
+from scoring.models.lookup import find_model, is_wide, window_above, window_to_offer
 
 
 class TestAWindowAbove:
-    """A call took more than the row says."""
+    """A call took more than the window holds."""
 
     @pytest.mark.parametrize(
-        ("tokens", "row", "window"),
+        ("tokens", "model", "window", "found"),
         [
-            (200_001, find_model("claude-sonnet-4-5"), 1_000_000),
-            (280_000, find_model("gpt-5"), 1_000_000),
-            (1_200_000, find_model("gemini-2.5-pro"), 2_000_000),
-            (110_000, find_model("nobody-knows-it"), 128_000),
-            (150_000, find_model("nobody-knows-it"), 200_000),
-            (99_000_000, ModelLimits("m", 200_000), 99_000_000),
+            (200_001, "claude-sonnet-4-5", 200_000, 1_000_000),
+            (250_000, "claude-opus-4-7", 200_000, 1_000_000),
+            (1_100_000, "claude-opus-4-7", 1_000_000, None),
+            (280_000, "gpt-5", 400_000, None),
+            (250_000, "claude-haiku-4-5", 200_000, None),
+            (110_000, "nobody-knows-it", 100_000, None),
         ],
     )
-    def test_is_the_next_that_providers_have(self, tokens: int, row: ModelLimits, window: int) -> None:  # X10
-        """A known model's is its wide variant; beyond all of them it is what was seen."""
-        assert window_above(tokens, row) == window
+    def test_is_the_next_that_the_model_is_known_to_have(
+        self, tokens: int, model: str, window: int, found: int | None
+    ) -> None:  # X10
+        """None where nothing is known of one."""
+        assert window_above(tokens, find_model(model), window) == found
+
+    @pytest.mark.parametrize(
+        ("tokens", "offered"), [(5_100, 128_000), (150_000, 200_000), (99_000_000, 99_000_000)]
+    )
+    def test_is_offered_by_size_where_none_is_known(self, tokens: int, offered: int) -> None:  # X10
+        """The smallest usual one that holds it."""
+        assert window_to_offer(tokens) == offered
+
+
+def test_a_name_says_that_the_window_is_wide() -> None:  # X10
+    """By Claude Code's suffix."""
+    assert is_wide("claude-opus-4-6[1M]")
+    assert not is_wide("claude-opus-4-6")
+    assert not is_wide(None)

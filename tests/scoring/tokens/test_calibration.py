@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from scoring.tokens.calibration import (
     after_compaction,
     after_rewind,
     expecting,
+    judged,
     observe,
     slipped,
     split,
@@ -228,21 +230,41 @@ class TestWhatIsForetold:
             assert there.waiting == 0
 
 
-class TestAnAside:
-    """A call far smaller than the conversation."""
+class TestAReport:
+    """What a usage report can be, and what it tells of the context."""
 
-    def test_does_not_move_the_gauge(self) -> None:  # X11
-        """A title made on the side is not this conversation's size."""
+    def test_cannot_name_fewer_tokens_than_a_fraction_of_what_was_sent(self) -> None:  # X11
+        """At the first call, and later: cached tokens left out, or a title made on the side."""
+        assert judged(started(0), 12, 20_000, 20_000) == ("false", 0)
         known, estimate = followed(6, 1.1)
-        aside = observe(known, 400, 20, estimate, 10, call="title")
-        assert total(aside, estimate) == total(known, estimate)
+        assert judged(known, 400, estimate, estimate) == ("false", 0)
 
-    def test_is_believed_when_the_next_call_is_as_small(self) -> None:
-        """Then the context has really shrunk."""
-        known, estimate = followed(20, 1.1)
-        small = observe(known, 4_000, 20, estimate, 10, call="a")
-        again = observe(small, 4_100, 20, estimate + 20, 10, call="b")
-        assert total(again, estimate + 30) == (4_120, "exact")
+    def test_is_believed_of_a_small_context(self) -> None:
+        """Which tells nothing."""
+        assert judged(started(0), 12, 400, 400) == ("true", 0)
+
+    @pytest.mark.parametrize(("less", "verdict"), [(400, "true"), (2_000, "fell")])
+    def test_tells_of_a_fall_that_nothing_explains(self, less: int, verdict: str) -> None:  # X24
+        """The agent has taken something out of its context."""
+        known, estimate = followed(6, 1.0)
+        real = (known.input_real or 0) - less
+        found, behind = judged(known, real, estimate, estimate // 2)
+        assert found == verdict
+        assert behind == (total(known, estimate)[0] - real if verdict == "fell" else 0)
+
+    @pytest.mark.parametrize(("grown", "verdict"), [(3_000, "behind"), (9_000, "true")])
+    def test_tells_of_growth_that_did_not_come(self, grown: int, verdict: str) -> None:  # X24
+        """More than an estimate errs."""
+        known, estimate = followed(6, 1.0)
+        real = total(known, estimate)[0] + grown
+        assert judged(known, real, estimate + 10_000, 0)[0] == verdict
+
+    def test_that_teaches_nothing_moves_the_anchor(self) -> None:  # X24
+        """A clearing is no growth to learn from."""
+        known, estimate = followed(6, 1.1)
+        after = observe(known, 4_000, 20, estimate, 10, call="a", learns=False)
+        assert total(after, estimate + 10) == (4_020, "exact")
+        assert (after.factor, after.samples) == (known.factor, known.samples)
 
 
 class TestACompaction:

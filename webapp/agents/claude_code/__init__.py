@@ -6,7 +6,7 @@ from webapp.agents.agent import Agent, FileImport, Transcripts
 from webapp.agents.claude_code import files, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import RESTORED, TaskReminders
-from webapp.agents.claude_code.window import window_of_compaction
+from webapp.agents.claude_code.window import USUAL, window_of_compaction
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
 
@@ -24,6 +24,7 @@ AGENT = Agent(
     ),
     transcripts=Transcripts(write=transcript.write, resume="claude --resume"),
     window_of_compaction=window_of_compaction,
+    usual_window=USUAL,
     unwritten=TaskReminders,
     restored_tokens=RESTORED,
 )

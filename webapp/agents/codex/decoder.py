@@ -2,7 +2,8 @@
 
 What is sent to the model are the items of `response_item` rows; most `event_msg` rows repeat them for the screen
 and are ignored. Usage comes in rows of its own, each call's more than once and the first one empty: a call is named
-by the running totals, which no two calls share. A compaction brings the new history along.
+by the running totals, which no two calls share. Its usage stands before its items, behind them, or, from 0.133, behind
+the outputs of its tools: those are no input of it. A compaction brings the new history along.
 
 A fork or sub-agent begins with a copy of its parent's rows. They are the parent's, with their usage, and are
 dropped: all rows until a turn whose id (a UUID with a time in it) is not older than the session itself.
@@ -61,6 +62,9 @@ class Decoder:
         self._model: str | None = None
         self._group: str | None = None  # the API call that the assistant's items belong to
         self._input_end: str | None = None
+        self._asked: list[str | None] = []  # the last input of each run of items whose usage is still to come
+        self._ahead = False  # a call's usage came, its items did not
+        self._total = 0  # input of all calls so far, as reported
         self._calls: set[str] = set()
         self._tokens: int | None = None  # of the context, as last reported
         self._titled = file is not None and file.title is not None
@@ -171,7 +175,11 @@ class Decoder:
             return
         self._calls.add(key)
         self._tokens = usage.input_tokens + usage.output_tokens
-        yield UsageReport(usage, at, key, self._model, "", self._input_end)
+        missed = bool(self._total) and sums[0] - self._total > usage.input_tokens
+        self._ahead = not self._asked
+        input_end = self._input_end if self._ahead else self._asked[-1 if missed else 0]
+        self._asked, self._total = [], sums[0]
+        yield UsageReport(usage, at, key, self._model, "", input_end)
 
     # Messages
 
@@ -203,9 +211,13 @@ class Decoder:
         kind: EntryKind = "message",
     ) -> Entry:
         if message.role == "assistant":
-            self._group = self._group or f"call {source_id}"
+            if self._group is None:
+                self._group = f"call {source_id}"
+                self._asked += [] if self._ahead else [self._input_end]
         else:
-            self._group, self._input_end = None, source_id
+            self._group, self._input_end, self._ahead = None, source_id, False
+            if message.role != "tool":
+                self._asked = []
         before = self._live[-1][0] if self._live else None
         self._live.append((source_id, message))
         model = self._model if message.role == "assistant" else None
@@ -230,7 +242,7 @@ class Decoder:
         if not turns or not starts:
             return
         self._live = self._live[: starts[max(0, len(starts) - turns)]]
-        self._group = None
+        self._group, self._asked = None, []
         self._input_end = next((i for i, m in reversed(self._live) if m.role != "assistant"), None)
         to = self._live[-1][0] if self._live else None
         yield Rewind(to, source_id, at, "", tuple(i for i, _ in self._live))
@@ -254,7 +266,7 @@ class Decoder:
             ids = known.get(message) if kind == "message" else None
             name = ids.pop(0) if ids else f"{source_id}.{number}"
             entries.append(self._entry(message, name, at, raw, kind))
-        self._group, self._tokens = None, None
+        self._group, self._tokens, self._asked = None, None, []
         yield from unknown
         yield Compaction(at, text_of(payload.get("trigger")) or "unknown", before, source_id, tuple(entries))
 

@@ -48,6 +48,7 @@ class SessionChanges(TypedDict, total=False):
     title: str | None
     model: str | None
     automatic: bool | None
+    window: int | None
     settings: Mapping[str, Any] | None
 
 
@@ -146,7 +147,7 @@ class Sessions:
             return session_answer(Session.load(self._environment, session_id))
 
     def patch(self, session_id: str, **changes: Unpack[SessionChanges]) -> SessionAnswer:
-        """Change title, model, automatic pruning or overrides; null values in `settings` remove an override.
+        """Change title, model, window, automatic pruning or overrides; null values in `settings` remove an override.
 
         Raises:
             InvalidSettings: an override is unknown or out of range, or nothing of the window would be usable; nothing
@@ -157,8 +158,11 @@ class Sessions:
             before, row = session.usable_shown, session.row
             if "title" in changes:
                 row.title = changes["title"]
-            if "model" in changes:
-                row.model = changes["model"]
+            if "model" in changes and changes["model"] != row.model:
+                row.model, row.window = changes["model"], None
+                session.state.model_changed()
+            if "window" in changes:
+                session.state.own_window = changes["window"] or 0
             if "automatic" in changes:
                 row.automatic = None if changes["automatic"] is None else int(changes["automatic"])
             if "settings" in changes:

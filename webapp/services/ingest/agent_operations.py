@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from scoring.tokens import calibration
 from webapp.agents.records import Compaction, Rewind
 from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.ingest.windows import remember_compaction
 from webapp.services.session.measuring import region_of
 from webapp.services.session.operation import SUMMARY_IN, SUMMARY_OUT, ContextChange
 from webapp.services.session.replacements import cost
@@ -32,7 +33,7 @@ def apply_agent_operation(session: Session, record: Compaction | Rewind) -> Oper
     """Apply a compaction or rewind inside the caller's transaction."""
     batch, state = AppendBatch(session), session.state
     if isinstance(record, Compaction) and record.trigger == "auto" and record.tokens_before:
-        batch.compacted_at(record.tokens_before)
+        remember_compaction(session, record.tokens_before, to_ms(record.at) or 0)
     at = to_ms(record.at)
     change = ContextChange(session, now=at)
     main_before = session.main.tokens

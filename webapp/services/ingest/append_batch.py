@@ -8,6 +8,7 @@ the last entry of the batch that belongs to it is in. The cost depends on the ba
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import orjson
 
@@ -16,7 +17,7 @@ from scoring.messages import Message, Text
 from scoring.tokens import calibration
 from webapp.agents.records import Entry, Usage
 from webapp.services.ingest.open_messages import Open, OpenMessages
-from webapp.services.ingest.windows import narrow, widen
+from webapp.services.ingest.windows import remember_marker
 from webapp.services.session.codec import storable, wire_bytes
 from webapp.services.session.measuring import measure, region_of, starts_turn, title_of
 from webapp.services.session.replacements import cost
@@ -30,6 +31,18 @@ from webapp.store.usage import CallRow, Sample
 # The first messages are counted again when the model is named only after them, if there are at most so many.
 RECOUNTED = 64
 NOTICE = "notice"
+
+
+class Clearing(NamedTuple):
+    """Real input that the agent's context lost before the call that message `no` answers, `tokens` of it.
+
+    `fell`: less was sent than with the call before; otherwise less than what was expected.
+    """
+
+    no: int
+    tokens: int
+    fell: bool
+    at: int | None
 
 
 class AppendBatch:
@@ -49,6 +62,7 @@ class AppendBatch:
         self.changed: list[int] = []
         self.samples: list[Sample] = []
         self.calls: dict[str, CallRow] = {}
+        self.clearings: list[Clearing] = []
         self.already = 0
         self._restored: set[int] = (
             set()
@@ -142,7 +156,7 @@ class AppendBatch:
         for source, no in sources.items():
             size += self.messages[no].tokens
             if source in self.state.ends:
-                self.state.ends[source] = size
+                self.state.ends[source][0] = size
 
     # -- finishing messages
 
@@ -171,6 +185,8 @@ class AppendBatch:
             opened.entry_id, old.out_operation if old else None,
         )  # fmt: skip
         self._place(opened, features)
+        if opened.role == "assistant":
+            self.state.answered += features.tokens - (old.tokens if old else 0)
         self._learn(opened, features.tokens)
         self.state.expect(self.state.unwritten.waiting(self._factor))
         self.state.last_role, self.state.tools_open = opened.role, bool(message.calls)
@@ -236,20 +252,34 @@ class AppendBatch:
                 call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
                 usage.cache_write_tokens, usage.reasoning_tokens, said,
             )  # fmt: skip
-        if usage.window and usage.window > (self.row.window or 0):
-            self.row.window = usage.window
-        widen(self.row, self._limits, usage.input_tokens)
-        if usage.input_tokens > 0:
-            known = self.state.calibration
-            self.state.calibration = calibration.observe(
-                known, usage.input_tokens, usage.output_tokens, before, own, call=call_key, model=model or ""
-            )
+        self.row.window = usage.window or self.row.window
+        if usage.input_tokens <= 0 or call_key == self.state.calibration.call:
+            self._observe(usage, call_key, model, before, own)
+            return
+        verdict, lost = calibration.judged(
+            self.state.calibration, usage.input_tokens, before, self._surely_sent(before)
+        )
+        if verdict == "false":
+            self.state.put_aside(call_key, usage.input_tokens)
+            return
+        self.state.largest = max(self.state.largest, usage.input_tokens)
+        self._observe(usage, call_key, model, before, own, learns=verdict == "true")
+        if verdict != "true" and self.row.followed:
+            self.clearings.append(Clearing(self.row.next_no, lost, verdict == "fell", at))
 
-    def compacted_at(self, tokens: int) -> None:
-        """Take the window from the size at which the agent compacted by itself."""
-        calls = [*self._store.figures.calls(self.row.key), *self.calls.values()]
-        most = max((call.input_tokens for call in calls), default=0)
-        narrow(self.row, self._limits, tokens, most)
+    def _observe(
+        self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True
+    ) -> None:
+        if usage.input_tokens > 0:
+            self.state.calibration = calibration.observe(
+                self.state.calibration, usage.input_tokens, usage.output_tokens, before, own, call=call_key,
+                model=model or "", learns=learns,
+            )  # fmt: skip
+
+    def _surely_sent(self, before: int) -> int:
+        """Return the part of an estimated context that no agent takes out by itself: all but outputs of tools."""
+        outputs = self.session.main.region("tool") if self.row.followed else 0
+        return max(0, before - outputs)
 
     def _sample(self, opened: Open) -> None:
         if opened.old is not None:
@@ -269,6 +299,7 @@ class AppendBatch:
 
     def write(self) -> None:
         """Write everything, the session with a new version, inside the caller's transaction."""
+        remember_marker(self.session)
         store, key = self._store, self.row.key
         store.log.add_entries(key, self.entries)
         store.log.put_messages(key, self.messages.values())

@@ -328,7 +328,7 @@ class Ingest:
             row = session.row
             unnamed = row.model is None
             found = records(row) if callable(records) else records
-            apply_meta(row, found)  # the model decides how tokens are counted
+            apply_meta(row, session.state, found)  # the model decides how tokens are counted
             batch = AppendBatch(session)
             for record in found:
                 if isinstance(record, Meta) and record.version:
@@ -353,10 +353,9 @@ class Ingest:
         if self._store.figures.has_call(session.key, report.call_key) or report.call_key in batch.calls:
             return
         now = session.main.estimate
-        before = state.ends.get(report.input_end or "", now)
-        batch.report(
-            report.usage, report.call_key, to_ms(report.at), report.model, before, max(0, now - before)
-        )
+        before, answered = state.ends.get(report.input_end or "", (now, state.answered))
+        own = max(0, state.answered - answered)
+        batch.report(report.usage, report.call_key, to_ms(report.at), report.model, before, own)
         state.absorbing = state.last_role == "assistant" or before == now
 
     def _write(self, batch: AppendBatch, keyed: Keyed | None) -> Added | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from scoring.messages import Message, ToolCall
 from webapp.agents.records import Entry, Meta, Problem, Record, Unknown, UsageReport
 from webapp.errors import Conflict
+from webapp.services.session.state import SessionState
 from webapp.store.sessions import SessionRow
 
 # One transaction takes at most so many records: enough to make its cost small, few enough that nobody waits long.
@@ -105,16 +106,26 @@ def same_source(found: SessionRow, source: str, kind: str) -> SessionRow | None:
     return found
 
 
-def apply_meta(row: SessionRow, records: Iterable[Record]) -> None:
-    """Copy what records say about the session into its row; later ones win."""
+def apply_meta(row: SessionRow, state: SessionState, records: Iterable[Record]) -> None:
+    """Copy what records say about the session into its row; later ones win.
+
+    A change of model takes back what was known of the window (X10).
+    """
     for record in records:
         if isinstance(record, Meta):
             row.title = record.title or row.title
-            row.model = record.model or row.model
+            _take_model(row, state, record.model)
             row.cwd = record.cwd or row.cwd
             row.agent_type = record.agent_type or row.agent_type
             if record.parent != row.id:  # as a copy of a sub-agent's file under another name says of itself
                 row.parent_id = row.parent_id or record.parent
-            row.window = record.window or row.window
+            row.window = row.window if record.window is None else record.window or None
         elif isinstance(record, Entry) and record.model and not row.model:
             row.model = record.model
+
+
+def _take_model(row: SessionRow, state: SessionState, model: str | None) -> None:
+    if model and row.model and model != row.model:
+        row.window = None
+        state.model_changed()
+    row.model = model or row.model

@@ -1,44 +1,38 @@
-"""The window of a session, corrected by what happens in it; each correction leaves a note."""
+"""Windows that an agent tells by what it does: kept with the session, and remembered for the user's other sessions."""
 
 from __future__ import annotations
 
-from scoring.models import ModelLimits, window_above
+from scoring.models import is_wide
 from webapp.agents import AGENTS
-from webapp.store.sessions import SessionRow
+from webapp.services.session.session import Session
+from webapp.services.session.windows import window_key
 
 
-def widen(row: SessionRow, limits: ModelLimits | None, tokens: int) -> bool:
-    """Move a session for good to a larger window than its own, where a call took more; return whether it did."""
-    if limits is None:
-        return False
-    if _tells_window(row) and row.window and row.window < tokens <= limits.limit:
-        note = f"a call took {tokens:,} tokens, more than the {row.window:,} that a compaction implied"
-        return _take(row, limits.window, note)
-    if tokens <= max(limits.limit, row.window or 0):
-        return False
-    note = f"a call took {tokens:,} tokens, more than the {limits.limit:,} known for {limits.name}"
-    return _take(row, window_above(tokens, limits), note)
+def remember_compaction(session: Session, tokens: int, at: int) -> None:
+    """Take the window that an agent's own compaction at `tokens` implies, inside the caller's transaction.
 
-
-def narrow(row: SessionRow, limits: ModelLimits | None, tokens: int, most: int) -> bool:
-    """Take the window that an agent's own compaction at `tokens` implies, if no call took more; return whether it did.
-
-    `most` is the largest call so far. A window that the user has set stays.
+    A window that a call did not fit into, or that the model cannot have, is no window.
     """
-    told = AGENTS[row.source].window_of_compaction if row.source in AGENTS else None
-    if limits is None or limits.own or told is None:
-        return False
-    window = told(tokens, row.window or limits.limit)
-    if window is None or most > window:
-        return False
-    return _take(row, window, f"the agent compacted by itself at {tokens:,} tokens")
+    row, state, model = session.row, session.state, session.model_row
+    agent = AGENTS.get(row.source)
+    implied = agent.window_of_compaction if agent is not None else None
+    window = implied(tokens) if implied is not None else None
+    if (
+        window is None
+        or state.largest > window
+        or (model.known and window > max(model.window, model.wider or 0))
+    ):
+        return
+    state.told_window, state.told_at = window, tokens
+    if model.known:
+        why = f"{AGENTS[row.source].label} compacted another session at {tokens:,} tokens"
+        session.environment.remember_window(window_key(row.source, model), window, why, at)
 
 
-def _tells_window(row: SessionRow) -> bool:
-    return row.source in AGENTS and AGENTS[row.source].window_of_compaction is not None
-
-
-def _take(row: SessionRow, window: int, why: str) -> bool:
-    row.window = window
-    row.notes = [*row.notes, f"{why}: the window is taken to be {window:,}"]
-    return True
+def remember_marker(session: Session) -> None:
+    """Remember that the session's model is named with its wide window, inside the caller's transaction."""
+    row, model = session.row, session.environment.model(session.row.model)
+    if is_wide(row.model) and row.source in AGENTS and model.known:
+        why = "another session names the model with this window"
+        key = window_key(row.source, model)
+        session.environment.remember_window(key, model.window, why, row.last_activity_at)

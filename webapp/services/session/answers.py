@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from webapp.answers import answer
+from webapp.services.session.limits import WindowKind
 
 Certainty = Literal["exact", "calibrated", "estimated"]
 State = Literal["idle", "active", "warning"]
@@ -67,6 +68,15 @@ class SessionStrategy:
 
 
 @answer
+class OverLimit:
+    """A call above the session's limit."""
+
+    tokens: int
+    offered: int
+    """The smallest usual window that holds it."""
+
+
+@answer
 class Session:
     """One session with its figures."""
 
@@ -105,6 +115,13 @@ class Session:
     """What a prune cuts to."""
     limit_source: str
     limit_date: str | None
+    window_assumed: bool
+    """True until the agent, a call or the user tells which of the model's windows the session runs with."""
+    window_kind: WindowKind
+    """Who tells the window: the `table` of models, the user's `own` word, the agent (`reported`,
+    `compaction`, `marker`, `remembered` from another session, `usual` for its default), or `usage`."""
+    over_limit: OverLimit | None
+    """The call that the window does not hold, where no other window of the model is known; null where all fit."""
     agent: Gauge | None
     """The context that the agent really sends; null for a managed session."""
     pruned: Gauge

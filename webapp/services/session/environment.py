@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 from weakref import WeakValueDictionary
 
 from scoring.errors import InvalidSettings
@@ -21,7 +22,7 @@ from webapp.services.session.measuring import CountsTokens
 from webapp.services.session.times import now_ms
 from webapp.store import Store
 
-SETTINGS = "settings"
+SETTINGS, WINDOWS = "settings", "windows"
 LOOK_MS = 1_000
 
 
@@ -36,6 +37,7 @@ class Environment:
         self._guard = threading.Lock()
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
+        self._windows: dict[str, dict[str, Any]] | None = None
         self._looked_at = 0
         self._stored: object = None
 
@@ -68,9 +70,24 @@ class Environment:
             self._models = rows
         return rows
 
+    def windows(self) -> dict[str, dict[str, Any]]:
+        """Return the windows that agents have told, by agent and model: `window`, `why`, and when (`at`, in ms)."""
+        self._look()
+        if self._windows is None:
+            self._windows = dict(self.store.small.setting(WINDOWS) or {})
+        return self._windows
+
+    def remember_window(self, key: str, window: int, why: str, at: int) -> None:
+        """Remember the window that an agent told, inside the caller's transaction; what was told last holds."""
+        known = dict(self.store.small.setting(WINDOWS) or {})
+        if known.get(key, {}).get("at", -1) <= at:
+            known[key] = {"window": window, "why": why, "at": at}
+            self.store.small.put_setting(WINDOWS, known)
+            self._windows = None
+
     def forget(self) -> None:
         """Read settings and models from the store at the next use."""
-        self._settings = self._models = None
+        self._settings = self._models = self._windows = None
 
     def _look(self) -> None:
         """Drop the cache where another process has written settings or models since the last look."""
@@ -78,7 +95,7 @@ class Environment:
         if abs(now - self._looked_at) < LOOK_MS:
             return
         self._looked_at = now
-        stored = (self.store.small.setting(SETTINGS), self.store.small.model_overrides())
+        stored = tuple(map(self.store.small.setting, (SETTINGS, WINDOWS))), self.store.small.model_overrides()
         if stored != self._stored:
             self._stored = stored
             self.forget()

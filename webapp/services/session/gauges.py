@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scoring.history import recognise, task_type_of
+from scoring.models import window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import calibration
 from webapp.agents import AGENTS
@@ -13,6 +14,7 @@ from webapp.services.session.answers import (
     Certainty,
     Gauge,
     Likeness,
+    OverLimit,
     Region,
     SessionStrategy,
     SessionTaskType,
@@ -88,7 +90,10 @@ def session_answer(session: Session) -> SessionAnswer:
         aim_percent=limits.aim_percent,
         aim_tokens=limits.aim_tokens,
         limit_source=limits.source,
-        limit_date=limits.model.date,
+        limit_date=limits.model.date if limits.told_by == "table" else None,
+        window_assumed=limits.window_assumed,
+        window_kind=limits.told_by,
+        over_limit=_over(limits),
         agent=agent,
         pruned=pruned,
         prunes=row.prunes,
@@ -107,7 +112,7 @@ def session_answer(session: Session) -> SessionAnswer:
         growth_per_turn=growth,
         turns_left=turns_left(tokens, limits, growth),
         trend=[percent(t, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
-        notes=notes_of(row, limits) + session.ignored_settings,
+        notes=notes_of(session, limits) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,
         version=row.version,
@@ -189,10 +194,21 @@ def turns_left(tokens: int, limits: Limits, growth: int | None) -> int | None:
     return max(0, (limits.target_tokens - tokens) // growth)
 
 
-def notes_of(row: SessionRow, limits: Limits) -> list[str]:
-    """Return the stored notes, and one where the window is assumed."""
+def _over(limits: Limits) -> OverLimit | None:
+    return OverLimit(tokens=limits.over, offered=window_to_offer(limits.over)) if limits.over else None
+
+
+def notes_of(session: Session, limits: Limits) -> list[str]:
+    """Return the stored notes, and those on a model that is not known and on usage that was not believed."""
+    row, state = session.row, session.state
     notes = list(row.notes)
-    if row.model and not limits.model.known and row.window is None:
+    if state.set_aside:
+        reports = "1 usage report" if state.set_aside == 1 else f"{state.set_aside:,} usage reports"
+        notes.append(
+            f"{reports} set aside: the last says {state.aside_input:,} tokens, and more was surely sent; were "
+            "cached tokens left out?"
+        )
+    if row.model and not limits.model.known and limits.window_assumed:
         notes.append(
             f"the model {row.model} is not in the table; a window of {limits.window:,} tokens is assumed"
         )

@@ -1,15 +1,26 @@
-"""Limits: what one session may hold in tokens, from its model's row, the window seen in use, and its settings."""
+"""Limits: what one session may hold in tokens, from its model's row, the window it runs with, and its settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from scoring.budget import targets
 from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits
 from scoring.settings import Settings
+
+WindowKind = Literal["table", "own", "reported", "compaction", "marker", "usage", "remembered", "usual"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The window that a session runs with, who tells it, and where from, in words."""
+
+    tokens: int
+    kind: WindowKind
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +28,7 @@ class Limits:
     """The limits of one session, in tokens.
 
     `limit` is what utilization divides by (X10), `least_gain` the tokens that make an automatic prune worth it (X9).
+    `told_by` says who tells the window. `over` is the largest call of the session where it is above the limit, else 0.
     """
 
     model: ModelLimits
@@ -29,16 +41,27 @@ class Limits:
     aim_tokens: int
     least_gain: int
     source: str
+    told_by: WindowKind = "table"
+    over: int = 0
+
+    @property
+    def window_assumed(self) -> bool:
+        """True where the agent or the model may run with another window."""
+        return self.told_by == "usual" or (self.told_by == "table" and not self.model.known)
 
 
-def limits_of(model: ModelLimits, reported_window: int | None, settings: Settings) -> Limits:
-    """Return the limits that follow from a model's row, the window that the agent reports, and settings."""
+def limits_of(model: ModelLimits, seen: Window | None, settings: Settings, largest: int = 0) -> Limits:
+    """Return the limits that follow from a model's row, the window seen in use, if any, and settings.
+
+    `largest` is the largest call so far.
+    """
     window, limit = model.window, model.input_limit or model.window
     source = model.source
-    if reported_window and reported_window != window:
-        above = model.known and reported_window > window
-        limit = reported_window if above or not model.known else min(limit, reported_window)
-        window, source = reported_window, "seen in real usage" if above else "reported by the agent"
+    if seen is not None and (seen.tokens != window or seen.kind == "own"):
+        larger = seen.tokens > window or not model.known or seen.kind == "own"
+        limit = seen.tokens if larger else min(limit, seen.tokens)
+        window = seen.tokens
+    source = seen.source if seen is not None else source
     found = targets(replace(model, window=window, input_limit=limit), settings)
     target = max(1, found.target)
     aim = min(found.aim, target)
@@ -55,6 +78,8 @@ def limits_of(model: ModelLimits, reported_window: int | None, settings: Setting
         aim_tokens=aim,
         least_gain=max(1, round(least_gain)),
         source=source,
+        told_by=seen.kind if seen is not None else "table",
+        over=largest if largest > limit else 0,
     )
 
 

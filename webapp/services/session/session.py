@@ -31,6 +31,7 @@ from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import Limits, compatible_settings, limits_of
 from webapp.services.session.state import SessionState
+from webapp.services.session.windows import window_of
 from webapp.store.context import AGENT, PRUNED, REGIONS_BESIDE
 from webapp.store.sessions import COLUMNS, SessionRow, Taught
 
@@ -212,7 +213,9 @@ class Session:
 
     def limits_with(self, settings: Settings) -> Limits:
         """Return the limits of the session with other settings."""
-        return limits_of(self.environment.model(self.row.model), self.row.window, settings)
+        model = self.environment.model(self.row.model)
+        seen = window_of(self.row, self.state, model, self.environment.windows)
+        return limits_of(model, seen, settings, self.state.largest)
 
     @property
     def usable_shown(self) -> int:
@@ -309,7 +312,13 @@ class Session:
         self._remember()
 
     def keep_changes_of_others(self, current: SessionRow) -> None:
-        """Take over those shared columns of `current` that somebody else has changed since this session was loaded."""
+        """Take over those shared columns of `current` that somebody else has changed since this session was loaded.
+
+        The window that a person set is shared too.
+        """
+        if current.model != self._saved["model"]:
+            self.state.model_changed()
+        self.state.own_window = current.state.get("own_window", 0)
         for name in SHARED_COLUMNS:
             if (theirs := getattr(current, name)) != self._saved[name]:
                 setattr(self.row, name, theirs)

@@ -27,10 +27,13 @@ class SessionState:
 
     `facts` is what its task type is recognised from. `trail` holds the tokens of the main context, every `stride`-th
     message's, thinned out as it fills; `turn_tokens` are those at the last starts of a turn. `ends` maps the source
-    ids of the last messages to the estimate after them, `groups` the last API calls to the estimate before them.
+    ids of the last messages to the estimate after them and the part of it that the assistant said (`answered`, of all
+    messages so far), `groups` the last API calls to the estimate before them.
     `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic pruning has acted on
     this crossing of the target. It does not try again below `backed_off` tokens, nor the emergency path below
-    `relieved`.
+    `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction of the agent at
+    `told_at` tokens; `largest` is the largest call with the present model. `set_aside` counts the
+    usage reports that cannot be true, `aside_input` and `aside_call` are of the last of them.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -38,7 +41,8 @@ class SessionState:
     stride: int = 1
     skipped: int = 0
     turn_tokens: list[int] = field(default_factory=list)
-    ends: dict[str, int] = field(default_factory=dict)
+    ends: dict[str, list[int]] = field(default_factory=dict)
+    answered: int = 0
     groups: dict[str, int] = field(default_factory=dict)
     absorbing: bool = False
     fired: bool = False
@@ -48,6 +52,22 @@ class SessionState:
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)
     facts: Facts = field(default_factory=Facts)
+    own_window: int = 0
+    told_window: int = 0
+    told_at: int = 0
+    largest: int = 0
+    set_aside: int = 0
+    aside_input: int = 0
+    aside_call: str = ""
+
+    def put_aside(self, call: str, tokens: int) -> None:
+        """Count a usage report that cannot be true; each call once."""
+        self.set_aside += call != self.aside_call
+        self.aside_call, self.aside_input = call, tokens
+
+    def model_changed(self) -> None:
+        """Forget the window that the model before ran with, whoever told it."""
+        self.own_window = self.told_window = self.told_at = self.largest = 0
 
     def begin(self, learned: Calibration | None) -> None:
         """Start from what other sessions have learned, before the session's first reported call."""
@@ -101,9 +121,9 @@ class SessionState:
         self.turn_tokens = [*self.turn_tokens, tokens][-TURNS_KEPT:]
 
     def remember_end(self, source_id: str | None, estimate: int) -> None:
-        """Note the estimate after an entry."""
+        """Note the estimates after an entry."""
         if source_id is not None:
-            self.ends[source_id] = estimate
+            self.ends[source_id] = [estimate, self.answered]
             while len(self.ends) > ENDS_KEPT:
                 del self.ends[next(iter(self.ends))]
 

@@ -101,6 +101,8 @@ class Model:
     """False for a model that is not in the table and gets the default limits."""
     own: bool
     """True for a row that the user made."""
+    wider: int | None
+    """A larger window that the provider offers for the model; null where none is known."""
     overridden: bool
     """True where the user's row replaces that of the table."""
 

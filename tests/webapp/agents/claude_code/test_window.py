@@ -8,15 +8,14 @@ from webapp.agents.claude_code.window import window_of_compaction
 
 
 @pytest.mark.parametrize(
-    ("tokens", "limit", "window"),
+    ("tokens", "window"),
     [
-        (167_094, 1_000_000, 200_000), (155_000, 1_000_000, 200_000), (180_000, 1_000_000, 200_000),
-        (367_500, 1_000_000, 400_000), (967_000, 1_000_000, None), (167_094, 200_000, None),
-        (600_000, 1_000_000, None), (50_000, 1_000_000, None), (0, 1_000_000, None),
+        (167_094, 200_000), (155_000, 200_000), (180_000, 200_000), (367_500, 400_000), (967_000, 1_000_000),
+        (600_000, None), (50_000, None), (0, None),
     ],
 )  # fmt: skip
 def test_the_window_is_the_one_that_a_compaction_comes_at_the_end_of(
-    tokens: int, limit: int, window: int | None
+    tokens: int, window: int | None
 ) -> None:  # X10
-    """None where it came early, or where the known limit fits."""
-    assert window_of_compaction(tokens, limit) == window
+    """None where it came early."""
+    assert window_of_compaction(tokens) == window

@@ -264,3 +264,58 @@ def test_types_that_are_no_words_are_no_types() -> None:
                 isinstance(record, Entry | Compaction)
                 for record in codex.Decoder().feed(1, json.dumps(row).encode())
             )
+
+
+def counted(total: int, last: int) -> dict[str, Any]:
+    """A row with a call's usage."""
+    info = {
+        "last_token_usage": {"input_tokens": last, "output_tokens": 5},
+        "total_token_usage": {"input_tokens": total, "output_tokens": total // 100},
+    }
+    return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+
+def called(call_id: str) -> dict[str, Any]:
+    """A row with a call of a tool."""
+    return item(type="function_call", call_id=call_id, name="shell", arguments="{}")
+
+
+def came_back(call_id: str) -> dict[str, Any]:
+    """A row with the output of a tool."""
+    return item(type="function_call_output", call_id=call_id, output="done")
+
+
+class TestTheOrderOfRequests:
+    """What a usage report covers."""
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            [called("a"), counted(100, 100), came_back("a")],
+            [called("a"), came_back("a"), counted(100, 100)],
+            [called("a"), called("b"), came_back("b"), came_back("a"), counted(100, 100)],
+            [called("a"), came_back("a"), called("b"), came_back("b"), counted(100, 100)],
+        ],
+    )
+    def test_is_not_that_of_the_lines(self, answer: list[dict[str, Any]]) -> None:  # X11
+        """Outputs of a call's tools are no input of it, though they stand before its usage (from 0.133)."""
+        records = fed([spoken("user", "go"), *answer, spoken("assistant", "done"), counted(350, 250)])
+        first, second = of(UsageReport, records)
+        entries = of(Entry, records)
+        assert first.input_end == entries[0].source_id
+        outputs = [e.source_id for e in entries if e.message.role == "tool"]
+        assert second.input_end == outputs[-1]
+
+    def test_leaves_out_a_call_whose_usage_is_missing(self) -> None:  # X11
+        """As the running totals tell: the report is of the last call."""
+        rows = [
+            spoken("user", "go"),
+            called("a"),
+            counted(100, 100),
+            came_back("a"),
+            called("b"),
+            came_back("b"),
+        ]
+        records = fed([*rows, called("c"), came_back("c"), counted(600, 300)])
+        outputs = [e.source_id for e in of(Entry, records) if e.message.role == "tool"]
+        assert of(UsageReport, records)[-1].input_end == outputs[1]

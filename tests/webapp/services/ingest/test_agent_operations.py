@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
-from tests.webapp.building import context_numbers, conversation, entry, followed, heard, said, usage
-from webapp.agents.records import Compaction, Record, Rewind
+from tests.webapp.building import context_numbers, conversation, followed, heard
+from webapp.agents.records import Compaction, Rewind
 from webapp.app import App
 from webapp.events import SessionUpdated
 from webapp.services.ingest.agent_operations import agent_operation_id
-from webapp.services.session.answers import Session
 
 
 class TestTurn:
@@ -74,6 +69,7 @@ class TestSummaries:
         assert self.standing(app) == []
         assert context_numbers(app, "s") == list(range(1, 24))
         assert list(app.verify()) == []
+<<<<<<< HEAD
 
 
 class TestTheWindow:
@@ -118,3 +114,5 @@ class TestTheWindow:
         """Overrides win."""
         app.models.put(self.WIDE, window=500_000)
         assert self.compacted(app, 167_094).window == 500_000
+=======
+>>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)

@@ -16,6 +16,7 @@ from webapp.services.ingest.record_batches import (
     weight,
     weight_of,
 )
+from webapp.services.session.state import SessionState
 
 
 class TestBatches:
@@ -84,7 +85,7 @@ class TestFacts:
         """The first parent that is another session counts."""
         followed(app, session_id="s")
         row = app.store.sessions.get("s")
-        apply_meta(row, [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
+        apply_meta(row, SessionState(), [Meta(parent="s"), Meta(parent="t"), Meta(parent="u")])
         assert row.parent_id == "t"
 
 

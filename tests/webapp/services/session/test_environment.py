@@ -16,7 +16,7 @@ from webapp.config import Config
 from webapp.errors import NotFound
 from webapp.services.session.answers import SessionStrategy
 from webapp.services.session.environment import LOOK_MS
-from webapp.services.session.limits import limits_of
+from webapp.services.session.limits import Window, limits_of
 from webapp.services.session.session import Session
 from webapp.wiring import build
 
@@ -50,8 +50,9 @@ class TestLimits:
 
     def test_follow_the_window_that_the_agent_reports(self) -> None:  # X10
         """It knows better, smaller or larger."""
-        assert limits_of(MODEL, 1_000_000, FORESIGHT).limit == 1_000_000
-        assert limits_of(ModelLimits("m", 400_000, 272_000), 258_400, FORESIGHT).limit == 258_400
+        seen = Window(258_400, "reported", "")
+        assert limits_of(MODEL, Window(1_000_000, "reported", ""), FORESIGHT).limit == 1_000_000
+        assert limits_of(ModelLimits("m", 400_000, 272_000), seen, FORESIGHT).limit == 258_400
 
     def test_are_never_empty(self) -> None:
         """However small the window."""

@@ -10,7 +10,7 @@ from tests.webapp.building import entries, entry, followed, managed, said, usage
 from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.services.session.answers import Gauge
-from webapp.services.session.limits import limits_of
+from webapp.services.session.limits import Window, limits_of
 from webapp.services.session.session import UNREPORTED_AFTER
 from webapp.store.sessions import SessionRow
 
@@ -98,22 +98,8 @@ class TestANewSession:
 class TestUsageAboveTheTable:
     """A call larger than the model's window."""
 
-    def test_moves_the_session_to_a_larger_window_for_good(self, app: App) -> None:  # X10
-        """With a note; a smaller call does not move it back, a larger one within it says nothing more."""
-        reported(app, "a", 150_000)
-        assert app.sessions.get("a").window == 200_000
-        for n, tokens in enumerate((240_000, 90_000, 260_000)):
-            one = entry(50 + n, said("x"), usage=usage(tokens), call_key=f"big {n}")
-            app.ingest.append_records("a", [one])
-        session = app.sessions.get("a")
-        assert (session.window, session.limit) == (1_000_000, 1_000_000)
-        assert session.limit_source == "seen in real usage"
-        notes = [note for note in session.notes if "more than the 200,000" in note]
-        assert len(notes) == 1
-        assert "240,000" in notes[0]
-
     def test_lifts_a_separate_input_limit_too(self) -> None:  # X10
         """Accepted input raises the limit of input."""
         model = ModelLimits("m", 400_000, 272_000)
-        assert limits_of(model, 1_000_000, BALANCED).limit == 1_000_000
-        assert limits_of(model, 300_000, BALANCED).limit == 272_000
+        assert limits_of(model, Window(1_000_000, "usage", ""), BALANCED).limit == 1_000_000
+        assert limits_of(model, Window(300_000, "reported", ""), BALANCED).limit == 272_000

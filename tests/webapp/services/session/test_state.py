@@ -53,6 +53,6 @@ class TestCarried:
 
     def test_come_back_from_json(self) -> None:
         """As they were; what another version wrote is passed over."""
-        carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": 3})
+        carried = SessionState(Calibration(factor=1.2, known=True), fired=True, ends={"a": [3, 1]})
         data = orjson.loads(orjson.dumps({**carried.to_dict(), "from_the_future": 1}))
         assert SessionState.from_dict(data) == carried

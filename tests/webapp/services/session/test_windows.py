@@ -1,0 +1,158 @@
+"""The window that a session runs with: who tells it, and what it gives way to."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import START, conversation, entry, followed, managed, said, usage
+from webapp.agents.records import Compaction, Meta, Record
+from webapp.app import App
+from webapp.services.session.answers import Session
+
+WIDE, NARROW = "claude-opus-4-7", "claude-sonnet-4-5"
+
+
+def taking(app: App, session_id: str, *inputs: int) -> Session:
+    """Append calls of so many tokens to a session and return it."""
+    calls = [entry(500 + n, said("x"), usage=usage(n), call_key=f"call of {n}", model=None) for n in inputs]
+    app.ingest.append_records(session_id, calls)
+    return app.sessions.get(session_id)
+
+
+def compacted(app: App, session_id: str, tokens: int, trigger: str = "auto", at: int = 0) -> Session:
+    """Let the agent compact a session at so many tokens and return it."""
+    when = START + timedelta(seconds=at)
+    app.ingest.append_records(session_id, [Compaction(when, trigger, tokens, f"c{tokens}")])
+    return app.sessions.get(session_id)
+
+
+class TestTheWindowOfAnAgent:
+    """An agent may run a model with less than the model takes."""
+
+    def test_is_assumed_to_be_its_default_until_known(self, app: App) -> None:  # X10
+        """And said to be assumed."""
+        session = app.sessions.get(followed(app, *conversation(1), model=WIDE))
+        assert (session.window, session.limit, session.window_assumed) == (200_000, 200_000, True)
+        assert session.limit_source == "assumed: Claude Code starts with 200,000 tokens by default"
+
+    def test_is_the_tables_for_programs_of_ones_own(self, app: App) -> None:
+        """A program over the API sends what the model takes."""
+        session = app.sessions.get(managed(app, model=WIDE))
+        assert (session.window, session.window_assumed) == (1_000_000, False)
+
+    @pytest.mark.parametrize(("tokens", "window"), [(167_731, 200_000), (967_000, 1_000_000)])
+    def test_is_told_by_its_own_compaction(self, app: App, tokens: int, window: int) -> None:  # X10
+        """The session itself shows it at once."""
+        session = compacted(app, followed(app, *conversation(2), model=WIDE), tokens)
+        assert (session.window, session.window_kind, session.window_assumed) == (window, "compaction", False)
+
+    def test_holds_for_the_agents_other_sessions_earlier_ones_too(self, app: App) -> None:  # X10
+        """With the same model, whichever session came first."""
+        followed(app, *conversation(1), session_id="before", model=WIDE)
+        compacted(app, followed(app, *conversation(2), session_id="told", model=WIDE), 967_000)
+        followed(app, *conversation(1), session_id="after", model=WIDE)
+        for name in ("before", "after"):
+            session = app.sessions.get(name)
+            assert (session.window, session.window_kind) == (1_000_000, "remembered")
+            assert session.limit_source == "Claude Code compacted another session at 967,000 tokens"
+        other = app.sessions.get(followed(app, *conversation(1), session_id="x", model="claude-opus-4-6"))
+        assert other.window_assumed
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    def test_is_what_was_told_last(self, app: App, order: Any) -> None:  # X10
+        """By the time of the compactions, in whichever order they are read."""
+        for n in order:
+            session_id = followed(app, *conversation(2), session_id=f"s{n}", model=WIDE)
+            compacted(app, session_id, (167_000, 967_000)[n], at=n)
+        assert app.sessions.get(followed(app, session_id="new", model=WIDE)).window == 1_000_000
+
+    @pytest.mark.parametrize(("tokens", "trigger"), [(167_094, "manual"), (40_000, "auto")])
+    def test_is_not_told_by_a_compaction_by_hand_or_an_early_one(
+        self, app: App, tokens: int, trigger: str
+    ) -> None:
+        """It stays assumed."""
+        assert compacted(app, followed(app, *conversation(2), model=WIDE), tokens, trigger).window_assumed
+
+    def test_is_told_by_the_models_name(self, app: App) -> None:  # X10
+        """The suffix is remembered for the sessions whose transcripts leave it out."""
+        marked = app.sessions.get(followed(app, *conversation(1), session_id="m", model=f"{WIDE}[1m]"))
+        assert (marked.window, marked.window_kind) == (1_000_000, "marker")
+        assert app.sessions.get(followed(app, session_id="s", model=WIDE)).window == 1_000_000
+
+
+class TestACallAboveTheWindow:
+    """What a call took is a fact; which window held it may not be."""
+
+    def test_moves_to_the_next_window_that_the_model_is_known_to_have(self, app: App) -> None:  # X10
+        """The wide variant of a model, or all that it takes where the agent's default was assumed."""
+        for model in (NARROW, WIDE):
+            session = taking(app, followed(app, session_id=model, model=model), 150_000, 240_000, 90_000)
+            assert (session.window, session.limit, session.window_kind) == (1_000_000, 1_000_000, "usage")
+            assert session.limit_source == "a call took 240,000 tokens"
+            assert session.over_limit is None
+
+    def test_outweighs_what_a_compaction_told(self, app: App) -> None:  # X10
+        """Before it and after it."""
+        session_id = followed(app, *conversation(2), model=WIDE)
+        compacted(app, session_id, 167_000)
+        assert taking(app, session_id, 250_000).window == 1_000_000
+        assert compacted(app, session_id, 166_000).window == 1_000_000
+
+    @pytest.mark.parametrize(
+        ("model", "tokens", "limit", "offered"),
+        [
+            ("gpt-5", 300_000, 272_000, 400_000),
+            ("nobody-knows-it", 110_000, 100_000, 128_000),
+            ("own", 5_100, 5_000, 128_000),
+        ],
+    )
+    def test_is_said_where_no_other_window_is_known(
+        self, app: App, model: str, tokens: int, limit: int, offered: int
+    ) -> None:  # X10
+        """The limit stays, also where it is the user's own, and the page asks."""
+        app.models.put("own", {"window": 5_000})
+        session = taking(app, followed(app, session_id="s", model=model), tokens)
+        assert session.limit == limit
+        assert session.over_limit is not None
+        assert (session.over_limit.tokens, session.over_limit.offered) == (tokens, offered)
+
+    def test_is_answered_by_the_user(self, app: App) -> None:  # X10
+        """What they set holds, and can be put back."""
+        session_id = "s"
+        app.ingest.ensure(session_id, "codex", model="gpt-5")
+        taking(app, session_id, 300_000)
+        session = app.sessions.patch(session_id, window=400_000)
+        assert (session.limit, session.window_kind, session.over_limit) == (400_000, "own", None)
+        back = app.sessions.patch(session_id, window=None)
+        assert (back.limit, back.window_kind) == (272_000, "table")
+
+    def test_can_be_put_back_by_the_user(self, app: App) -> None:  # X10
+        """A window that a call widened, too."""
+        session_id = followed(app, session_id="s", model=NARROW)
+        taking(app, session_id, 240_000)
+        session = app.sessions.patch(session_id, window=200_000)
+        assert (session.limit, session.window_kind) == (200_000, "own")
+
+    @pytest.mark.parametrize("by", ["agent", "user"])
+    def test_says_nothing_of_another_model(self, app: App, by: str) -> None:  # X10
+        """A change of model starts over."""
+        session_id = followed(app, session_id="s", model=NARROW)
+        taking(app, session_id, 240_000)
+        if by == "user":
+            app.sessions.patch(session_id, model="claude-haiku-4-5")
+        else:
+            changed: list[Record] = [Meta(model="claude-haiku-4-5")]
+            app.ingest.append_records(session_id, changed)
+        session = app.sessions.get(session_id)
+        assert (session.window, session.over_limit, session.window_assumed) == (200_000, None, False)
+
+    def test_leaves_the_window_that_an_agent_reports(self, app: App) -> None:
+        """The newest report holds."""
+        app.ingest.ensure("s", "codex", model="gpt-5")
+        for n, window in enumerate((400_000, 258_400)):
+            app.ingest.append_records("s", [Meta(window=window), entry(n, said("x"))])
+        session = app.sessions.get("s")
+        assert (session.limit, session.window_kind) == (258_400, "reported")
