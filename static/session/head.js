@@ -53,16 +53,10 @@ function facts(session, parent) {
   return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);
 }
 
-<<<<<<< HEAD
 /** @param {Api.Session} session */
-function moreMenu({ automatic, target_percent, aim_percent, strategy: { own, setting } }) {
-=======
-/** @param {Session} session */
 function moreMenu(session) {
   const { automatic, target_percent, aim_percent, strategy } = session;
   const { own, setting } = strategy;
-  const strategies = STRATEGY_NAMES.map((name) => /** @type {const} */ ([name, strategyName(name)]));
->>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
@@ -90,7 +84,7 @@ function moreMenu(session) {
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 
-/** The window of a session to choose from; the empty choice is what was found out. @param {Session} session
+/** The window of a session to choose from; the empty choice is what was found out. @param {Api.Session} session
  * @param {string} id */
 function windowChoice({ window, window_kind, over_limit }, id) {
   const own = window_kind === "own";
@@ -104,7 +98,7 @@ function windowChoice({ window, window_kind, over_limit }, id) {
   </select>`;
 }
 
-/** The question which window the session runs with, where a call took more than is known. @param {Session} session */
+/** The question which window the session runs with, where a call took more than is known. @param {Api.Session} session */
 function windowQuestion(session) {
   const { over_limit: over, limit, model } = session;
   return (
@@ -134,14 +128,9 @@ export function noSession(error) {
   </section>`;
 }
 
-<<<<<<< HEAD
 /** What has to be known before the figures are believed. @param {Api.Session} session */
-function notes({ notes, malformed, unknown }) {
-=======
-/** What has to be known before the figures are believed. @param {Session} session */
 function notes(session) {
   const { notes, malformed, unknown } = session;
->>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)
   /** @param {number} count @param {string} kind @param {string} end */
   const skipped = (count, kind, end) =>
     `${counted(count, "line")} ${kind} ${count === 1 ? "was" : "were"} skipped${end}.`;

@@ -1,7 +1,6 @@
 // The API's shapes; docs/api.md says what the fields mean. No browser loads this file.
 // Written by scripts/document_types.py; `make docs` rewrites it.
 
-<<<<<<< HEAD
 declare namespace Api {
   interface AnySettings { [field: string]: unknown; }
   interface Append {
@@ -33,178 +32,6 @@ declare namespace Api {
   interface ContextSummaries { tokens: number; left_out: string[]; }
   interface Cost {
     per_call: number; per_call_cached: number; at_least: boolean; calls: number; spent: number | null;
-=======
-export type Certainty = "exact" | "calibrated" | "estimated";
-export type RegionName = "system" | "unseen" | "tools" | "summary" | "memory" | "user" | "assistant" | "tool";
-export type Fate = "kept" | "protected" | "goes" | "shortened" | "out" | "pending";
-export type Role = "system" | "user" | "assistant" | "tool";
-
-export interface Region {
-  name: RegionName;
-  tokens: number;
-  certainty: Certainty;
-}
-
-export interface Gauge {
-  tokens: number;
-  utilization: number;
-  certainty: Certainty;
-  messages: number;
-  regions: Region[];
-}
-
-export interface Session {
-  id: string;
-  title: string | null;
-  source: string;
-  source_label: string;
-  resume_command: string | null;
-  kind: "followed" | "managed";
-  model: string | null;
-  model_known: boolean;
-  parent_id: string | null;
-  agent_type: string | null;
-  file: string | null;
-  cwd: string | null;
-  state: "idle" | "active" | "warning";
-  activity: "working" | "waiting" | "idle" | "stale" | "ended";
-  window: number;
-  input_limit: number | null;
-  limit: number;
-  output_reserve: number;
-  target_percent: number;
-  target_tokens: number;
-  aim_percent: number;
-  aim_tokens: number;
-  limit_source: string;
-  limit_date: string | null;
-  window_assumed: boolean;
-  window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
-  over_limit: { tokens: number; offered: number } | null;
-  agent: Gauge | null;
-  pruned: Gauge;
-  prunes: number;
-  operations: number;
-  messages: number;
-  turns: number;
-  created_at: string | null;
-  last_activity: string | null;
-  automatic: boolean;
-  strategy: { name: string; own: string | null; setting: string };
-  task_type: SessionType;
-  growth_per_turn: number | null;
-  turns_left: number | null;
-  trend: number[];
-  notes: string[];
-  malformed: number;
-  unknown: number;
-  version: number;
-}
-
-export interface Message {
-  id: string;
-  number: number;
-  role: Role;
-  kind: string;
-  text: string;
-  chars: number;
-  tokens: number;
-  tokens_after: number | null;
-  score: number | null;
-  signals: Record<string, number>;
-  contributions: Record<string, number>;
-  unit: number | string | null;
-  unit_size: number;
-  fate: Fate;
-  reason: string | null;
-  cause: string;
-  pinned: boolean;
-  drop_first: boolean;
-  shortened: boolean;
-  in_context: boolean;
-  operation: number | null;
-  at: string | null;
-  turn: number | null;
-  calls: { name: string; summary: string }[];
-  tool: string | null;
-  is_error: boolean;
-  media: number;
-}
-
-export interface Part {
-  type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" | "file";
-  text?: string;
-  opaque_chars?: number;
-  id?: string;
-  call_id?: string;
-  name?: string;
-  arguments?: string;
-  is_error?: boolean;
-  kind?: string;
-  mime?: string;
-  digest?: string;
-  size_bytes?: number;
-  width?: number;
-  height?: number;
-  path?: string;
-  summary?: string;
-  tokens?: number;
-  media?: Part[];
-}
-
-export interface MessageFull extends Message {
-  parts: Part[];
-  stands: Part[] | null;
-}
-
-export type FilterName = "all" | "kept" | "protected" | "goes" | "shortened" | "out" | "errors";
-
-export interface Page {
-  messages: Message[];
-  total: number;
-  next: string | number | null;
-  version: number;
-  plan_id: string | null;
-  /** No fates yet: they are being worked out. */
-  pending: boolean;
-  counts: Partial<Record<FilterName, number>>;
-}
-
-export interface Amount {
-  tokens: number;
-  utilization: number;
-  messages: number;
-}
-
-export interface Plan {
-  plan_id: string;
-  session_id: string;
-  version: number;
-  strategy: string;
-  preset: string;
-  max_tokens: number;
-  limit: number;
-  before: Amount;
-  after: Amount;
-  regions_after: Region[];
-  removed_count: number;
-  removed_units: number;
-  shortened_count: number;
-  summary: PlannedSummary | null;
-  freed: number;
-  over_budget: { protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean } | null;
-  nothing_to_do: string | null;
-  groups: { cause: string; label: string; fate?: "goes" | "shortened"; messages: number; tokens: number }[];
-  removed: Message[];
-  shortened: Message[];
-  kept: { id: string; number: number; fate: Fate; reason: string; tokens: number; score: number | null }[];
-  cache: {
-    saved_per_call: number;
-    rewritten_once: number;
-    break_even_calls: number | null;
-    saved_cost: number | null;
-    rewrite_cost: number | null;
->>>>>>> e43ac10 (Show the window an agent runs with, and set aside usage that cannot be true)
     currency: string;
   }
   interface Covered { messages: number; summaries: number[]; }
@@ -267,7 +94,7 @@ export interface Plan {
     name: string; window: number; input_limit: number | null; output_limit: number | null; encoding: string;
     token_factor: number; input_price: number | null; cached_price: number | null;
     cache_write_price: number | null; output_price: number | null; dearer_above: number | null;
-    source: string; date: string; known: boolean; own: boolean; overridden: boolean;
+    source: string; date: string; known: boolean; own: boolean; wider: number | null; overridden: boolean;
   }
   interface ModelRow { window: number; input_limit?: number | null; output_limit?: number | null; }
   interface Models { models: Model[]; }
@@ -291,6 +118,7 @@ export interface Plan {
   interface OverBudget {
     protected_tokens: number; max_tokens: number; message: string; usable: number; emergency: boolean;
   }
+  interface OverLimit { tokens: number; offered: number; }
   interface OverflowWish { reported?: boolean; }
   interface Own { weights: Record<string, number> | null; keywords: KeywordGroup[] | null; }
   interface Page {
@@ -339,14 +167,16 @@ export interface Plan {
     agent_type: string | null; file: string | null; cwd: string | null; state: "idle" | "active" | "warning";
     activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
     limit: number; output_reserve: number; target_percent: number; target_tokens: number; aim_percent: number;
-    aim_tokens: number; limit_source: string; limit_date: string | null; agent: Gauge | null; pruned: Gauge;
-    prunes: number; operations: number; messages: number; turns: number; created_at: string | null;
-    last_activity: string | null; automatic: boolean; task_type: SessionTaskType; strategy: SessionStrategy;
-    growth_per_turn: number | null; turns_left: number | null; trend: number[]; notes: string[];
-    malformed: number; unknown: number; version: number;
+    aim_tokens: number; limit_source: string; limit_date: string | null; window_assumed: boolean;
+    window_kind: "table" | "own" | "reported" | "compaction" | "marker" | "usage" | "remembered" | "usual";
+    over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
+    messages: number; turns: number; created_at: string | null; last_activity: string | null;
+    automatic: boolean; task_type: SessionTaskType; strategy: SessionStrategy; growth_per_turn: number | null;
+    turns_left: number | null; trend: number[]; notes: string[]; malformed: number; unknown: number;
+    version: number;
   }
   interface SessionChange {
-    title?: string | null; model?: string | null; automatic?: boolean | null;
+    title?: string | null; model?: string | null; automatic?: boolean | null; window?: number | null;
     settings?: Record<string, unknown> | null;
   }
   interface SessionStrategy { name: string; own: string | null; setting: string; }

@@ -15,7 +15,7 @@ class TestAFalseReport:
 
     def test_never_lowers_the_total_or_the_budget(self, app: App) -> None:  # X11
         """The estimate stands, and what the model is sent still fits."""
-        app.models.put("small", {"window": 12_000})
+        app.models.put("small", window=12_000)
         session_id = managed(app, wire("user", WORDS), model="small")
         before = app.sessions.get(session_id)
         app.ingest.append_messages(session_id, [wire("assistant", "ok")], usage={"input_tokens": 12})

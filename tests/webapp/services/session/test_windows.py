@@ -113,7 +113,7 @@ class TestACallAboveTheWindow:
         self, app: App, model: str, tokens: int, limit: int, offered: int
     ) -> None:  # X10
         """The limit stays, also where it is the user's own, and the page asks."""
-        app.models.put("own", {"window": 5_000})
+        app.models.put("own", window=5_000)
         session = taking(app, followed(app, session_id="s", model=model), tokens)
         assert session.limit == limit
         assert session.over_limit is not None
