@@ -45,21 +45,21 @@ class Store:
         self.db.upkeep = self.words.merge
 
     def write(self) -> AbstractContextManager[None]:
-        """One transaction, with the write lock from its first statement."""
+        """Open a transaction that has the write lock from its first statement."""
         return self.db.write()
 
     def read(self) -> AbstractContextManager[None]:
-        """Several queries on one snapshot."""
+        """Run several queries on one snapshot."""
         return self.db.read()
 
     def check(self) -> None:
-        """Raises unless the database answers."""
+        """Raise an error unless the database answers."""
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
 
     def settle(self) -> None:
-        """Does at once the upkeep that much writing left behind: merges the index, empties the log file.
+        """Do the upkeep left by a big import: merge the index, empty the log file.
 
-        For the end of a big import, so that the appends after it do not feel it. Others may write in between.
+        Appends afterwards do not have to do it. Other threads can write in between.
         """
         for _ in range(SETTLE_ROUNDS):
             with self.write():
@@ -73,5 +73,5 @@ class Store:
             yield from faults_of_store(self.db)
 
     def close(self) -> None:
-        """Closes the database."""
+        """Close the database."""
         self.db.close()

@@ -107,7 +107,7 @@ class Connections:
         return connection
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switches to the write-ahead log; SQLite does not wait for a lock there, so that we do."""
+        """Switch to the write-ahead log; wait for a lock ourselves, because SQLite does not wait there."""
         until = time.monotonic() + self._busy_ms / 1000
         while True:
             try:
@@ -120,7 +120,7 @@ class Connections:
                 return
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         holder = self._held()
         with holder.using, translated("reading", self.path):
             return holder.connection.execute(sql, values).fetchall()
@@ -138,32 +138,32 @@ class Connections:
             yield from rows
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """The first row of a query, or None."""
+        """Return the first row of a query, or None."""
         holder = self._held()
         with holder.using, translated("reading", self.path):
             found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
             return found
 
     def value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         found = self.row(sql, values)
         return found[0] if found else None
 
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
-        """Runs a statement inside `write()`; the number of rows it touched."""
+        """Run a statement inside `write()`; return the number of rows it touched."""
         holder = self._held()
         with holder.using, translated("writing", self.path):
             return holder.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
-        """Runs a statement once a row of values, inside `write()`."""
+        """Run a statement once for each row of values, inside `write()`."""
         holder = self._held()
         with holder.using, translated("writing", self.path):
             holder.connection.executemany(sql, values)
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """One transaction: all of it is stored or nothing.
+        """Open a transaction: all of it is stored or nothing.
 
         Raises:
             BusyStore: another process holds the lock for longer than `busy_seconds`.
@@ -202,7 +202,7 @@ class Connections:
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
+        """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
         holder = self._held()
         with holder.using, translated("reading", self.path):
             nested = _inside(holder.connection)
@@ -217,11 +217,11 @@ class Connections:
             holder.roll_back()
 
     def changes(self) -> int:
-        """Rows that the calling thread's connection has changed so far."""
+        """Return the number of rows that the calling thread's connection has changed so far."""
         return self._connection().total_changes
 
     def checkpoint(self) -> None:
-        """Moves what the log file holds into the database, as far as readers allow."""
+        """Move the contents of the log file into the database, as far as readers allow."""
         holder = self._held()
         with holder.using, translated("checkpointing", self.path):
             holder.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -239,7 +239,7 @@ class Connections:
                     self._checkpointer.start()
 
     def close(self) -> None:
-        """Closes every thread's connection, once its statement is done or broken off; the store cannot be used
+        """Close every thread's connection once its statement has ended or was interrupted; the store cannot be used
         afterwards.
         """
         self._closed.set()
@@ -253,10 +253,10 @@ class Connections:
 
 
 class _Holder:
-    """Lets a thread's connection be known to `close()` without keeping it alive after the thread.
+    """A thread's connection, known to `close()` without being kept alive after the thread.
 
-    `writing` says that the transaction it is in, if any, is one of `write()`. Whoever runs a statement holds `using`:
-    a connection that is closed by one thread while another is inside it takes the whole process down.
+    `writing` is True inside a transaction of `write()`. A running statement holds `using`: a connection closed inside
+    another thread's statement would end the whole process.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -266,14 +266,14 @@ class _Holder:
         self.using = threading.RLock()
 
     def roll_back(self) -> None:
-        """Takes back what the transaction wrote that is still open, if one is."""
+        """Roll back the open transaction, if there is one."""
         self.seals.forget()
         with self.using, suppress(sqlite3.ProgrammingError):  # closed meanwhile: nothing of it was kept
             if _inside(self.connection):
                 self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Closes the connection, from any thread."""
+        """Close the connection, from any thread."""
         if not self.using.acquire(timeout=CLOSE_SECONDS):
             self.connection.interrupt()
             self.using.acquire()
@@ -315,7 +315,7 @@ def _inside(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def translated(doing: str, path: Path) -> Iterator[None]:
-    """Turns SQLite's and the system's errors into ours, the cause chained."""
+    """Raise SQLite's and the system's errors as ours, the cause chained."""
     try:
         yield
     except sqlite3.OperationalError as error:

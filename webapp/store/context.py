@@ -15,7 +15,7 @@ from webapp.store.keys import SHIFT
 
 AGENT, PRUNED = 0, 1
 MESSAGE, SUMMARY = 0, 1
-# Regions whose totals are of no item: nothing of the log stands there.
+# Regions whose totals belong to no item: nothing of them is in the log.
 REGIONS_BESIDE = ("tools", "memory")
 
 
@@ -48,22 +48,22 @@ class Contexts:
         self._db = db
 
     def add(self, session: int, view: int, items: Iterable[tuple[int, int]]) -> None:
-        """Puts messages, each (position, number), into a view; those already there stay as they are."""
+        """Put messages, each (position, number), into a view; those already there stay unchanged."""
         sql = "INSERT OR IGNORE INTO context_items (session, view, position, ref) VALUES (?, ?, ?, ?)"
         self._db.run_many(sql, ((session, view, position, ref) for position, ref in items))
 
     def remove(self, session: int, view: int, positions: Iterable[float]) -> None:
-        """Takes what stands at these positions out of a view."""
+        """Remove the items at these positions from a view."""
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((session, view, position) for position in positions))
 
     def set_stand_ins(self, session: int, view: int, texts: Iterable[tuple[int, str | None]]) -> None:
-        """Sets the text that stands for the tool outputs of messages, each (position, text or None)."""
+        """Set the replacements of messages, each (position, text or None)."""
         sql = "UPDATE context_items SET stand_in = ? WHERE session = ? AND view = ? AND position = ?"
         self._db.run_many(sql, ((text, session, view, position) for position, text in texts))
 
     def items(self, session: int, view: int, after: int = -1) -> list[Item]:
-        """The view in order, behind a position."""
+        """Return the view's items in order, behind a position."""
         sql = (
             "SELECT position, kind, ref, stand_in FROM context_items "
             "WHERE session = ? AND view = ? AND position > ? ORDER BY position"
@@ -71,7 +71,7 @@ class Contexts:
         return [Item(*row) for row in self._db.rows(sql, (session, view, after))]
 
     def at(self, session: int, view: int, positions: Sequence[int]) -> dict[int, Item]:
-        """What stands at these positions."""
+        """Return the items at these positions."""
         found: dict[int, Item] = {}
         for start in range(0, len(positions), 500):
             some = positions[start : start + 500]
@@ -84,7 +84,7 @@ class Contexts:
         return found
 
     def gather(self, session: int, view: int) -> Gathered:
-        """What a plan needs of the whole view, without opening the log.
+        """Return the columns of the whole view that a plan needs, without opening the log.
 
         Cost: one pass over the view's items and their message rows.
         """
@@ -101,7 +101,7 @@ class Contexts:
         return Gathered(nos, features, pinned, drop_first, shortened)
 
     def summary_tokens(self, session: int, view: int) -> int:
-        """What the summaries in a view take, in estimated tokens."""
+        """Return the estimated tokens of the summaries in a view."""
         sql = (
             "SELECT total(s.tokens) FROM context_items c JOIN summaries s ON s.key = (c.session << 32) + c.ref "
             "WHERE c.session = ? AND c.view = ? AND c.kind = ?"
@@ -109,7 +109,7 @@ class Contexts:
         return int(self._db.value(sql, (session, view, SUMMARY)))
 
     def before_summary(self, session: int, view: int) -> int:
-        """How many messages of a view stand before the last summary, or are an agent's own and the last.
+        """Return the number of messages up to the view's last summary; an agent's own summary is one of them.
 
         Cost: one pass over the view's items and their message rows; not worth it where no summary stands there.
         """
@@ -125,7 +125,7 @@ class Contexts:
     # -- totals
 
     def totals(self, session: int) -> dict[int, dict[str, tuple[int, int]]]:
-        """View -> region -> (tokens, messages)."""
+        """Return the totals as view -> region -> (tokens, messages)."""
         found: dict[int, dict[str, tuple[int, int]]] = {AGENT: {}, PRUNED: {}}
         sql = "SELECT view, region, tokens, messages FROM totals WHERE session = ?"
         for view, region, tokens, messages in self._db.rows(sql, (session,)):
@@ -133,14 +133,14 @@ class Contexts:
         return found
 
     def all_totals(self) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
-        """Session -> view -> region -> (tokens, messages), for all sessions at once."""
+        """Return the totals of all sessions at once, as session -> view -> region -> (tokens, messages)."""
         found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
         for session, view, region, tokens, messages in self._db.rows("SELECT * FROM totals"):
             found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
         return found
 
     def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:
-        """Replaces the totals of a view."""
+        """Replace the totals of a view."""
         values: list[Any] = [(session, view, name, *pair) for name, pair in regions.items()]
         sql = "INSERT OR REPLACE INTO totals (session, view, region, tokens, messages) VALUES (?, ?, ?, ?, ?)"
         self._db.run_many(sql, values)

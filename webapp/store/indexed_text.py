@@ -1,7 +1,7 @@
-"""What the index of words holds of a message: what was said, thought, called and answered.
+"""The words of a message in the search index: text, reasoning, calls and results.
 
-An index without a text of its own forgets a row only by the very words that were put in, so whoever changes what is
-said here has to take the old words out in a migration.
+An index without a text of its own removes a row only by the exact words that were put in. A change of this function
+needs a migration that takes the old words out.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ INDEXED_CHARS = 200_000
 
 
 def indexed(message: Message, of_call: Callable[[str], Sequence[str]] = argument_values) -> str:
-    """The words of a message, half characters replaced. `of_call` gives what the arguments of a call say.
+    """Return the words of a message, half characters replaced. `of_call` returns those of a call's arguments.
 
-    By default that is their values: a word behind an escaped line end would be another word with an n before it, and
-    the names of arguments are in every call.
+    By default these are the arguments' values: in the JSON text a word behind an escaped line end would begin with an
+    n, and the names of arguments are in every call.
     """
     pieces: list[str] = []
     for part in message.parts:

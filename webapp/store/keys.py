@@ -1,4 +1,4 @@
-"""How rows are found: one number that holds the session and a number within it.
+"""Keys of rows: one number that holds the session and a number within it.
 
 Every large table has `key = session · 2³² + n` as its INTEGER PRIMARY KEY, so that a session's rows lie together in
 one B-tree, an append goes to the end of the session's range, and no second index has to be kept.
@@ -11,15 +11,15 @@ MASK = (1 << SHIFT) - 1
 
 
 def key(session: int, n: int) -> int:
-    """The key of row `n` of a session."""
+    """Return the key of row `n` of a session."""
     return (session << SHIFT) | n
 
 
 def bounds(session: int) -> tuple[int, int]:
-    """The least and the greatest key a session can have, both included."""
+    """Return the least and the greatest key a session can have, both included."""
     return session << SHIFT, (session << SHIFT) | MASK
 
 
 def number(row_key: int) -> int:
-    """The number within its session."""
+    """Return the number within its session."""
     return row_key & MASK

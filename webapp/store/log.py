@@ -47,7 +47,7 @@ class EntryRow:
 
     @property
     def message(self) -> Message:
-        """The message this entry says, without its wire object."""
+        """Return the message of this entry, without its wire object."""
         parts = tuple(part_from_dict(part) for part in orjson.loads(self.parts))
         return Message(self.role, parts, self.name)
 
@@ -75,28 +75,28 @@ class MessageRow(NamedTuple):
 
     @property
     def mid(self) -> str:
-        """The message's id: the id of its first entry, behind its number so that it can be found by it."""
+        """Return the message's id: its number, by which it is found, and the id of its first entry."""
         return message_id(self.no, self.id)
 
 
 def message_id(no: int, entry_id: bytes) -> str:
-    """The id a message is known by outside."""
+    """Return the id of a message as the API gives it."""
     return f"{no}-{entry_id.hex()}"
 
 
 def parse_message_id(mid: str) -> int | None:
-    """The number in a message's id, None when it is none of ours."""
+    """Return the number in a message's id, None if the id is not one of ours."""
     head = mid.split("-", 1)[0]
     return int(head) if head.isdecimal() and len(head) < 11 and head.isascii() else None
 
 
 def parts_text(message: Message) -> str:
-    """The message's parts as they are stored."""
+    """Return the message's parts as they are stored."""
     return orjson.dumps([part_to_dict(part) for part in message.parts]).decode()
 
 
 def entry_id(previous: bytes | None, row: EntryRow) -> bytes:
-    """The id of an entry that follows the one with id `previous`."""
+    """Return the id of an entry that follows the one with id `previous`."""
     head = orjson.dumps(
         [
             row.kind,
@@ -121,7 +121,7 @@ def entry_id(previous: bytes | None, row: EntryRow) -> bytes:
 
 
 def pack(raw: bytes | None) -> bytes | None:
-    """Raw bytes as stored: a letter that says how, then the content."""
+    """Return raw bytes as stored: a letter for the compression, then the content."""
     if raw is None:
         return None
     if len(raw) < PACK_FROM:
@@ -130,7 +130,7 @@ def pack(raw: bytes | None) -> bytes | None:
 
 
 def unpack(stored: bytes | None) -> bytes | None:
-    """What `pack` was given."""
+    """Return the bytes that `pack` was given."""
     if stored is None:
         return None
     return zlib.decompress(stored[1:]) if stored[:1] == b"z" else stored[1:]
@@ -155,7 +155,7 @@ class Log:
     # -- writing
 
     def add_entries(self, session: int, rows: Iterable[EntryRow]) -> None:
-        """Appends entries; their ids and seqs are already set."""
+        """Append entries; their ids and seqs are already set."""
         self._db.run_many(
             f"INSERT INTO entries ({_ENTRY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -168,7 +168,7 @@ class Log:
         )  # fmt: skip
 
     def put_messages(self, session: int, rows: Iterable[MessageRow]) -> None:
-        """Writes derived rows, new ones and those that got further entries."""
+        """Write derived rows, new ones and those that got further entries."""
         marks = ", ".join("?" * len(MessageRow._fields))
         self._db.run_many(
             f"INSERT OR REPLACE INTO messages ({_MESSAGE}) VALUES ({marks})",
@@ -176,7 +176,7 @@ class Log:
         )
 
     def set_flag(self, session: int, nos: Iterable[int], column: str, value: int | None) -> None:
-        """Sets `pinned`, `drop_first` or `out_operation` of messages."""
+        """Set `pinned`, `drop_first` or `out_operation` of messages."""
         if column not in {"pinned", "drop_first", "out_operation"}:
             raise ValueError(column)
         self._db.run_many(
@@ -186,7 +186,7 @@ class Log:
     # -- reading entries
 
     def known(self, session: int, source_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Those of the source ids that the session's log holds, each with (seq, message number)."""
+        """Return the source ids that the session's log has, each with (seq, message number)."""
         found: dict[str, tuple[int, int]] = {}
         for start in range(0, len(source_ids), 500):
             some = source_ids[start : start + 500]
@@ -196,34 +196,34 @@ class Log:
         return found
 
     def entries(self, session: int, first: int, last: int) -> list[EntryRow]:
-        """Entries `first`…`last`, both included, in order of arrival."""
+        """Return entries `first`…`last`, both included, in order of arrival."""
         sql = f"SELECT {_ENTRY} FROM entries WHERE key BETWEEN ? AND ? ORDER BY key"
         return [_entry(row) for row in self._db.rows(sql, (key(session, first), key(session, last)))]
 
     def entry(self, session: int, seq: int) -> EntryRow | None:
-        """One entry."""
+        """Return one entry, or None."""
         return next(iter(self.entries(session, seq, seq)), None)
 
     def entries_of(self, session: int, row: MessageRow) -> list[EntryRow]:
-        """The entries that make up a message, those that were superseded left out."""
+        """Return the entries that make up a message, without superseded ones."""
         own = [e for e in self.entries(session, row.first_seq, row.last_seq) if e.message_no == row.no]
         replaced = {e.supersedes for e in own}
         return [e for e in own if e.seq not in replaced]
 
     def rows_of(self, session: int, nos: Sequence[int]) -> dict[int, list[EntryRow]]:
-        """The entries of several messages, by message number."""
+        """Return the entries of several messages, by message number."""
         rows = self.messages(session, nos)
         return {no: self.entries_of(session, row) for no, row in rows.items()}
 
     # -- reading messages
 
     def message(self, session: int, no: int) -> MessageRow | None:
-        """One message."""
+        """Return one message, or None."""
         row = self._db.row(f"SELECT {_MESSAGE} FROM messages WHERE key = ?", (key(session, no),))
         return _message(row) if row else None
 
     def messages(self, session: int, nos: Sequence[int]) -> dict[int, MessageRow]:
-        """Messages by number; numbers that do not exist are missing."""
+        """Return messages by number; unknown numbers are missing."""
         found: dict[int, MessageRow] = {}
         for start in range(0, len(nos), 500):
             some = [key(session, n) for n in nos[start : start + 500]]
@@ -234,7 +234,7 @@ class Log:
         return found
 
     def last_messages(self, session: int, next_no: int, count: int) -> list[MessageRow]:
-        """The last `count` messages, oldest first."""
+        """Return the last `count` messages, oldest first."""
         sql = f"SELECT {_MESSAGE} FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
         low = key(session, max(0, next_no - count))
         return [_message(row) for row in self._db.rows(sql, (low, key(session, next_no)))]
@@ -243,7 +243,7 @@ class Log:
         self, session: int, *, newest_first: bool, beyond: int | None = None, limit: int = -1,
         role: str | None = None, out: bool | None = None, error: bool = False, kind: str | None = None,
     ) -> list[int]:  # fmt: skip
-        """Numbers of messages in log order or against it, after `beyond`, that meet the conditions."""
+        """Return the numbers of messages that meet the conditions, in log order or against it, after `beyond`."""
         where, values = self._conditions(session, role, out, error)
         if kind is not None:
             where += " AND kind = ?"
@@ -258,7 +258,7 @@ class Log:
     def count(
         self, session: int, role: str | None = None, out: bool | None = None, error: bool = False
     ) -> int:
-        """How many messages meet the conditions."""
+        """Return the number of messages that meet the conditions."""
         where, values = self._conditions(session, role, out, error)
         return int(self._db.value(f"SELECT count(*) FROM messages WHERE {where}", values))
 
@@ -276,14 +276,14 @@ class Log:
         return where, values
 
     def ours(self, session: int, message: MessageRow) -> bool:
-        """Whether an operation of ours, not the agent, took the message out of the context."""
+        """Return True if an operation of ours, not the agent, took the message out of the context."""
         if message.out_operation is None:
             return False
         sql = "SELECT actor FROM operations WHERE key = ?"
         return self._db.value(sql, (key(session, message.out_operation),)) not in (None, "agent")
 
     def all_tokens(self, session: int) -> list[tuple[int, int, str, int]]:
-        """(number, tokens, role, is_error) of every message in log order."""
+        """Return (number, tokens, role, is_error) of every message in log order."""
         sql = "SELECT key, tokens, role, is_error FROM messages WHERE key BETWEEN ? AND ? ORDER BY key"
         return [(number(k), t, r, e) for k, t, r, e in self._db.rows(sql, bounds(session))]
 

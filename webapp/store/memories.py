@@ -38,7 +38,7 @@ class Memories:
         self._db = db
 
     def add(self, kind: str, text: str, session_id: str | None, message_id: str | None, at: int) -> MemoryRow:
-        """A new one."""
+        """Add a text; return it with its number."""
         self._db.run(
             "INSERT INTO memories (kind, text, session_id, message_id, created_at, updated_at) "
             "VALUES (?, ?, ?, ?, ?, ?)",
@@ -47,10 +47,10 @@ class Memories:
         return self.get(kind, int(self._db.value("SELECT last_insert_rowid()")))
 
     def get(self, kind: str, number: int) -> MemoryRow:
-        """One of them.
+        """Return one text.
 
         Raises:
-            NotFound: there is none of this kind with this number.
+            NotFound: none of this kind has this number.
         """
         row = self._db.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ? AND kind = ?", (number, kind))
         if row is None:
@@ -58,10 +58,10 @@ class Memories:
         return MemoryRow(*row)
 
     def change(self, kind: str, number: int, text: str, at: int) -> MemoryRow:
-        """Gives one another text.
+        """Replace the words of one text.
 
         Raises:
-            NotFound: there is none of this kind with this number.
+            NotFound: none of this kind has this number.
         """
         self._db.run(
             "UPDATE memories SET text = ?, updated_at = ? WHERE id = ? AND kind = ?", (text, at, number, kind)
@@ -69,21 +69,21 @@ class Memories:
         return self.get(kind, number)
 
     def remove(self, kind: str, number: int) -> None:
-        """Deletes one.
+        """Delete one text.
 
         Raises:
-            NotFound: there is none of this kind with this number.
+            NotFound: none of this kind has this number.
         """
         if not self._db.run("DELETE FROM memories WHERE id = ? AND kind = ?", (number, kind)):
             raise NotFound(kind, number)
 
     def all(self, kind: str, limit: int = 1_000) -> list[MemoryRow]:
-        """All of a kind, the latest first."""
+        """Return all of a kind, the latest first."""
         sql = f"SELECT {_COLUMNS} FROM memories WHERE kind = ? ORDER BY updated_at DESC, id DESC LIMIT ?"
         return [MemoryRow(*row) for row in self._db.rows(sql, (kind, limit))]
 
     def search(self, kind: str, words: Iterable[str], limit: int = 50) -> list[MemoryRow]:
-        """Those of a kind that hold any of the words, best match first; none for no words."""
+        """Return those of a kind that have any of the words, best match first; nothing for no words."""
         expression = _any_of(words)
         if not expression:
             return []
@@ -98,7 +98,7 @@ class Memories:
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """An FTS5 expression for any of the words; what is no letter or digit parts words and is no operator."""
+    """Return an FTS5 expression for any of the words; characters other than letters and digits only separate words."""
     text = " ".join(words).replace("\0", " ").encode("utf-8", "replace").decode()
     found = list(dict.fromkeys(_WORD.findall(text)))[:64]
     return " OR ".join(f'"{word}"' for word in found)

@@ -30,7 +30,7 @@ class OperationRow:
 
 
 class ItemRow(NamedTuple):
-    """What an operation did to one message: `change`, what was `before` it, and the explanation in `detail`."""
+    """One operation's change to one message: the `change`, the state `before` it, and the explanation in `detail`."""
 
     no: int
     change: str
@@ -39,7 +39,7 @@ class ItemRow(NamedTuple):
 
 
 class Left(NamedTuple):
-    """How a message left the context: the explanation of its day, and the weights of its score."""
+    """The reason for which a message left the context, given at the time, and the weights of its score."""
 
     detail: dict[str, Any]
     weights: dict[str, float]
@@ -55,7 +55,7 @@ class Operations:
         self._db = db
 
     def add(self, session: int, row: OperationRow, items: Iterable[ItemRow]) -> None:
-        """Writes one operation and what it did."""
+        """Write one operation and its items."""
         values = (
             key(session, row.n), row.kind, row.actor, row.reason, row.at, row.seq, row.tokens_before, row.tokens_after,
             row.messages, orjson.dumps(row.plan).decode(), row.undone_at,
@@ -76,32 +76,32 @@ class Operations:
         )
 
     def get(self, session: int, n: int) -> OperationRow | None:
-        """One operation."""
+        """Return one operation, or None."""
         row = self._db.row(f"SELECT {_COLUMNS} FROM operations WHERE key = ?", (key(session, n),))
         return _operation(row) if row else None
 
     def all(self, session: int) -> list[OperationRow]:
-        """All operations of a session, newest first."""
+        """Return all operations of a session, newest first."""
         sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, bounds(session))]
 
     def live_since(self, session: int, n: int) -> list[OperationRow]:
-        """Operations `n` and later that were not undone, newest first."""
+        """Return operations `n` and later that were not undone, newest first."""
         sql = f"SELECT {_COLUMNS} FROM operations WHERE key BETWEEN ? AND ? AND undone_at IS NULL ORDER BY key DESC"
         return [_operation(row) for row in self._db.rows(sql, (key(session, n), bounds(session)[1]))]
 
     def last_at(self, session: int) -> int:
-        """When an operation was last done or undone; 0 before the first."""
+        """Return the time of the last operation or undo in milliseconds; 0 before the first."""
         sql = "SELECT max(max(at), max(coalesce(undone_at, 0))) FROM operations WHERE key BETWEEN ? AND ?"
         return int(self._db.value(sql, bounds(session)) or 0)
 
     def items(self, session: int, n: int) -> list[ItemRow]:
-        """What an operation did, by message number."""
+        """Return the items of an operation, by message number."""
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? ORDER BY no"
         return [_item(row) for row in self._db.rows(sql, (key(session, n),))]
 
     def left(self, session: int, pairs: Sequence[tuple[int, int]]) -> dict[int, Left]:
-        """Message number -> how it left the context, for (operation, message number) pairs."""
+        """Return, for (operation, message number) pairs, message number -> the reason it left the context."""
         weights: dict[int, dict[str, float]] = {}
         found: dict[int, Left] = {}
         sql = "SELECT no, change, before, detail FROM operation_items WHERE operation = ? AND no = ? AND change = 'out'"
@@ -115,7 +115,7 @@ class Operations:
         return found
 
     def mark_undone(self, session: int, n: int, at: int) -> None:
-        """Notes that an operation was taken back."""
+        """Mark an operation as undone at this time."""
         self._db.run("UPDATE operations SET undone_at = ? WHERE key = ?", (at, key(session, n)))
 
 

@@ -16,9 +16,9 @@ _SAYABLE = re.compile(r"\w", re.UNICODE)
 
 
 def match_expression(q: str) -> str | None:
-    """What a person typed as an FTS5 expression: all words, "phrases in quotes", the last word as a beginning.
+    """Return a search text as an FTS5 expression: all words, "phrases in quotes", the last word as a prefix.
 
-    None when there is nothing to look for. Operators of FTS5 are words here.
+    Return None for a text without words. Operators of FTS5 count as words.
     """
     terms = [(phrase or word, bool(phrase)) for phrase, word in _WORDS.findall(_clean(q))]
     terms = [(text, quoted) for text, quoted in terms if _SAYABLE.search(text)]
@@ -31,7 +31,7 @@ def match_expression(q: str) -> str | None:
 
 
 def _clean(q: str) -> str:
-    """Half surrogates and zero bytes are no words, and SQLite takes neither."""
+    """Return the text without NUL and half surrogates, which SQLite does not take, cut to 500 characters."""
     return q[:500].replace("\0", " ").encode("utf-8", "replace").decode()
 
 
@@ -42,23 +42,23 @@ class Words:
         self._db = db
 
     def add(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Indexes texts, each (seq, text)."""
+        """Index texts, each (seq, text)."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, session: int, texts: Iterable[tuple[int, str]]) -> None:
-        """Takes texts out again; they have to be the ones that were added."""
+        """Remove texts from the index; they have to be equal to those that were added."""
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def merge(self) -> bool:
-        """Merges some of the index's segments, a bounded amount of work; whether there may be more to do."""
+        """Merge some of the index's segments, a bounded amount of work; return whether more may be left."""
         before = self._db.changes()
         self._db.run("INSERT INTO entry_words (entry_words, rank) VALUES ('merge', ?)", (MERGE_PAGES,))
         return self._db.changes() - before > 1
 
     def in_session(self, session: int, q: str) -> list[int]:
-        """Numbers of the messages of a session that match, ascending."""
+        """Return the numbers of a session's messages that match, ascending."""
         expression = match_expression(q)
         if expression is None:
             return []
@@ -69,7 +69,7 @@ class Words:
         return [no for (no,) in self._db.rows(sql, (expression, *bounds(session)))]
 
     def everywhere(self, q: str, session: int | None, limit: int) -> list[tuple[int, int, int]]:
-        """(session, seq, message number) of the best matching entries, best first."""
+        """Return (session, seq, message number) of the best matching entries, best first."""
         expression = match_expression(q)
         if expression is None:
             return []

@@ -67,7 +67,7 @@ class Dump:
         self._db = db
 
     def records(self, row: SessionRow) -> Iterator[dict[str, Any]]:
-        """Every row of a session as a record."""
+        """Yield every row of a session as a record."""
         yield {"type": "session", **{name: _out(getattr(row, name)) for name in SESSION_COLUMNS}}
         low, high = bounds(row.key)
         for table, columns in KEYED.items():
@@ -98,10 +98,10 @@ class Dump:
         return {"type": table, "n": number(found[0]), **values}
 
     def load(self, session: int, records: Iterable[Mapping[str, Any]]) -> None:
-        """Writes records (without the session's own) as rows of a session that has none.
+        """Write records (without the session's own) as rows of a session that has none.
 
         Raises:
-            KeyError, TypeError, ValueError, OverflowError: a record is not what `records` wrote.
+            KeyError, TypeError, ValueError, OverflowError: a record is not as `records` writes it.
         """
         waiting: dict[str, list[tuple[Any, ...]]] = {}
         for record in records:
@@ -129,7 +129,7 @@ class Dump:
         self._db.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     def _holds(self, table: str, columns: Iterable[str]) -> list[tuple[type, ...]]:
-        """What each of the columns may hold."""
+        """Return the types that each column accepts."""
         declared = {name: HOLDS[kind] for _, name, kind, *_ in self._db.rows(f"PRAGMA table_info({table})")}
         if "position" in declared:  # a summary stands half a place before a message
             declared["position"] = HOLDS["REAL"]
@@ -155,7 +155,7 @@ def _number(value: Any) -> int:
 
 
 def _named(columns: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
-    """The columns that say something."""
+    """Return the columns that have a value."""
     return {name: _out(value) for name, value in zip(columns, values, strict=True) if value is not None}
 
 

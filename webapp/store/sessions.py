@@ -1,7 +1,7 @@
 """Sessions: one row each, and the markers that deleted followed sessions leave behind.
 
-No session is above itself: a parent that would close a circle is left out, whoever names it, or neither of the two
-would be found from the top.
+No session is above itself: a parent that would close a circle is left out, because sessions in a circle cannot be
+found from the top.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class SessionRow:
 
     @property
     def followed(self) -> bool:
-        """Whether it has an agent's context of its own besides the pruned view."""
+        """Return True if it has an agent's context besides the pruned view."""
         return self.kind == "followed"
 
 
 class Taught(NamedTuple):
-    """What a session's own calls have shown of what its agent sends unseen, in tokens of its model."""
+    """The overheads of an agent as a session's real calls showed them, in tokens of the session's model."""
 
     child: bool
     agent_type: str | None
@@ -104,10 +104,10 @@ class Sessions:
         self._db = db
 
     def create(self, **columns: Any) -> SessionRow:
-        """A new session.
+        """Create a session.
 
         Raises:
-            Invalid: the id cannot stand in an address.
+            Invalid: the id cannot be part of an address.
             Conflict: the id is taken, or belongs to a session that was deleted.
         """
         if "/" in columns["id"] or columns["id"] in ("", ".", ".."):
@@ -126,10 +126,10 @@ class Sessions:
         return self.get(columns["id"])
 
     def get(self, session_id: str) -> SessionRow:
-        """The session.
+        """Return the session.
 
         Raises:
-            NotFound: there is none, or it was deleted.
+            NotFound: the id is unknown, or the session was deleted.
         """
         found = self.find(session_id)
         if found is None or found.deleted_at is not None:
@@ -137,34 +137,34 @@ class Sessions:
         return found
 
     def find(self, session_id: str) -> SessionRow | None:
-        """The session or its marker, or None."""
+        """Return the session or its marker, or None."""
         row = self._db.row(f"{_SELECT} WHERE id = ?", (session_id,))
         return _decoded(row) if row else None
 
     def version(self, key: int) -> int | None:
-        """Return the version of the session with this number; None where there is none."""
+        """Return the version of the session with this number, or None."""
         found: int | None = self._db.value("SELECT version FROM sessions WHERE key = ?", (key,))
         return found
 
     def by_key(self, key: int) -> SessionRow:
-        """The session with this number."""
+        """Return the session with this number."""
         row = self._db.row(f"{_SELECT} WHERE key = ?", (key,))
         if row is None:
             raise NotFound("session", key)
         return _decoded(row)
 
     def all(self) -> list[SessionRow]:
-        """Every session that was not deleted, latest activity first."""
+        """Return every session that was not deleted, latest activity first."""
         rows = self._db.rows(f"{_SELECT} WHERE deleted_at IS NULL ORDER BY last_activity_at DESC, key DESC")
         return [_decoded(row) for row in rows]
 
     def children(self, session_id: str) -> list[str]:
-        """Ids of the sessions it started."""
+        """Return the ids of the sessions that it started."""
         sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"
         return [row[0] for row in self._db.rows(sql, (session_id,))]
 
     def _is_below(self, parent: str | None, session_id: str) -> bool:
-        """Whether `parent` is the session itself or one below it."""
+        """Return True if `parent` is the session itself or one below it."""
         sql = (
             "WITH RECURSIVE above (id) AS (SELECT ? UNION SELECT parent_id FROM sessions "
             "JOIN above USING (id) WHERE parent_id IS NOT NULL) SELECT 1 FROM above WHERE id = ?"
@@ -172,7 +172,7 @@ class Sessions:
         return parent is not None and self._db.value(sql, (parent, session_id)) is not None
 
     def taught(self, source: str) -> list[Taught]:
-        """What the newest sessions of an agent have taught, newest first."""
+        """Return the overheads that the newest sessions of an agent showed, newest first."""
         sql = (
             f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
             "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL ORDER BY key DESC LIMIT ?) "
@@ -181,7 +181,7 @@ class Sessions:
         return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
 
     def latest_model(self, source: str) -> str | None:
-        """The model of the newest session of an agent that has named one."""
+        """Return the model of the agent's newest session that has one."""
         sql = (
             "SELECT model FROM sessions WHERE source = ? AND model IS NOT NULL AND deleted_at IS NULL "
             "ORDER BY key DESC LIMIT 1"
@@ -190,12 +190,12 @@ class Sessions:
         return found
 
     def with_first(self, source_id: str) -> list[SessionRow]:
-        """Sessions whose log holds an entry of this source id."""
+        """Return the sessions whose log has an entry with this source id."""
         keys = self._db.rows("SELECT key >> 32 FROM entries WHERE source_id = ?", (source_id,))
         return [row for row in (self.by_key(k) for (k,) in keys) if row.deleted_at is None]
 
     def update(self, key: int, **columns: Any) -> None:
-        """Sets columns of one session; a parent that is below it is left out."""
+        """Set columns of one session; a parent that is below it is left out."""
         if (parent := columns.get("parent_id")) is not None and self._is_below(parent, self.by_key(key).id):
             del columns["parent_id"]
         if columns:
@@ -203,7 +203,7 @@ class Sessions:
             self._db.run(f"UPDATE sessions SET {sets} WHERE key = ?", (*_encoded(columns), key))
 
     def remove(self, row: SessionRow, marker_at: int | None) -> None:
-        """Deletes a session and all that hangs on it; with `marker_at` its id stays as a marker."""
+        """Delete a session and all that belongs to it; with `marker_at` its id stays as a marker."""
         low, high = bounds(row.key)
         for table in ("entries", "messages", "samples", "operations"):
             self._db.run(f"DELETE FROM {table} WHERE key BETWEEN ? AND ?", (low, high))

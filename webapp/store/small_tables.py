@@ -18,12 +18,12 @@ class SmallTables:
     # -- settings and models
 
     def setting(self, name: str) -> Any:
-        """A setting, None when it was never set."""
+        """Return a setting, or None."""
         text = self._db.value("SELECT value FROM settings WHERE name = ?", (name,))
         return None if text is None else orjson.loads(text)
 
     def put_setting(self, name: str, value: Any) -> None:
-        """Stores a setting; None takes it away."""
+        """Store a setting; None removes it."""
         if value is None:
             self._db.run("DELETE FROM settings WHERE name = ?", (name,))
         else:
@@ -32,12 +32,12 @@ class SmallTables:
             )
 
     def model_overrides(self) -> dict[str, Any]:
-        """Model name -> what the user says of it."""
+        """Return the user's limits by model name."""
         rows = self._db.rows("SELECT name, value FROM model_overrides ORDER BY name")
         return {name: orjson.loads(text) for name, text in rows}
 
     def put_model_override(self, name: str, value: Any) -> bool:
-        """Stores an override; None takes it away. Whether there was something to take away."""
+        """Store an override; None removes it. Return False if there was none to remove."""
         if value is None:
             return self._db.run("DELETE FROM model_overrides WHERE name = ?", (name,)) > 0
         self._db.run(
@@ -48,11 +48,11 @@ class SmallTables:
     # -- revisions
 
     def revision(self, room: str) -> int:
-        """The last revision given out in a room."""
+        """Return the last revision given out in a room."""
         return int(self._db.value("SELECT revision FROM revisions WHERE room = ?", (room,)) or 0)
 
     def put_revision(self, room: str, revision: int) -> None:
-        """Stores a room's revision if it is larger than the stored one."""
+        """Store a room's revision if it is larger than the stored one."""
         sql = (
             "INSERT INTO revisions VALUES (?, ?) ON CONFLICT DO UPDATE SET "
             "revision = max(revision, excluded.revision)"
@@ -62,26 +62,26 @@ class SmallTables:
     # -- followed files
 
     def file(self, path: str) -> tuple[str | None, Any] | None:
-        """(session id, read position) of a followed file."""
+        """Return (session id, read position) of a followed file."""
         row = self._db.row("SELECT session_id, position FROM files WHERE path = ?", (path,))
         return (row[0], orjson.loads(row[1])) if row else None
 
     def put_file(self, path: str, session_id: str | None, position: Any, at: int) -> None:
-        """Stores how far a file was read."""
+        """Store the read position of a file."""
         text = orjson.dumps(position).decode()
         self._db.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (path, session_id, text, at))
 
     # -- answers to repeated requests
 
     def answer(self, session: int, name: str) -> tuple[bytes, Any] | None:
-        """(digest of the request, answer) given under an idempotency key."""
+        """Return (digest of the request, answer) given under an idempotency key."""
         row = self._db.row(
             "SELECT digest, answer FROM idempotency WHERE session = ? AND name = ?", (session, name)
         )
         return (row[0], orjson.loads(row[1])) if row else None
 
     def put_answer(self, session: int, name: str, digest: bytes, answer: Any, at: int) -> None:
-        """Remembers an answer; the oldest beyond 200 a session are forgotten."""
+        """Store an answer; only the newest 200 of a session are kept."""
         values = (session, name, digest, orjson.dumps(answer).decode(), at)
         self._db.run("INSERT OR REPLACE INTO idempotency VALUES (?, ?, ?, ?, ?)", values)
         self._db.run(

@@ -1,7 +1,7 @@
-"""Summaries: what stands for messages or for other summaries, a DAG of rows that are written once.
+"""Summaries, each of messages or of other summaries: a DAG of rows that are written once.
 
-A summary stands in the pruned view as an item of kind SUMMARY at its `position`, half a place before the first message
-it covers. Taking it out of the view leaves its row: an undo puts it back, and it can be looked at for ever.
+The pruned view has a summary as an item of kind SUMMARY at its `position`, half a place before the first message it
+covers. Its row stays when it leaves the view, so that an undo can put it back.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Summaries:
         self._db = db
 
     def next_number(self, session: int) -> int:
-        """The number that the session's next summary gets."""
+        """Return the number of the session's next summary."""
         last = self._db.value("SELECT max(key) FROM summaries WHERE key BETWEEN ? AND ?", bounds(session))
         return number(last) + 1 if last is not None else 1
 
     def add(self, session: int, row: SummaryRow) -> None:
-        """Writes a summary; it does not stand anywhere yet."""
+        """Write a summary; it is in no view yet."""
         values = (
             key(session, row.n), row.text, row.depth, row.messages, row.tokens, row.replaced_tokens, row.first_at,
             row.last_at, row.note, row.level, row.model, row.cost, orjson.dumps(row.covers).decode(), row.position,
@@ -66,17 +66,17 @@ class Summaries:
         self._db.run(f"INSERT INTO summaries (key, {_COLUMNS}) VALUES ({marks})", values)
 
     def get(self, session: int, n: int) -> SummaryRow | None:
-        """One summary."""
+        """Return one summary, or None."""
         row = self._db.row(f"SELECT key, {_COLUMNS} FROM summaries WHERE key = ?", (key(session, n),))
         return _summary(row) if row else None
 
     def all(self, session: int) -> list[SummaryRow]:
-        """All summaries of a session, newest first."""
+        """Return all summaries of a session, newest first."""
         sql = f"SELECT key, {_COLUMNS} FROM summaries WHERE key BETWEEN ? AND ? ORDER BY key DESC"
         return [_summary(row) for row in self._db.rows(sql, bounds(session))]
 
     def standing(self, session: int) -> list[SummaryRow]:
-        """The summaries that stand in the pruned view, in its order."""
+        """Return the summaries in the pruned view, in its order."""
         sql = (
             f"SELECT s.key, {', '.join('s.' + name for name in _COLUMNS.split(', '))} FROM context_items c "
             f"JOIN summaries s ON s.key = (? << 32) + c.ref WHERE c.session = ? AND c.view = ? AND c.kind = ? "
@@ -86,12 +86,12 @@ class Summaries:
         return [_summary(row) for row in rows]
 
     def standing_numbers(self, session: int) -> list[int]:
-        """Numbers of the summaries that stand in the pruned view."""
+        """Return the numbers of the summaries in the pruned view."""
         sql = "SELECT ref FROM context_items WHERE session = ? AND view = ? AND kind = ? ORDER BY position"
         return [n for (n,) in self._db.rows(sql, (session, PRUNED, SUMMARY))]
 
     def covered(self, session: int, row: SummaryRow) -> list[int]:
-        """Numbers of the log's messages that a summary stands for, those of the summaries it covers included."""
+        """Return the numbers of the messages that a summary covers, through other summaries too."""
         found: set[int] = set()
         waiting = [row]
         while waiting:
@@ -104,7 +104,7 @@ class Summaries:
         return sorted(found)
 
     def since(self, session: int) -> tuple[int, int]:
-        """How many messages of the pruned view, and tokens of them, came after the last summary that stands."""
+        """Return the number of messages behind the view's last summary, and their tokens."""
         last = max((row.until_no for row in self.standing(session)), default=0)
         sql = (
             "SELECT count(*), total(tokens) FROM messages WHERE key BETWEEN ? AND ? AND out_operation IS NULL "
@@ -114,14 +114,14 @@ class Summaries:
         return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def put_in(self, session: int, rows: Sequence[SummaryRow]) -> None:
-        """Lets summaries stand in the pruned view, each at its position."""
+        """Put summaries into the pruned view, each at its position."""
         sql = (
             "INSERT OR IGNORE INTO context_items (session, view, position, kind, ref) VALUES (?, ?, ?, ?, ?)"
         )
         self._db.run_many(sql, ((session, PRUNED, row.position, SUMMARY, row.n) for row in rows))
 
     def take_out(self, session: int, numbers: Sequence[int]) -> None:
-        """Takes summaries out of the pruned view; their rows stay."""
+        """Take summaries out of the pruned view; their rows stay."""
         sql = "DELETE FROM context_items WHERE session = ? AND view = ? AND kind = ? AND ref = ?"
         self._db.run_many(sql, ((session, PRUNED, SUMMARY, n) for n in numbers))
 

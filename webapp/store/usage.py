@@ -41,7 +41,7 @@ class Figures:
         self._db = db
 
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
-        """Writes calls; one that is known already keeps the larger output and its first estimate."""
+        """Write calls; a known one keeps the larger output and its first estimate."""
         sql = (
             "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens)"
@@ -49,14 +49,14 @@ class Figures:
         self._db.run_many(sql, ((session, *row) for row in rows))
 
     def has_call(self, session: int, call_key: str) -> bool:
-        """Whether a call was reported before."""
+        """Return True if a call was reported before."""
         return (
             self._db.value("SELECT 1 FROM calls WHERE session = ? AND call_key = ?", (session, call_key))
             is not None
         )
 
     def calls(self, session: int) -> list[CallRow]:
-        """All calls in log order."""
+        """Return all calls in log order."""
         sql = (
             "SELECT call_key, seq, at, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
             "reasoning_tokens, estimated FROM calls WHERE session = ? ORDER BY seq"
@@ -64,12 +64,12 @@ class Figures:
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 
     def add_samples(self, session: int, rows: Iterable[Sample]) -> None:
-        """Appends samples."""
+        """Append samples."""
         sql = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)"
         self._db.run_many(sql, ((key(session, r.n), *r[1:]) for r in rows))
 
     def samples(self, session: int, count: int, points: int) -> list[Sample]:
-        """About `points` samples spread evenly over the session's `count`, the last one included.
+        """Return about `points` samples spread evenly over the session's `count`, the last one included.
 
         Cost: one look-up a point, whatever the length of the session.
         """

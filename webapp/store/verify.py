@@ -27,9 +27,9 @@ from webapp.store.sessions import SessionRow, Sessions
 from webapp.store.summaries import Summaries
 
 BATCH = 1_000
-# Faults of the file that are told; one that is torn in the middle has thousands.
+# Faults of the file that are reported; one that is torn in the middle has thousands.
 FILE_FAULTS = 20
-# Errors that a damaged value leads to, whoever reads it.
+# Errors that reading a damaged value raises.
 UNREADABLE = (StoreError, ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError)
 
 
@@ -49,7 +49,7 @@ def faults_of_store(db: Connections) -> Iterator[str]:
 
 
 def faults_of(db: Connections, row: SessionRow) -> Iterator[str]:
-    """Yield what is wrong with one session, but for its seals; nothing where it is sound."""
+    """Yield the faults of one session, except those of its seals."""
     log, contexts, summaries = Log(db), Contexts(db), Summaries(db)
     entries: Counter[int] = Counter()
     checks = {
@@ -75,7 +75,7 @@ def _guarded(what: str, check: Iterator[str]) -> Iterator[str]:
 
 
 def _file(db: Connections) -> Iterator[str]:
-    """Pages, indexes and constraints of the file, as SQLite itself checks them."""
+    """Yield faults of pages, indexes and constraints, as SQLite itself finds them."""
     for (said,) in db.each(f"PRAGMA integrity_check({FILE_FAULTS})"):
         if said != "ok":
             yield f"the file {db.path}: {said}"
@@ -88,7 +88,7 @@ def _named(db: Connections, names: dict[int, str]) -> Iterator[str]:
 
 
 def _sealed(db: Connections, part: Part, names: dict[int, str]) -> Iterator[str]:
-    """Every part of every session is what was sealed."""
+    """Yield each part of a session that differs from its seal."""
     stored = dict(db.rows("SELECT session, value FROM seals WHERE part = ? AND value != 0", (part.name,)))
     found = {session: value for (session, _), value in of_rows(part, db.each(rows_of(part))).items()}
     for session in sorted({*stored, *found}):
@@ -106,7 +106,7 @@ def _sealed(db: Connections, part: Part, names: dict[int, str]) -> Iterator[str]
 
 
 def _orphans(db: Connections, names: dict[int, str]) -> Iterator[str]:
-    """Every row belongs to a session."""
+    """Yield rows that belong to no session."""
     for part in PARTS:
         of = part.session.format("")
         if part.name in ("sessions", "flags") or of == str(EVERYWHERE):
@@ -118,7 +118,7 @@ def _orphans(db: Connections, names: dict[int, str]) -> Iterator[str]:
 
 
 def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
-    """Recomputes every entry's id from the one before it; counts the `entries` of each message."""
+    """Yield entries whose id does not follow from the one before; count the `entries` of each message."""
     before: bytes | None = None
     expected = 0
     for start in range(0, row.next_seq, BATCH):
@@ -143,7 +143,7 @@ def _chain(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
 
 
 def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]:
-    """Every message has its entries, all of them, and they belong together."""
+    """Yield messages with missing or strange entries."""
     for start in range(1, row.next_no, BATCH):
         nos = range(start, min(start + BATCH, row.next_no))
         found = log.messages(row.key, nos)
@@ -162,13 +162,13 @@ def _messages(log: Log, row: SessionRow, entries: Counter[int]) -> Iterator[str]
 
 
 def _fits(message: MessageRow, own: Sequence[EntryRow]) -> bool:
-    """Whether the derived row is that of these entries."""
+    """Return True if the derived row is that of these entries."""
     ends = (message.first_seq, message.last_seq, message.id) == (own[0].seq, own[-1].seq, own[0].id)
     return ends and message.role == own[0].role
 
 
 def _stranger(own: Sequence[EntryRow]) -> EntryRow | None:
-    """The first entry that is neither of the message's group nor takes the place of one of its entries."""
+    """Return the first entry that is neither of the message's group nor supersedes one of its entries."""
     groups, seqs = {own[0].group} - {None}, {own[0].seq}
     for entry in own[1:]:
         if entry.group not in groups and entry.supersedes not in seqs:
@@ -179,7 +179,7 @@ def _stranger(own: Sequence[EntryRow]) -> EntryRow | None:
 
 
 def _view(log: Log, contexts: Contexts, row: SessionRow, view: int) -> Iterator[str]:
-    """Items refer to messages at their place, totals are the sums; nothing is lost from a pruned view, or torn."""
+    """Yield misplaced items, wrong totals, and messages that are lost from a pruned view, or torn."""
     name = _name(view)
     tokens = 0
     open_calls: set[str] = set()
@@ -222,7 +222,7 @@ def _name(view: int) -> str:
 
 
 def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[str]:
-    """Every operation has the items that it counted, and what is out went out by one that says so and still holds."""
+    """Yield operations that do not have the items they counted, and messages out without a live operation."""
     known = operations.all(row.key)
     outs: dict[int, set[int]] = {}
     for one in known:
@@ -248,7 +248,7 @@ def _operations(log: Log, operations: Operations, row: SessionRow) -> Iterator[s
 
 
 def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
-    """Every entry that says something is in the index of words, and nothing else is."""
+    """Yield entries whose words are missing in the index, and words without an entry."""
     low, high = bounds(row.key)
     sql = "SELECT id FROM entry_words_docsize WHERE id BETWEEN ? AND ?"
     there = {number(key) for (key,) in db.each(sql, (low, high))}
@@ -267,7 +267,7 @@ def _words(db: Connections, log: Log, row: SessionRow) -> Iterator[str]:
 
 
 def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results: set[str]) -> Iterator[str]:
-    """Calls or results in the context whose partner is in the log but was taken out by one of our operations."""
+    """Yield calls and results in the context whose partner was taken out by one of our operations."""
     for no in log.numbers(row.key, newest_first=False, out=True):
         message = log.message(row.key, no)
         if message is None or no in inside or not log.ours(row.key, message):
@@ -280,7 +280,7 @@ def _torn(log: Log, row: SessionRow, inside: set[int], calls: set[str], results:
 
 
 def _summaries(summaries: Summaries, row: SessionRow) -> Iterator[str]:
-    """Every summary covers what exists and what is older than itself, and each that stands has a row."""
+    """Yield summaries that cover what does not exist or is newer, and items without a row."""
     rows = summaries.all(row.key)
     known = {summary.n for summary in rows}
     for summary in rows:
