@@ -35,7 +35,7 @@ class Linked(Protocol):
 
     @property
     def role(self) -> str:
-        """Return who speaks."""
+        """Return the speaker's role."""
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Units:
         return self._anchored and not item.reasoning_only
 
     def _join(self, a: int, b: int) -> list[int]:
-        """Make the units of two positions one, named by the older head; answers the head that is no more."""
+        """Make the units of two positions one, named by the older head; return the head that is gone."""
         into, gone = self.head[a], self.head[b]
         if into == gone:
             return []

@@ -209,9 +209,7 @@ class _Assembly:
         return out
 
     def _begun(self, slots: list[Slot]) -> list[Slot]:
-        """Return the slots with a user message where there is none, or none at the beginning and the format wants
-        one.
-        """
+        """Return the slots; a user message is added where the list has none, or its format begins with one."""
         first = next((n for n, s in enumerate(slots) if s.message.role != "system"), None)
         if first is None:
             return slots
@@ -226,7 +224,7 @@ class _Assembly:
     # -- choosing
 
     def built(self) -> BuiltContext:
-        """Return the result."""
+        """Return the assembled context, with what was left out and the repairs."""
         slots = self._repaired(self._slots())
         room = self.room.messages
         most = self._most_for_a_summary(room)
@@ -322,7 +320,7 @@ class _Assembly:
         return Slot("", made.summary.as_message(), made.tokens, summary=True), covered[0]
 
     def _summaries(self, summaries: list[Slot], left: int, room: int) -> list[Slot]:
-        """Return each summary that takes no more than its share and fits; one too large does not starve the others."""
+        """Return the summaries that fit, each within its share; one too large does not keep out the others."""
         most = self._most_for_a_summary(room)
         taken: list[Slot] = []
         for slot in summaries:

@@ -2,7 +2,7 @@
 inside what is protected.
 
 First, when a provider has reported an overflow, the oldest half of the turns goes (P6). Then, in this order and
-only as far as it takes (S5): images in the middle, large contents in the middle, the oldest unprotected units,
+only until it fits (S5): images in the middle, large contents in the middle, the oldest unprotected units,
 and at last inside the protected rest. A unit for which there is no room even beside the system messages alone goes
 before all that, or everything else would go for nothing. It ends within the budget, repairs included, with a message
 of the user's if there was one; where that cannot be, it refuses with the numbers. Each step passes over the list once:
@@ -186,7 +186,7 @@ class _Work:
     # -- what cannot stay
 
     def drop_what_cannot_stay(self, min_recent: int) -> None:
-        """Units that are too large even cut as far as they can be, and alone with the system messages."""
+        """Drop units that are too large even cut as far as possible and alone with the system messages."""
         room = self.available - self.system
         gone = [h for h in self._heads() if not self._could_stay(h, room)]
         if gone:
@@ -208,7 +208,7 @@ class _Work:
     # -- half of the turns
 
     def drop_half_of_the_turns(self) -> None:
-        """The oldest half of the turns goes; of a single turn just its user message stays."""
+        """Drop the oldest half of the turns; of a single turn keep only the user's message."""
         starts = [n for n in self._present() if has_own_words(self.now[n]) and not self.is_summary[n]]
         if len(starts) >= 2:
             boundary = starts[len(starts) // 2]
@@ -221,7 +221,7 @@ class _Work:
         """Return whether a unit belongs to no turn: a summary, or pinned."""
         return bool(self.is_summary[head]) or not self.pinned.isdisjoint(self.units.of(head))
 
-    # -- in order, as far as it takes
+    # -- in order, until it fits
 
     def protect(self, min_recent: int) -> None:
         """Find what is protected: system, summaries, pinned, the user's last words, the newest with their units."""
@@ -235,7 +235,7 @@ class _Work:
         self.protected = protected
 
     def truncate(self) -> None:
-        """Each step in turn, from the oldest on, until the list fits."""
+        """Take each step in turn, from the oldest message on, until the list fits."""
         middle = [n for n in self._present() if n not in self.protected]
         if self._strip(middle) or self._shorten(middle, HEAD_CHARS, TAIL_CHARS):
             return

@@ -1,7 +1,7 @@
 """The places of a list that is being assembled: messages of the log and summaries, each as it will be sent.
 
-What a plan looks at of a slot was found when its message came in, or is found here once, from what the message says
-now: a cleared output, a newest message that was cut and one that a repair made anew are looked at as they stand.
+The features of a slot were stored when its message came in, or are computed here once, from the message as it is now:
+a cleared output, a newest message that was cut, and one that a repair rewrote.
 """
 
 from __future__ import annotations

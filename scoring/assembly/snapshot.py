@@ -93,7 +93,7 @@ class Snapshot:
         return cls(tuple(Item(str(n), m) for n, m in enumerate(decoded.messages)), format=decoded.format)
 
 
-# What a bare budget means (M1): the newest first, nothing else is protected.
+# A bare budget means (M1): the newest first, nothing else is protected.
 BY_BUDGET = replace(FORESIGHT, strategy="newest_first", user_words_tokens=0, user_words_percent=0.0)
 
 
@@ -115,7 +115,7 @@ class AssemblyConfig:
 
     @classmethod
     def of(cls, config: AssemblyConfig | Settings | TokenBudget | None) -> AssemblyConfig:
-        """Return the rules that settings or a budget alone stand for; the defaults for None."""
+        """Return the rules for settings or a budget alone; the default rules for None."""
         if isinstance(config, AssemblyConfig):
             return config
         if isinstance(config, TokenBudget):
@@ -126,7 +126,7 @@ class AssemblyConfig:
 
     @property
     def counts(self) -> TokenCounter:
-        """Return what counts tokens."""
+        """Return the token counter: the one given, or the one that the settings name."""
         if self.counter is not None:
             return self.counter
         return FOUR_CHARACTERS if self.settings.counting == "four_characters" else ESTIMATOR

@@ -52,7 +52,7 @@ def targets(model: ModelLimits, settings: Settings) -> Targets:
 
 
 def utilization(tokens: int, limit: int) -> float:
-    """Tokens in percent of the limit, with one decimal, not capped at 100."""
+    """Return tokens in percent of the limit, with one decimal, not capped at 100."""
     return round(100 * tokens / limit, 1) if limit > 0 else 0.0
 
 

@@ -115,7 +115,7 @@ def summary_due(fill: Fill, settings: Settings) -> Due:
 
 
 def bars(fill: Fill, settings: Settings) -> tuple[Bar, Bar]:
-    """Both triggers: messages and tokens since the last summary."""
+    """Return both triggers: messages and tokens since the last summary."""
     armed = settings.auto_summarize
     return (
         Bar("Messages", fill.since_messages, settings.max_messages_before_summary, armed),

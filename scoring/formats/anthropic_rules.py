@@ -33,7 +33,7 @@ def is_server_call(call_id: str) -> bool:
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
-    """All rules on a list of wire messages and what they were read as."""
+    """Return the rules that a list of wire messages, read as `messages`, breaks."""
     problems = adjacent_pairs(messages, merged=True, ready=ready, unpaired=is_server_call)
     problems += begins_with_user(messages, frozenset({"system"}))
     problems += last_user_present(messages)
@@ -51,7 +51,7 @@ def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) 
 
 
 def blocks_of(item: Any) -> list[Mapping[str, Any]]:
-    """The blocks of a wire message, a string as one text block."""
+    """Return the blocks of a wire message; a string is one text block."""
     content = item.get("content") if isinstance(item, Mapping) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -79,7 +79,7 @@ def _message(item: Mapping[str, Any], last: bool) -> Iterator[str]:
 
 
 def _thinking_goes_on(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
-    """The final block of an assistant turn, of one message or several in a row, is no thinking."""
+    """Yield problems with assistant turns, of one message or several in a row, that end in thinking."""
     for n, message in enumerate(messages):
         ends = n + 1 == len(messages) or messages[n + 1].role != "assistant"
         blocks = blocks_of(items[n])
@@ -88,7 +88,7 @@ def _thinking_goes_on(items: Sequence[Any], messages: Sequence[Message]) -> Iter
 
 
 def _results_first(items: Sequence[Any]) -> Iterator[str]:
-    """Tool results come first in the user turn that answers; any text comes after them."""
+    """Yield problems with user turns whose tool results come after other content."""
     speaker, spoken = "", False
     for n, item in enumerate(items):
         role = string(item.get("role")) if isinstance(item, Mapping) else ""
@@ -111,7 +111,7 @@ def _unique_ids(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _thinking_stays(items: Sequence[Any], messages: Sequence[Message]) -> Iterator[str]:
-    """A tool loop that is under way and thinks has to begin with its thinking block."""
+    """Yield problems with a running tool loop that thinks and has lost its first thinking block."""
     start = max((n for n, m in enumerate(messages) if m.role == "user" and not m.results), default=-1) + 1
     loop = [(n, blocks_of(items[n])) for n in range(start, len(items)) if messages[n].role == "assistant"]
     thinks = any(b.get("type") in _THINKING for _, blocks in loop for b in blocks)

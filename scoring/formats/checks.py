@@ -119,7 +119,7 @@ def free_pairs(messages: Sequence[Message], ready: bool = True) -> list[str]:
 
 
 def last_user_present(messages: Sequence[Message]) -> list[str]:
-    """Somebody has to have asked something."""
+    """Return a problem for a list without any user message."""
     if any(m.role == "user" for m in messages):
         return []
     return ["no user message; expected at least one"]

@@ -9,7 +9,7 @@ import struct
 
 
 def dimensions(data: bytes) -> tuple[int, int]:
-    """Width and height in pixels; (0, 0) if the header does not say."""
+    """Return width and height in pixels; (0, 0) if the header does not have them."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
             return struct.unpack(">II", data[16:24])

@@ -14,13 +14,13 @@ from scoring.messages import Message
 
 
 def either(part: Mapping[str, Any], camel: str, snake: str) -> Any:
-    """A field in either of the two spellings the API takes."""
+    """Return a field in either of the two spellings the API takes."""
     value = part.get(camel)
     return part.get(snake) if value is None else value
 
 
 def problems_of(items: Sequence[Any], messages: Sequence[Message], ready: bool) -> list[str]:
-    """All rules on a list of contents and what they were read as."""
+    """Return the rules that a list of contents, read as `messages`, breaks."""
     problems = adjacent_pairs(messages, merged=False, ready=ready)
     problems += begins_with_user(messages)
     problems += last_user_present(messages)
@@ -56,7 +56,7 @@ def _content(item: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _turns(messages: Sequence[Message], ready: bool) -> Iterator[str]:
-    """User and model take turns, and all responses to one turn stand in one content."""
+    """Yield problems with the order: user and model take turns, and all responses to one turn are in one content."""
     for n in range(1, len(messages)):
         before, now = messages[n - 1], messages[n]
         if now.role == before.role == "assistant":

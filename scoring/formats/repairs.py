@@ -56,7 +56,7 @@ def _opened(messages: list[Message], notes: list[str]) -> list[Message]:
 
 
 def _taking_turns(messages: list[Message], notes: list[str]) -> list[Message]:
-    """Neighbouring Gemini contents of one speaker as one, because the API insists on turns."""
+    """Return the messages with neighbouring Gemini contents of one speaker joined, because speakers take turns."""
     runs: list[list[Message]] = []
     for n, message in enumerate(messages):
         if runs and _same_speaker(runs[-1][-1], message):
@@ -161,7 +161,7 @@ class _Repair:
                 self.notes.append(f"message {n}: call {call.id!r} has no result; a placeholder was added")
 
     def _drop_bare_reasoning(self) -> None:
-        """Responses refuse a reasoning item whose following item is gone."""
+        """Drop reasoning items whose following item is gone; the Responses API refuses them."""
         follows = False
         for n in range(len(self.messages) - 1, -1, -1):
             message = self.changed.get(n, self.messages[n])

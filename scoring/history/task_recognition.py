@@ -83,7 +83,7 @@ class Facts:
     tools: dict[str, int] = field(default_factory=dict)
 
     def add(self, features: Features, sign: int = 1) -> None:
-        """Counts a message; with `sign` -1 it is taken back, because it will be counted again."""
+        """Count a message; with `sign` -1 take it back, because it will be counted again."""
         content = features.content
         if features.role == "system":
             if content is not None and sign > 0:
@@ -111,7 +111,7 @@ class Facts:
         return replace(self, tools=dict(self.tools))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
+        """Return the counts as JSON-ready data."""
         return {**{name: getattr(self, name) for name in self.__slots__}, "tools": dict(self.tools)}
 
     @classmethod

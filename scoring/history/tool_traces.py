@@ -146,7 +146,7 @@ def of_result(result: ToolResult, alone: bool) -> str:
 
 
 def written(lines: Sequence[str]) -> str:
-    """Lines of calls and results as they are stored: nothing where none says anything."""
+    """Return lines of calls and results as they are stored; nothing where no call or result has any."""
     return "\n".join(lines) if any(lines) else ""
 
 

@@ -39,7 +39,7 @@ def names_of(features: Features) -> set[str]:
 
 
 def needed_names(features: Sequence[Features], cut: int) -> tuple[frozenset[str], ...]:
-    """For each of the agent's next messages, the names in it that stand before `cut` and nowhere between.
+    """Return, for each of the agent's next messages, the names in it that are before `cut` and nowhere between.
 
     Messages that need nothing are left out.
     """

@@ -19,7 +19,7 @@ BUDGETS = (50, 25, 10)
 
 
 def retention(settings: Settings, cases: Iterable[Case]) -> dict[str, float]:
-    """Session -> what plans with these settings keep of what was needed, in percent."""
+    """Return session -> the share of needed messages that plans with these settings keep, in percent."""
     found: dict[str, list[float]] = {}
     for case in cases:
         found.setdefault(case.session, []).append(kept_share(case, settings))
@@ -47,7 +47,7 @@ def budgets(history: History) -> list[int]:
 
 
 def _where(case: Case) -> dict[str, list[int]]:
-    """Needed name -> the positions that say it."""
+    """Return needed name -> the positions that say it."""
     wanted = frozenset().union(*case.steps)
     found: dict[str, list[int]] = {name: [] for name in wanted}
     if wanted:

@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """The outcome. `weights` is None where there is nothing to suggest, and `reason` says why.
+    """The outcome of a search for weights. `weights` is None where none are better, and `reason` says why.
 
     `before` and `after` are the retention in percent of the held-out sessions with the present weights and with the
     best that were found; None where it was not measured. `held_out_sessions` and `sessions` count the sessions that

@@ -93,7 +93,7 @@ def spent(calls: Iterable[CallTokens], model: ModelLimits) -> float | None:
 
 
 def _prices(model: ModelLimits) -> tuple[float, float, float] | None:
-    """(new input, cached read, cache write), or None."""
+    """Return (new input, cached read, cache write) in US dollars per million tokens, or None."""
     if model.input_price is None:
         return None
     cached = model.input_price if model.cached_price is None else model.cached_price

@@ -123,7 +123,7 @@ class Settings:
         return replace(base, **values)
 
     def to_dict(self) -> dict[str, Any]:
-        """These settings as JSON-ready data, complete; `from_dict` reads it back to an equal value."""
+        """Return these settings as JSON-ready data, complete; `from_dict` reads it back to an equal value."""
         out: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
         out["weights"] = {name: self.weights.get(name, 0.0) for name in SIGNALS}
         out["roles"] = dict(self.roles)

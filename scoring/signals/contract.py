@@ -22,11 +22,11 @@ class Words(Protocol):
 
     @property
     def words(self) -> int:
-        """Their number."""
+        """Return the number of words."""
 
     @property
     def asks(self) -> bool:
-        """True where they ask something."""
+        """Return True if the message asks something."""
 
     @property
     def stems(self) -> tuple[array[int], bytes]:
@@ -50,11 +50,11 @@ class Messages(Protocol):
 
     @property
     def chars(self) -> list[int]:
-        """Their lengths in characters."""
+        """Return the length of each message in characters."""
 
     @property
     def keywords(self) -> list[float]:
-        """Their ratings by the keyword lists (0...1)."""
+        """Return the rating of each message by the keyword lists (0...1)."""
 
     @property
     def systems(self) -> list[int]:
@@ -96,7 +96,7 @@ class Options(Protocol):
 
     @property
     def length_steps(self) -> tuple[tuple[int, float], ...]:
-        """Characters and the rating from there on, rising."""
+        """Return pairs of characters and the rating from there on, rising."""
 
 
 class Ratings(NamedTuple):

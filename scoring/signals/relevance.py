@@ -45,7 +45,7 @@ def relevance(history: Messages) -> list[float] | None:
 
 
 def _bm25(history: Messages, asked: frozenset[int], question: int) -> list[float] | None:
-    """Score each message for the stems asked for; None where no message has any of them."""
+    """Return the score of each message for the stems of the question, or None where no message has any of them."""
     hits: dict[int, list[tuple[int, int]]] = {}
     totals = []
     for i, features in enumerate(history.features):

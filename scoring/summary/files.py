@@ -33,7 +33,7 @@ _SHELL: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def files_touched(messages: Sequence[Message]) -> dict[str, dict[str, int]]:
-    """Path -> how it was touched -> how often, paths in the order they were last changed (or read)."""
+    """Return path -> kind of access -> count, paths in the order of their last change (or read)."""
     found: dict[str, dict[str, int]] = {}
     for message in messages:
         for call in message.calls:
@@ -66,7 +66,7 @@ def touches(call: ToolCall) -> Iterator[tuple[str, str]]:
 
 
 def described(path: str, ways: Mapping[str, int]) -> str:
-    """One line: the path and how it was touched, what changed it first."""
+    """Return one line: the path and its changes, or its reads where nothing changed it."""
     changes = [(how, n) for how, n in ways.items() if how != READ] or list(ways.items())
     return f"{path} ({', '.join(how if n == 1 else f'{how} {n} times' for how, n in changes)})"
 

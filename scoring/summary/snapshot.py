@@ -96,7 +96,7 @@ def sections_of(text: str) -> dict[str, list[str]]:
 
 
 def word_count(text: str) -> int:
-    """Words, as the limit counts them: what stands between blanks."""
+    """Return the number of words, as the limit counts them: the runs between blanks."""
     return len(text.split())
 
 
@@ -189,7 +189,7 @@ def _tasks(messages: Sequence[Message]) -> list[str]:
 def _within(
     ranked: Sequence[Sequence[str]], room: int, cost: Callable[[str], int], heading: int
 ) -> list[list[str]]:
-    """Return the lines of each section that fit into `room`, in rank order.
+    """Return as many lines of each section as its share allows, then more while there is room, in order of rank.
 
     First the best line of each section, so that none disappears while there is room; then each up to its share; then
     more of any. `heading` is the cost of a section that has a line.

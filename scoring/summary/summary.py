@@ -30,7 +30,7 @@ class Summary:
 
     @property
     def heading(self) -> str:
-        """`[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]`."""
+        """Return `[Summary: depth 2, 45 messages, covers 2024-01-15 to 2024-01-16]`."""
         count = f"{self.messages:,} message{'' if self.messages == 1 else 's'}"
         covers = f", covers {self.first[:10]} to {(self.last or self.first)[:10]}" if self.first else ""
         return f"[Summary: depth {self.depth}, {count}{covers}]"

@@ -57,7 +57,7 @@ def cleared(
 def cleared_result(
     part: ToolResult, tool: str = "", at: str = "", counter: TokenCounter = ESTIMATOR, why: str = ""
 ) -> ToolResult:
-    """One output with a line in its place, unless the line would be no shorter."""
+    """Return one output replaced by a line, unless the line would be no shorter."""
     text = cleared_text(tool, at, counter.count(part.text), why)
     if len(text) >= len(part.text) and not part.media:
         return part

@@ -1,6 +1,6 @@
 """The cost of texts, messages and tool definitions in tokens.
 
-Whoever has a tokenizer hands it in as a `TokenCounter`; without one the script-aware estimator counts. Content
+A caller with a tokenizer passes it as a `TokenCounter`; without one the script-aware estimator counts. Content
 is counted by characters, never by bytes or by its JSON spelling. What a provider adds around the content stands
 in one table below. All results are whole tokens, 0 or more, and depend on the content alone.
 """

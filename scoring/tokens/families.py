@@ -71,7 +71,7 @@ def _by_patches(side: int, edge: int, most: int, times: float = 1.0) -> ImageRul
 
 
 def _by_tiles(base: int, tile: int) -> ImageRule:
-    """OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
+    """Return tokens by OpenAI's older rule: within 2048 x 2048, the shorter side to 768, then tiles of 512."""
 
     def tokens(width: int, height: int) -> int:
         shrink = min(1.0, 2_048 / max(width, height))
@@ -82,7 +82,7 @@ def _by_tiles(base: int, tile: int) -> ImageRule:
 
 
 def _by_crops(width: int, height: int) -> int:
-    """Gemini 2: 258 a tile. Small images are one; others, shrunk to 3072, are cut by two thirds of the short side."""
+    """Return tokens for Gemini 2, 258 a tile: a small image is one; others, shrunk to 3072, are cut into tiles."""
     if max(width, height) <= 384:
         return 258
     shrink = min(1.0, 3_072 / max(width, height))
@@ -92,12 +92,12 @@ def _by_crops(width: int, height: int) -> int:
 
 
 def _always(width: int, height: int) -> int:
-    """Gemini 3: whatever the size, a picture is scaled to 1,120 tokens at most; 1,065-1,101 were measured."""
+    """Return tokens for Gemini 3: any picture is scaled to 1,120 tokens at most; 1,065-1,101 were measured."""
     return 1_090
 
 
 def _by_area(width: int, height: int) -> int:
-    """Nobody published a rule: a patch of 28 pixels a token, as most open models do, within 1,600 tokens."""
+    """Return tokens where no rule is published: one for 28 x 28 pixels, as most open models do, at most 1,600."""
     shrink = min(1.0, sqrt(1_600 * 28 * 28 / (width * height)))
     return _patches(ceil(width * shrink), ceil(height * shrink), 28)
 
