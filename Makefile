@@ -19,7 +19,7 @@ SHARED ?= ../shared
 # Browser tests wait a lot, so there is work for more workers than cores. Idle workers take tests from busy ones.
 WORKERS ?= 3
 
-.PHONY: help run test setup setup-run lint types js pytest fuzz format bench bench-retention lock docs screenshots wheel clean
+.PHONY: help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention lock docs screenshots wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -48,7 +48,7 @@ js: setup  ## the tests of the pure JavaScript
 	$(if $(JS_TESTS),node --test --test-reporter=dot $(JS_TESTS))
 
 # Compiled modules are kept, whatever the environment says: workers and the servers they start share them.
-pytest fuzz: export PYTHONDONTWRITEBYTECODE =
+pytest fuzz fuzz-decoders: export PYTHONDONTWRITEBYTECODE =
 
 pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 runs them one after the other)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -56,6 +56,11 @@ pytest: setup  ## the Python and browser tests (ARGS="-k prune" …; WORKERS=0 r
 fuzz: setup  ## other examples than `make test` tries, and broken files to import (DURATION=600 seconds)
 	$(PYTHON_IN) -m pytest -n $(WORKERS) --dist worksteal -m hypothesis --hypothesis-profile=other $(ARGS)
 	$(PYTHON_IN) -m tests.fuzzing $(or $(DURATION),600)
+	$(PYTHON_IN) -m tests.odd_values
+
+fuzz-decoders: setup  ## coverage-guided fuzzing of every decoder (INPUTS=20000)
+	.venv/bin/uv pip install --quiet --group fuzz
+	$(PYTHON_IN) -m tests.fuzz_decoders $(or $(INPUTS),20000)
 
 format: setup  ## rewrite the sources as the checks want them
 	$(PYTHON_IN) -m ruff check --quiet --fix-only $(PYTHON_CODE)

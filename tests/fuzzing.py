@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.errors import ScoringError
-from tests.shared import ROOT, shared_files
+from tests.shared import samples
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import CoppiceError, StoreError
@@ -65,14 +65,6 @@ GARBAGE = (
     b'{"timestamp":1e400,"type":"user","uuid":"x","message":{"content":"\\ud800"}}', b"NaN", b"\xe9" * 20,
     b'{"type":"system","subtype":"compact_boundary","uuid":"u","compactMetadata":{"preTokens":-1}}', b"\r", b",",
 )  # fmt: skip
-
-
-def samples() -> list[Path]:
-    """Real files, small enough to be tried often."""
-    own = (ROOT / "tests" / "transcripts").rglob("*.json*")
-    found = [*own, *shared_files("transcripts/**/*.json*")]
-    wanted = (path for path in found if ".meta." not in path.name and "opencode" not in str(path))
-    return sorted(path for path in wanted if path.stat().st_size > 0)
 
 
 def mutated(data: bytes, rng: random.Random) -> bytes:

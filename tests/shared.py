@@ -31,3 +31,11 @@ def shared_data(*parts: str) -> Path:
 def shared_files(pattern: str, *parts: str) -> list[Path]:
     """The files under `shared/data` that match, sorted; none where it is missing, so it can parametrise."""
     return sorted(SHARED.joinpath("data", *parts).glob(pattern))
+
+
+def samples() -> list[Path]:
+    """Transcripts and lists to break: our own samples, and the shared ones where they are."""
+    own = (ROOT / "tests" / "transcripts").rglob("*.json*")
+    found = [*own, *shared_files("transcripts/**/*.json*")]
+    wanted = (path for path in found if ".meta." not in path.name and "opencode" not in str(path))
+    return sorted(path for path in wanted if path.stat().st_size > 0)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scoring.formats import FORMATS
+from tests.odd_values import decodable, faults
 from tests.shared import ROOT
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
@@ -70,3 +71,9 @@ def test_no_other_code_names_an_agent() -> None:
         if said.search(line)
     ]
     assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(("path", "source"), [pytest.param(*one, id=one[0].name) for one in decodable(6_000)])
+def test_an_odd_value_costs_its_row(path: Path, source: str) -> None:  # X12
+    """In whatever place of whatever row: nothing is raised, and the other rows are read."""
+    assert not [fault for fault in faults(path, source) if fault is not None]

@@ -123,7 +123,9 @@ class Following:
         added = 0
         if records:
             # The fault of a file that is no text is not counted again after a restart.
-            took = self._ingest.append_records(file.session_id, records, whole_file=portion.unreadable)
+            took = self._ingest.append_records(
+                file.session_id, records, whole_file=portion.unreadable, file=file.path.name
+            )
             added = len(took.nos)
         stored = self._store.small.file(file.key)
         if stored is None or stored[1] != portion.position:

@@ -130,11 +130,12 @@ class Ingest:
     # -- records
 
     def append_records(
-        self, session_id: str, records: Iterable[Record], *, whole_file: bool = False
+        self, session_id: str, records: Iterable[Record], *, whole_file: bool = False, file: str = ""
     ) -> Added:
         """Append the records of a transcript, those of sub-agents in it to sessions of their own.
 
-        `whole_file`: the records are the whole file, whose bad lines may have been counted before.
+        `whole_file`: the records are the whole file, whose bad lines may have been counted before. `file` is its name,
+        for the notes on what could not be used.
 
         Raises:
             NotFound: there is no such session.
@@ -153,7 +154,7 @@ class Ingest:
         for target, tally in tallies.items():
             whole.skipped += tally.malformed + sum(tally.unknown.values())
             whole.problems += tally.problems[: NOTES_KEPT - len(whole.problems)]
-            self._note(target, tally, whole_file)
+            self.note(target, tally, whole_file, file)
         return whole
 
     def _stream_session(self, session_id: str, stream: str) -> str | None:
@@ -401,7 +402,8 @@ class Ingest:
 
     # -- notes
 
-    def _note(self, session_id: str, tally: Tally, whole_file: bool) -> None:
+    def note(self, session_id: str, tally: Tally, whole_file: bool, file: str) -> None:
+        """Count what could not be used of a file, and keep the reasons with the session."""
         if not tally.malformed and not tally.unknown:
             return
         with self._store.write():
@@ -411,7 +413,8 @@ class Ingest:
                 row.malformed, row.unknown = max(row.malformed, tally.malformed), max(row.unknown, unknown)
             else:
                 row.malformed, row.unknown = row.malformed + tally.malformed, row.unknown + unknown
-            notes = list(dict.fromkeys([*row.notes, *tally.problems]))[-NOTES_KEPT:]
+            told = [f"{file}: {text}" if file else text for text in tally.problems]
+            notes = list(dict.fromkeys([*row.notes, *told]))[-NOTES_KEPT:]
             self._store.sessions.update(row.key, malformed=row.malformed, unknown=row.unknown, notes=notes)
-        self._environment.bus.publish(*(ProblemReported(session_id, text) for text in tally.problems[:3]))
+        self._environment.bus.publish(*(ProblemReported(session_id, text) for text in told[:3]))
         self._environment.bus.publish(SessionUpdated(session_id))

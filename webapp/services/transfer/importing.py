@@ -23,6 +23,7 @@ from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.ingest import Added, Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
+from webapp.services.ingest.record_batches import Tally
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import shown_title
 from webapp.services.transfer.answers import ImportedSession
@@ -98,7 +99,7 @@ class Importing:
             file.session_id, file.source, asked=True, parent_id=file.parent_id, path=str(file.path),
             title=file.title, agent_type=file.agent_type,
         )  # fmt: skip
-        added = self._ingest.append_records(file.session_id, records, whole_file=True)
+        added = self._ingest.append_records(file.session_id, records, whole_file=True, file=file.path.name)
         return self._answer(file.session_id, added)
 
     # -- transcripts
@@ -114,7 +115,7 @@ class Importing:
         self._ingest.ensure(
             session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
         )
-        added = self._ingest.append_records(session_id, records, whole_file=True)
+        added = self._ingest.append_records(session_id, records, whole_file=True, file=base)
         if not (added.nos or added.known or added.skipped):
             added.problems.append("there is no message in it")
         return self._answer(session_id, added)
@@ -150,6 +151,7 @@ class Importing:
         added = self._ingest.append_list(session_id, decoded.messages, ids, model)
         added.skipped += file.skipped
         added.problems += file.problems
+        self._ingest.note(session_id, Tally(file.skipped, file.problems), True, name)
         return self._answer(session_id, added)
 
     def _new(

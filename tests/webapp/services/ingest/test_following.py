@@ -134,7 +134,7 @@ class TestFollowing:
         place.look()
         session = place.app.sessions.get(NAME)
         assert (session.malformed, session.messages) == (1, 2)
-        assert session.notes[0].startswith("line 2: ")
+        assert session.notes[0].startswith(f"{place.file.name}: line 2: ")
 
     def test_loses_only_the_row_that_a_decoder_fails_on(self, place: Place) -> None:
         """It is counted and noted with its line, like one that is broken; an import says the same."""
@@ -143,7 +143,7 @@ class TestFollowing:
         place.look()
         session = place.app.sessions.get(NAME)
         assert (session.malformed, session.messages) == (1, 2)
-        assert session.notes[0].startswith("line 2: the row could not be used: ")
+        assert session.notes[0].startswith(f"{place.file.name}: line 2: the row could not be used: ")
         [imported] = place.app.importing.import_file("a.jsonl", row(3) + odd + row(4))
         assert (imported.added, imported.skipped) == (2, 1)
         assert imported.problems[0].startswith("line 2: the row could not be used: ")

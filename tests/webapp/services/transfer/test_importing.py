@@ -171,6 +171,8 @@ class TestBadMessages:
         [imported] = app.importing.import_file("x.jsonl", data)
         assert (imported.added, imported.skipped) == (4, 1)
         assert imported.problems[0].startswith("line 2: " + told.partition(": ")[2].partition(" ")[0])
+        session = app.sessions.get(imported.session_id)
+        assert (session.malformed, session.notes) == (1, [f"x.jsonl: {imported.problems[0]}"])
 
     def test_may_be_mended(self, app: App) -> None:
         """Half a surrogate pair becomes U+FFFD, and is reported."""

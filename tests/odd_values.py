@@ -1,0 +1,120 @@
+"""Transcripts with something else in one place: every place of every row, one by one.
+
+`python -m tests.odd_values` tries every odd value in every place of every sample, in the decoders of all agents.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+from tests.shared import samples
+from webapp.agents.reading.text import Content
+from webapp.agents.recognise import IMPORTS, recognise
+from webapp.agents.records import Entry, Problem
+
+NESTED: Any = []
+for _ in range(300):
+    NESTED = [NESTED]
+VALUES: tuple[Any, ...] = (
+    [], {}, None, 2**70, -1, True, "", "x" * 5_000, "\ud800", NESTED, {"a": {"b": [None]}}, [None],
+)  # fmt: skip
+LARGEST = 30_000  # bytes of a sample: each place of a longer one costs as much again
+# Entries that may be missing beside those of the odd row: of a message that it was part of, or of a branch it began.
+BESIDE = 8
+
+
+def decodable(largest: int = LARGEST) -> Iterator[tuple[Path, str]]:
+    """Yield the samples that an agent's decoder reads, with the agent."""
+    for path in samples():
+        if path.stat().st_size <= largest and (source := recognise(path.read_bytes())) in IMPORTS:
+            yield path, str(source)
+
+
+def with_odd_values(data: bytes, values: tuple[Any, ...] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the file with one value replaced, and where; by every one of `values`, else by one of VALUES in turn."""
+    rows, turn = data.split(b"\n"), cycle(VALUES)
+    if not all(_parsed(row) for row in rows[:2] if row.strip()):  # a document over many lines
+        rows = [data]
+    for number, row in enumerate(rows):
+        value = _parsed(row)
+        if value is None:
+            continue
+        for place in places(value):
+            for odd in (next(turn),) if values is None else values:
+                changed = json.dumps(replaced(value, place, odd)).encode()
+                yield (
+                    f"row {number + 1}, {'.'.join(map(str, place)) or 'the row'} = {str(odd)[:20]}",
+                    b"\n".join([*rows[:number], changed, *rows[number + 1 :]]),
+                )
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to every value within a value, itself included."""
+    yield above
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, one in inner:
+        yield from places(one, (*above, name))
+
+
+def replaced(value: Any, place: tuple[Any, ...], odd: Any) -> Any:
+    """Return the value with something else in a place."""
+    if not place:
+        return odd
+    out = value.copy()
+    out[place[0]] = replaced(out[place[0]], place[1:], odd)
+    return out
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def fault_of(source: str, data: bytes, entries: int, lines: bool) -> str | None:
+    """Return what went wrong in decoding a file that has so many entries when it is sound; None if nothing did."""
+    try:
+        found = list(IMPORTS[source].decode(Content(data)))
+    except Exception as error:  # noqa: BLE001  # what this is for
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno})"
+    if any(isinstance(one, Problem) and not one.reason.strip() for one in found):
+        return "a problem without words"
+    left = sum(isinstance(one, Entry) for one in found)
+    return f"{entries - left} entries lost" if lines and left < entries - BESIDE else None
+
+
+def faults(path: Path, source: str, values: tuple[Any, ...] | None = None) -> Iterator[str | None]:
+    """Yield what went wrong with each odd value of a sample, None where nothing did."""
+    data = path.read_bytes()
+    entries = sum(isinstance(one, Entry) for one in IMPORTS[source].decode(Content(data)))
+    for where, broken in with_odd_values(data, values):
+        fault = fault_of(source, broken, entries, path.suffix == ".jsonl")
+        yield None if fault is None else f"{path.name}, {where}: {fault}"
+
+
+def main() -> int:
+    """Try everything; print what went wrong; 1 if anything did."""
+    logging.disable(logging.CRITICAL)
+    counts: Counter[str] = Counter()
+    for path, source in decodable():
+        for fault in faults(path, source, VALUES):
+            counts[source] += 1
+            if fault is not None:
+                counts["faults"] += 1
+                sys.stdout.write(fault + "\n")
+    sys.stdout.write(", ".join(f"{name}: {count:,}" for name, count in counts.items()) + "\n")
+    return 1 if counts["faults"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
