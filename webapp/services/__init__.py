@@ -1,1 +1,1 @@
-"""What can be done: one file a use case, each gathers, lets `scoring` decide, applies, and publishes after commit."""
+"""Use cases, one file each: a service gathers, lets `scoring` decide, applies, and publishes after the commit."""

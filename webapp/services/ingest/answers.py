@@ -8,7 +8,7 @@ from webapp.services.session.answers import Applied, Certainty, State
 
 @answer
 class BriefStats:
-    """How full the context is after an append."""
+    """The size of the context after an append."""
 
     tokens: int
     utilization: float
@@ -23,7 +23,7 @@ class BriefStats:
 
 @answer
 class Appended:
-    """What an append added, and how full the context is now."""
+    """The messages that an append added, and the size of the context afterwards."""
 
     ids: list[str]
     """The new messages."""

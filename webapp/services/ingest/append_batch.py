@@ -294,7 +294,7 @@ class AppendBatch:
 
     @property
     def empty(self) -> bool:
-        """True where there is nothing to write."""
+        """Return True if there is nothing to write."""
         return not self.entries and not self.calls and not self.messages
 
     def write(self) -> None:

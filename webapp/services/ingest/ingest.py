@@ -106,7 +106,7 @@ class Ingest:
     def ensure(
         self, session_id: str, source: str, kind: str = "followed", *, asked: bool = False, **columns: Any
     ) -> SessionRow | None:
-        """Return the session, created where there is none; None if it was deleted and nobody `asked` for it.
+        """Return the session, created if it is missing; None if it was deleted and nobody `asked` for it.
 
         Raises:
             Conflict: another source has a session of that id.

@@ -30,7 +30,7 @@ from webapp.store.sessions import SessionRow
 
 
 def read_list(value: Any, wire_format: str | None = None, model: str | None = None) -> Decoded:
-    """The messages of a list or request body; `wire_format` is what the session's other messages are in.
+    """Return the messages of a list or request body; `wire_format` is the format of the session's other messages.
 
     Raises:
         UnknownFormat: it is no message list that we know.
@@ -42,7 +42,7 @@ def read_list(value: Any, wire_format: str | None = None, model: str | None = No
 
 
 def read_readable(value: Any, wire_format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
-    """Like `read_list`, but messages that cannot be read are left out, and told.
+    """Read like `read_list`, but leave out messages that cannot be read, and return their faults.
 
     Raises:
         UnknownFormat: it is no message list that we know.
@@ -69,7 +69,7 @@ def _has_system_message(value: Any) -> bool:
 
 
 def _with_prompt(decoded: Decoded) -> Decoded:
-    """The list with the system prompt of its envelope as its first message."""
+    """Return the list with the system prompt of its envelope as its first message."""
     prompt = system_text(decoded.envelope)
     if not prompt:
         return decoded
@@ -82,7 +82,7 @@ PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
 def next_id(before: str | None, message: Message) -> str:
-    """The source id of a message behind the one with source id `before` (None: the first)."""
+    """Return the source id of a message behind the one with source id `before` (None: the first)."""
     _, parts = storable(message)
     digest = hashlib.blake2b((before or "").encode(), digest_size=16)
     digest.update(f"\0{message.role}\0{message.name}\0{parts}".encode("utf-8", "replace"))
@@ -90,7 +90,7 @@ def next_id(before: str | None, message: Message) -> str:
 
 
 def ids_of(messages: Sequence[Message], before: str | None = None) -> list[str]:
-    """The source ids of a list's messages, behind `before`."""
+    """Return the source ids of a list's messages, behind `before`."""
     ids: list[str] = []
     for message in messages:
         before = next_id(before, message)
@@ -105,8 +105,8 @@ def entries_of(
     model: str | None = None,
     at: datetime | None = None,
 ) -> list[Record]:
-    """The list as records. `usage` is of the call that gave the last assistant message, or of one not in the list;
-    `at` is when they came, where they come as they are said.
+    """Return the list as records. `usage` is that of the last assistant message, or of a message not in the list; `at`
+    is the time of arrival, for a list that arrives as it is said.
     """
     last = next((i for i in reversed(range(len(messages))) if messages[i].role == "assistant"), None)
     last = last if last == len(messages) - 1 else None
@@ -131,14 +131,14 @@ def entries_of(
 
 
 def _own(message: Message) -> Message:
-    """A system prompt that stood in the envelope has no object of its own in the list."""
+    """Return the message; a system prompt from the envelope loses its wire object, because the list has none of it."""
     if message.wire is not None and message.wire.format == "envelope":
         return Message(message.role, message.parts, message.name)
     return message
 
 
 def session_of(store: Store, ids: Sequence[str]) -> SessionRow | None:
-    """The session that a list belongs to: it holds all of the list, or the list begins with all that it holds."""
+    """Return the session that a list belongs to: it has all of the list, or the list begins with all of it."""
     if not ids:
         return None
     best: SessionRow | None = None

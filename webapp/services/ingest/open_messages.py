@@ -86,7 +86,7 @@ class OpenMessages:
         return opened
 
     def reopened(self, no: int) -> Open | None:
-        """Return the message with this number and all its entries; None where there is none."""
+        """Return the message with this number and all its entries, or None."""
         waiting = next((o for o in self._open.values() if o.no == no), None)
         if waiting is not None:
             return waiting

@@ -18,10 +18,10 @@ MOST = 100_000_000
 
 
 def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
-    """The usage that a program reports, None for none.
+    """Return the usage that a program reports, None for none.
 
     Raises:
-        Invalid: it names no input tokens, or a number is none.
+        Invalid: it has no input tokens, or a number is not one.
     """
     if not data:
         return None

@@ -24,7 +24,7 @@ class Region:
 
 @answer
 class Gauge:
-    """How full a context is. The regions add up to `tokens`."""
+    """The size of a context. The regions add up to `tokens`."""
 
     tokens: int
     utilization: float

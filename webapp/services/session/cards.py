@@ -1,4 +1,4 @@
-"""What a list shows of a message without opening the log: its beginning, its calls, its tool, its media.
+"""Cards, by which a list shows a message without opening the log: its beginning, calls, tool and media.
 
 A card is made once, at ingest, and stored as JSON with the message.
 """
@@ -31,7 +31,7 @@ TELLING = (
 
 
 def card_of(message: Message, tool_names: Mapping[str, str]) -> str:
-    """The card as JSON text. `tool_names` maps call ids to names, for results that do not repeat theirs."""
+    """Return the card as JSON text. `tool_names` maps call ids to names, for results that do not repeat theirs."""
     results = message.results
     tool = next(
         (r.name or tool_names.get(r.call_id) for r in results if r.name or r.call_id in tool_names), None
@@ -49,7 +49,7 @@ def card_of(message: Message, tool_names: Mapping[str, str]) -> str:
 
 
 def is_error(message: Message) -> bool:
-    """Whether a tool says that it failed."""
+    """Return True if a tool reported a failure."""
     return any(r.is_error for r in message.results)
 
 
@@ -63,7 +63,7 @@ def _preview(message: Message) -> str:
 
 
 def _about(call: ToolCall) -> str:
-    """The telling argument of a call, else its arguments as they are."""
+    """Return the most telling argument of a call, or all arguments as they are."""
     raw = call.arguments
     if len(raw) < 100_000 and raw.startswith("{"):
         try:
@@ -80,7 +80,7 @@ def _about(call: ToolCall) -> str:
 
 
 def _utf8(text: str) -> str:
-    """The text with lone surrogates replaced: they cannot be stored or sent."""
+    """Return the text with lone surrogates replaced: they cannot be stored or sent."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -13,7 +13,7 @@ from webapp.store.log import parts_text
 
 
 def storable(message: Message) -> tuple[Message, str]:
-    """The message and its parts as they are stored; half surrogate pairs, which cannot be, are replaced."""
+    """Return the message and its parts as they are stored; half surrogate pairs, which cannot be, are replaced."""
     try:
         return message, parts_text(message)
     except orjson.JSONEncodeError:
@@ -23,14 +23,14 @@ def storable(message: Message) -> tuple[Message, str]:
 
 
 def wire_bytes(message: Message) -> tuple[bytes | None, str | None]:
-    """The wire object of a message as JSON, and its format; (None, None) for a message that has none."""
+    """Return the wire object of a message as JSON, and its format; (None, None) for a message without one."""
     if message.wire is None:
         return None, None
     return json_bytes(message.wire.value), message.wire.format
 
 
 def json_bytes(value: Any) -> bytes:
-    """Any JSON value as compact bytes; integers beyond 64 bits and half surrogates survive."""
+    """Return any JSON value as compact bytes; integers beyond 64 bits and half surrogates survive."""
     try:
         return orjson.dumps(value)
     except (orjson.JSONEncodeError, TypeError):
@@ -38,10 +38,10 @@ def json_bytes(value: Any) -> bytes:
 
 
 def read_json(text: bytes) -> Any:
-    """The value of a JSON text in UTF-8. Half a surrogate pair, as an agent writes that cut a character, is U+FFFD.
+    """Return the value of a JSON text in UTF-8. Half a surrogate pair, as of a character that was cut, is U+FFFD.
 
     Raises:
-        orjson.JSONDecodeError: it is none.
+        orjson.JSONDecodeError: it is no JSON.
     """
     try:
         return orjson.loads(text)
@@ -53,7 +53,7 @@ def read_json(text: bytes) -> Any:
 
 
 def json_value(data: bytes) -> Any:
-    """What `json_bytes` wrote."""
+    """Return the value that `json_bytes` wrote."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:

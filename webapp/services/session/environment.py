@@ -78,7 +78,7 @@ class Environment:
         return self._windows
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
-        """Remember the window that an agent told, inside the caller's transaction; what was told last holds."""
+        """Remember the window that an agent told, inside the caller's transaction; the last one holds."""
         known = dict(self.store.small.setting(WINDOWS) or {})
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}

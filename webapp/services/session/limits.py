@@ -46,7 +46,7 @@ class Limits:
 
     @property
     def window_assumed(self) -> bool:
-        """True where the agent or the model may run with another window."""
+        """Return True if the agent or the model may run with another window."""
         return self.told_by == "usual" or (self.told_by == "table" and not self.model.known)
 
 

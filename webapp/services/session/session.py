@@ -52,7 +52,7 @@ class Scale:
     __slots__ = ("certainty", "estimate", "factor", "tokens")
 
     def __init__(self, known: Calibration, estimate: int, main_estimate: int) -> None:
-        """`main_estimate` is the estimate of the context that real usage speaks of."""
+        """Convert a context of `estimate`; `main_estimate` is the estimate of the context that real usage refers to."""
         shown, self.certainty = calibration.total(known, main_estimate)
         self.factor = known.factor if known.known else 1.0
         if main_estimate != estimate:
@@ -83,7 +83,7 @@ class SessionContext:
 
     @property
     def totals(self) -> dict[str, tuple[int, int]]:
-        """Region -> (estimated tokens, messages)."""
+        """Return region -> (estimated tokens, messages)."""
         return self._session.totals[self.view]
 
     @totals.setter
@@ -92,22 +92,22 @@ class SessionContext:
 
     @property
     def estimate(self) -> int:
-        """Estimated tokens of the whole context."""
+        """Return the estimated tokens of the whole context."""
         return sum(tokens for tokens, _ in self.totals.values())
 
     @property
     def messages(self) -> int:
-        """Messages and summaries in the context."""
+        """Return the number of messages and summaries in the context."""
         return sum(count for _, count in self.totals.values())
 
     @property
     def beside(self) -> int:
-        """Estimated tokens of what is neither a message nor a summary: tool definitions, memories."""
+        """Return the estimated tokens of what is neither message nor summary: tool definitions, memories."""
         return sum(self.totals.get(name, (0, 0))[0] for name in REGIONS_BESIDE)
 
     @property
     def scale(self) -> Scale:
-        """The conversion from estimated to shown tokens, as the context is now."""
+        """Return the conversion from estimated to shown tokens, as the context is now."""
         main = self._session.main
         estimate = self.estimate
         return Scale(
@@ -116,7 +116,7 @@ class SessionContext:
 
     @property
     def tokens(self) -> int:
-        """Tokens shown for the whole context: real ones where usage is known."""
+        """Return the tokens shown for the whole context: real ones where usage is known."""
         return self.scale.tokens
 
     def region(self, name: str) -> int:
@@ -157,40 +157,40 @@ class Session:
 
     @property
     def id(self) -> str:
-        """The session's id, as it stands in addresses."""
+        """Return the session's id as it is in addresses."""
         return self.row.id
 
     @property
     def key(self) -> int:
-        """The session's number in the store."""
+        """Return the session's number in the store."""
         return self.row.key
 
     @property
     def version(self) -> int:
-        """Grows with every change of the log or of a context."""
+        """Return a number that grows with every change of the log or of a context."""
         return self.row.version
 
     @property
     def main(self) -> SessionContext:
-        """The context that the gauge shows and that real usage speaks of."""
+        """Return the context that the gauge shows and that real usage refers to."""
         return self.agent or self.pruned
 
     @property
     def contexts(self) -> tuple[SessionContext, ...]:
-        """Every context of the session, the main one first."""
+        """Return every context of the session, the main one first."""
         return (self.agent, self.pruned) if self.agent is not None else (self.pruned,)
 
     # -- settings and limits
 
     @property
     def settings(self) -> Settings:
-        """The common settings with the session's own overrides."""
+        """Return the common settings with the session's own overrides."""
         common = self.environment.settings()
         return compatible_settings(self.row.settings, common)[0] if self.row.settings else common
 
     @property
     def ignored_settings(self) -> list[str]:
-        """The session's own settings that conflict with the common ones by now, each with the reason."""
+        """Return the session's own settings that conflict with the common ones, each with the reason."""
         if not self.row.settings:
             return []
         faults = compatible_settings(self.row.settings, self.environment.settings())[1]
@@ -198,17 +198,17 @@ class Session:
 
     @property
     def task_settings(self) -> Settings:
-        """The settings with the weights and keywords of the session's task type."""
+        """Return the settings with the weights and keywords of the session's task type."""
         return settings_for(self.settings, self.state.facts)
 
     @property
     def automatic(self) -> bool:
-        """Whether the session is pruned automatically."""
+        """Return True if the session is pruned automatically."""
         return self.settings.automatic if self.row.automatic is None else bool(self.row.automatic)
 
     @property
     def limits(self) -> Limits:
-        """The limits of the session with its settings."""
+        """Return the limits of the session with its settings."""
         return self.limits_with(self.settings)
 
     def limits_with(self, settings: Settings) -> Limits:
@@ -219,7 +219,7 @@ class Session:
 
     @property
     def usable_shown(self) -> int:
-        """The most tokens, as shown, that the pruned view may take; 0 where nothing of the window is usable."""
+        """Return the most tokens, as shown, that the pruned view may take; 0 where nothing of the window is usable."""
         try:
             return self.require_usable()
         except InvalidSettings:
@@ -227,7 +227,7 @@ class Session:
 
     @property
     def usable_estimate(self) -> int:
-        """The most that the pruned view may take, in estimated tokens; 0 where nothing of the window is usable."""
+        """Return the most estimated tokens that the pruned view may take; 0 where nothing of the window is usable."""
         usable = self.usable_shown
         return self.pruned.scale.estimated(usable) if usable else 0
 
@@ -245,7 +245,7 @@ class Session:
 
     @cached_property
     def counter(self) -> TokenCounter:
-        """The token counter of the session's model, or of the model its agent used last."""
+        """Return the token counter of the session's model, or of the model its agent used last."""
         model = self._model_to_count
         return ModelCounter(
             self.environment.tokenizers.counter(model.encoding),
@@ -255,12 +255,12 @@ class Session:
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The keyword lists of the session's task type, compiled."""
+        """Return the keyword lists of the session's task type, compiled."""
         return lexicon_of(self.task_settings.keywords)
 
     @property
     def model_row(self) -> ModelLimits:
-        """The row of the model table for the session's own model, without what settings change."""
+        """Return the model table's row for the session's own model, without changes by settings."""
         return find_model(self.row.model, self.environment.overrides())
 
     @cached_property

@@ -66,7 +66,7 @@ class SessionState:
         self.aside_call, self.aside_input = call, tokens
 
     def model_changed(self) -> None:
-        """Forget the window that the model before ran with, whoever told it."""
+        """Forget the window that the previous model ran with, from any source."""
         self.own_window = self.told_window = self.told_at = self.largest = 0
 
     def begin(self, learned: Calibration | None) -> None:

@@ -18,7 +18,7 @@ _KNOWN = frozenset(
 
 
 def read_features(texts: list[str]) -> Iterable[Features]:
-    """Features from their stored texts, all parsed in one go."""
+    """Return features from their stored texts, all parsed together."""
     for data in orjson.loads("[" + ",".join(texts) + "]"):
         if not data.keys() <= _KNOWN:
             yield Features.from_dict(data)
@@ -32,5 +32,5 @@ def read_features(texts: list[str]) -> Iterable[Features]:
 
 
 def whole(role: str, entries: Sequence[EntryRow]) -> Message:
-    """The message that entries form: all they say, in the order of arrival, without the wire object it came in."""
+    """Return the message that entries form: all their parts, in the order of arrival, without a wire object."""
     return Message(role, tuple(part for entry in entries for part in entry.message.parts))  # type: ignore[arg-type]

@@ -9,24 +9,24 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def now_ms() -> int:
-    """The present."""
+    """Return the present time in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
 
 
 def to_ms(at: datetime | None) -> int | None:
-    """A time of a record; one without a zone is UTC."""
+    """Return the milliseconds since 1970 of a time in a record; one without a zone is UTC."""
     if at is None:
         return None
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
 
 
 def from_ms(ms: int) -> datetime:
-    """A time as records carry it."""
+    """Return milliseconds since 1970 as a time in UTC."""
     return EPOCH + timedelta(milliseconds=ms)
 
 
 def iso(ms: int | None) -> str | None:
-    """As JSON carries it: `2026-01-31T12:00:00.250Z`."""
+    """Return a time as JSON has it: `2026-01-31T12:00:00.250Z`."""
     if ms is None:
         return None
     try:

@@ -94,7 +94,7 @@ class Model:
     dearer_above: int | None
     """Input tokens above which the provider charges more than these prices."""
     source: str
-    """Where the limits come from."""
+    """The source of the limits."""
     date: str
     """The day they were looked up."""
     known: bool
