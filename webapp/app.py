@@ -28,6 +28,7 @@ from webapp.services.settings.suggesting import Suggesting
 from webapp.services.summaries.summarising import Summarising
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
+from webapp.services.transfer.resuming import Resuming
 from webapp.store import Store
 from webapp.watcher import Watcher
 
@@ -59,6 +60,7 @@ class App:
     status: Status
     importing: Importing
     exporting: Exporting
+    resuming: Resuming
     demo: Demo
     following: Watcher
     model: ModelClient | None = None

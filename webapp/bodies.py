@@ -179,6 +179,15 @@ class ModelRow(Body):
     output_limit: Annotated[int, Field(gt=0, le=MOST)] | None = None
 
 
+class ResumeAsked(Body):
+    """A copy to resume from."""
+
+    prune: bool = False
+    """Prune the session first."""
+    max_tokens: Tokens | None = None
+    """The most tokens after that prune; the session's aim by default."""
+
+
 class FileSent(Body):
     """A file in a JSON body."""
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "context": "looking",
     "prune": "pruning",
     "export": "exporting",
+    "resume": "resuming",
     "suggest-weights": "suggesting",
     "verify": "verifying",
 }

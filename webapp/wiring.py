@@ -35,6 +35,7 @@ from webapp.services.summaries.summarising import Summarising, Writes, Written
 from webapp.services.transfer.exporting import Exporting
 from webapp.services.transfer.importing import Importing
 from webapp.services.transfer.own_format import OwnFormat
+from webapp.services.transfer.resuming import Resuming
 from webapp.store import Store
 from webapp.tokenizers import Tokenizers
 from webapp.watcher import Watcher
@@ -92,6 +93,7 @@ def build(config: Config) -> App:
         model=model,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),
+        resuming=Resuming(environment, prunes, config.environment),
         demo=Demo(environment, ingest, sessions),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )

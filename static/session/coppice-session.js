@@ -10,6 +10,7 @@ import "./heavy-panel.js";
 import "./history-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
+import "./resume-dialog.js";
 import "./token-chart.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -42,6 +43,8 @@ export class CoppiceSession extends CoppiceElement {
   #cost = null;
   /** @type {Api.Parent | null} */
   #parent = null;
+  /** @type {import("./head.js").Copies} */
+  #copies = {};
   /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
@@ -84,11 +87,11 @@ export class CoppiceSession extends CoppiceElement {
       "close-delete": () => this.#dialog?.close(),
       delete: () => deleteSession(this.#id),
       copy: copyText,
-      "open-export": () => {
-        const menu = this.querySelector("details.export");
-        if (menu instanceof HTMLDetailsElement) menu.open = true;
-        menu?.querySelector("summary")?.focus();
-      },
+      resume: () =>
+        this.#session &&
+        /** @type {import("./resume-dialog.js").ResumeDialog | null} */ (
+          this.querySelector("resume-dialog")
+        )?.ask(this.#session),
       "retry-session": () => this.#stats.ask(),
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
@@ -153,6 +156,7 @@ export class CoppiceSession extends CoppiceElement {
     on("pruned", ({ applied }) => this.#pruned(applied));
     on("undone", ({ undone }) => this.#undone(undone));
     on("message-act", ({ id, act }) => this.#after(actOn(this.#id, id, act, (n) => this.#undo(n))));
+    on("resumed", () => this.#stats.ask());
     on("chosen", ({ kind, messages }) => {
       this.#choices.put(kind, messages);
       this.#openTab("plan");
@@ -190,10 +194,11 @@ export class CoppiceSession extends CoppiceElement {
   /** @param {AbortSignal} signal */
   async #readStats(signal) {
     try {
-      const { session, cost, parent } = await api.stats(this.#id, signal);
+      const { session, cost, parent, copy_of, copies } = await api.stats(this.#id, signal);
       if (this.#accept(session)) {
         this.#cost = cost;
         this.#parent = parent;
+        this.#copies = { copy_of, copies };
       }
       this.#error = null;
       this.requestUpdate();
@@ -227,13 +232,14 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   /** @param {Api.Stats} stats */
-  #receive({ session, cost, parent }) {
+  #receive({ session, cost, parent, copy_of, copies }) {
     const before = this.#session;
     if (!this.#accept(session)) return;
     const operated = this.#operated;
     this.#operated = false;
     this.#cost = cost;
     this.#parent = parent;
+    this.#copies = { copy_of, copies };
     this.#chart?.push({
       at: session.last_activity,
       number: session.messages,
@@ -389,7 +395,7 @@ export class CoppiceSession extends CoppiceElement {
     const session = this.#session;
     if (!session) return noSession(this.#error);
     const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
-    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, location.origin)}
+    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, this.#copies)}
       ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
       <div class="figures">
         ${bars(session, this.#cost)}
@@ -404,7 +410,7 @@ export class CoppiceSession extends CoppiceElement {
         <message-list session-id=${this.#id} plan-id=${plan}></message-list>
         ${side(session, this.#tab ?? "heaviest", this.#sheet)}
       </div>
-      ${deleteDialog(session)}`;
+      ${deleteDialog(session)}<resume-dialog></resume-dialog>`;
   }
 
   /** @param {Api.Session} session */

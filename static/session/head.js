@@ -20,20 +20,45 @@ import { costSentence } from "./cost.js";
 import { exportMenu } from "./export-menu.js";
 import { aimOf, promise } from "./plan.js";
 
+/** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
+
 /** @param {Api.Session} session @param {Api.Parent | null} [parent] the session that a sub-agent belongs to
- * @param {string} [origin] of this server */
-export function header(session, parent = null, origin = "") {
+ * @param {Copies} [copies] */
+export function header(session, parent = null, copies = {}) {
   return html`<header class="session-head">
       <div class="session-name">
         <h1>${stateIcon(session)}<span title=${titleOf(session)}>${titleOf(session)}</span></h1>
         <p class="muted meta">${facts(session, parent)}</p>
       </div>
       <div class="session-acts">
-        ${exportMenu(session, origin)} ${moreMenu(session)}
+        ${exportMenu(session)} ${moreMenu(session)}
+        ${session.kind === "followed" && html`<button data-act="resume">Resume from this…</button>`}
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
-    ${notes(session)}`;
+    ${copyLines(copies)} ${notes(session)}`;
+}
+
+/** What a session is a copy of and what came of it, and the copies made of it. @param {Copies} copies */
+function copyLines({ copy_of: own = null, copies = [] }) {
+  if (!own && copies.length === 0) return false;
+  return html`<ul class="session-copies">
+    ${own && html`<li>Pruned copy of ${copyLink(own.origin_id, own.origin_title)}: ${savedWords(own)}</li>`}
+    ${copies.map((copy) => html`<li>Resumed as ${copyLink(copy.session_id, copy.title)}: ${savedWords(copy)}</li>`)}
+  </ul>`;
+}
+
+/** @param {string} id @param {string | null} title */
+const copyLink = (id, title) =>
+  title === null ? html`a deleted session` : html`<a class="link" href=${pageOf(id)}>${title}</a>`;
+
+/** What a copy was to save on each call, and what its first call saved. @param {Api.Copy} copy */
+export function savedWords({ tokens_before: before, tokens_promised: promised, tokens_first_call: first }) {
+  const said = `${number(before - promised)} tokens less on each call were promised`;
+  if (first === null) return `${said}; its first call is still to come.`;
+  const saved = before - first;
+  const real = saved >= 0 ? `${number(saved)} less` : `${number(-saved)} more`;
+  return `${said}; its first call held ${number(first)} instead of ${number(before)}, ${real}.`;
 }
 
 /** What is known of a session, separated by dots. @param {Api.Session} session @param {Api.Parent | null} parent */
@@ -153,8 +178,8 @@ export function banner(session, plan) {
   const whose = followed ? "The agent's context" : "The context";
   const outlook = plan && plan.freed > 0 && promise(plan, session);
   const advice = helped
-    ? "Export it and resume the agent from the copy; until then the agent keeps its own context."
-    : "Coppice only follows this session: the agent keeps its own context until you resume it from an exported copy.";
+    ? "Resume the agent from a pruned copy; until then it keeps its own context."
+    : "Coppice only follows this session: the agent keeps its own context until you resume it from a pruned copy.";
   return html`<div class="banner" role="status">
     ${icon("warning")}
     <div>
@@ -168,7 +193,7 @@ export function banner(session, plan) {
       <button class="quiet" data-act="not-now">Not now</button>
       ${
         helped
-          ? html`<button data-act="open-export">Export…</button>`
+          ? html`<button data-act="resume">Resume from this…</button>`
           : html`<button data-act="see-plan">See the plan</button>`
       }
     </div>
@@ -192,8 +217,8 @@ export function bars(session, cost = null) {
       ${
         agent &&
         html`<p class="plain">
-          What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, export the
-          pruned view and resume the agent from the copy.
+          What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, resume the
+          agent from a pruned copy.
         </p>`
       }
     </div>

@@ -112,6 +112,8 @@ export function apiAt(base = "") {
     forget: (kind, id) => change("DELETE", `/${kind}/${id}`),
     /** @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Hit[]>} */
     search: async (q, signal) => (await get(`/search${queryOf({ q })}`, signal)).results,
+    /** @param {string} id @param {Api.ResumeAsked} wish @returns {Promise<Api.Resumed>} */
+    resume: (id, wish) => post(`${at(id)}/resume`, wish),
     /** @returns {Promise<Api.SettingsDoc>} */
     settings: () => get("/settings"),
     /** @param {unknown} settings @returns {Promise<Api.SettingsDoc>} */

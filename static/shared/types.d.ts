@@ -30,6 +30,10 @@ declare namespace Api {
     memory: number; learnings: number;
   }
   interface ContextSummaries { tokens: number; left_out: string[]; }
+  interface Copy {
+    session_id: string; title: string; origin_id: string; origin_title: string | null; at: string;
+    tokens_before: number; tokens_promised: number; tokens_first_call: number | null;
+  }
   interface Cost {
     per_call: number; per_call_cached: number; at_least: boolean; calls: number; spent: number | null;
     currency: string;
@@ -161,8 +165,13 @@ declare namespace Api {
   interface Region { name: string; tokens: number; certainty: "exact" | "calibrated" | "estimated"; }
   interface Relieved extends Applied { emergency: Emergency; }
   interface Results { results: Hit[]; total: number; }
+  interface ResumeAsked { prune?: boolean; max_tokens?: number | null; }
+  interface Resumed {
+    session_id: string; title: string; path: string; cwd: string; command: string[]; line: string;
+    tokens_before: number; tokens_promised: number; operation: number | null;
+  }
   interface Session {
-    id: string; title: string | null; source: string; source_label: string; resume_command: string | null;
+    id: string; title: string | null; source: string; source_label: string; why_not_resumed: string | null;
     kind: "followed" | "managed"; model: string | null; model_known: boolean; parent_id: string | null;
     agent_type: string | null; file: string | null; cwd: string | null; state: "idle" | "active" | "warning";
     activity: "working" | "waiting" | "idle" | "stale" | "ended"; window: number; input_limit: number | null;
@@ -206,7 +215,8 @@ declare namespace Api {
   interface SignalText { name: string; label: string; meaning: string; in_foresight: string; }
   interface Stats extends Status {
     session: Session; items: number; tokens: number; limit: number; utilizationPercent: number;
-    needsPruning: boolean; regions: Region[]; cost: Cost | null; parent: Parent | null; as_of: string;
+    needsPruning: boolean; regions: Region[]; cost: Cost | null; parent: Parent | null; copy_of: Copy | null;
+    copies: Copy[]; as_of: string;
   }
   interface Status {
     triggers: Trigger[]; due: Due; running: boolean; auto_summarize: boolean; made: string;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Route, expect
 
@@ -309,23 +310,34 @@ class TestFollowedSessions:
             page.get_by_role("link", name="Claude Code transcript").click()
         assert download.value.suggested_filename.endswith(".jsonl")
 
-    def test_have_a_command_that_resumes_the_agent(
-        self, page: Page, server: Server, folder: ClaudeFolder
-    ) -> None:
-        """The export menu copies one command: save the pruned view beside the transcript, start the agent."""
-        transcript = folder.transcript()
+    def test_are_resumed_from_a_pruned_copy(
+        self, page: Page, server: Server, folder: ClaudeFolder, tmp_path: Path
+    ) -> None:  # X22
+        """The button prunes, writes the copy and offers its command; the copy's page shows what it really saved."""
+        transcript = folder.transcript(cwd=str(tmp_path))
         transcript.user("Fix the login race")
-        transcript.assistant("Done.", tokens=20_000)
+        for i in range(60):
+            transcript.call("Bash", {"command": f"step {i}"}, words(900), tokens=1_000 * (i + 1))
+        transcript.assistant("Done.", tokens=64_000)
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race").click()
-        page.get_by_text("Export", exact=True).click()
-        page.get_by_role("button", name="Copy command").click()
-        expect(page.get_by_role("status").filter(has_text="Command copied")).to_be_visible()
+        page.get_by_role("button", name="Prune…").click()
+        page.get_by_label("Cut to").fill("15")
+        page.get_by_role("button", name=re.compile(r"^(Prune \d+ messages|Shorten \d+ outputs)")).click()
+        expect(page.locator(".bar").nth(1)).to_contain_text("tokens less")
+        page.get_by_role("button", name="Resume from this…").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_text("less on each call")).to_be_visible()
+        dialog.get_by_role("button", name="Write the copy").click()
+        dialog.get_by_role("button", name="Copy command").click()
         command = page.evaluate("navigator.clipboard.readText()")
-        assert command.startswith(f"cd {transcript.path.parent} && curl -fOJ ")
-        assert f"/api/sessions/{transcript.session}/export?format=claude-code" in command
-        assert command.endswith("cd /home/me/app && claude --resume")
+        copy_id = command.rpartition(" ")[2]
+        assert command == f"cd {tmp_path} && claude --resume {copy_id}"
+        assert (transcript.path.parent / f"{copy_id}.jsonl").exists()
+        dialog.get_by_role("link", name="Fix the login race (pruned)").click()
+        expect(page.locator(".session-copies")).to_contain_text("Pruned copy of Fix the login race")
+        expect(page.locator(".session-copies")).to_contain_text("its first call is still to come")
 
     def test_grow_while_they_are_looked_at(
         self, page: Page, server: Server, folder: ClaudeFolder

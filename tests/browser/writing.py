@@ -20,23 +20,23 @@ class ClaudeFolder:
         self.root = root
         (root / "projects" / "-home-me-app").mkdir(parents=True)
 
-    def transcript(self) -> Transcript:
+    def transcript(self, cwd: str = "/home/me/app") -> Transcript:
         """A new session's file, empty until something is written."""
         session = str(uuid.uuid4())
-        return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session)
+        return Transcript(self.root / "projects" / "-home-me-app" / f"{session}.jsonl", session, cwd)
 
 
 class Transcript:
     """One session's file, which grows by whole lines."""
 
-    def __init__(self, path: Path, session: str) -> None:
-        self.path, self.session = path, session
+    def __init__(self, path: Path, session: str, cwd: str) -> None:
+        self.path, self.session, self.cwd = path, session, cwd
         self._parent: str | None = None
 
     def _write(self, kind: str, message: dict[str, Any], **more: Any) -> None:
         row = {
             "type": kind, "uuid": str(uuid.uuid4()), "parentUuid": self._parent, "sessionId": self.session,
-            "isSidechain": False, "userType": "external", "cwd": "/home/me/app", "version": "2.1.0",
+            "isSidechain": False, "userType": "external", "cwd": self.cwd, "version": "2.1.0",
             "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"), "message": message, **more,
         }  # fmt: skip
         self._parent = row["uuid"]
@@ -50,6 +50,10 @@ class Transcript:
     def assistant(self, text: str, tokens: int = 0) -> None:
         """An answer; with `tokens`, the provider's report of the call's input."""
         self._say([{"type": "text", "text": text}], tokens)
+
+    def think(self, text: str, tokens: int = 0) -> None:
+        """A thought, signed."""
+        self._say([{"type": "thinking", "thinking": text, "signature": "c2lnbmVk"}], tokens)
 
     def call(self, tool: str, arguments: dict[str, Any], result: str, tokens: int = 0) -> None:
         """A tool call and its result."""

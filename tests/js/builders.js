@@ -19,7 +19,7 @@ export function session(given = {}) {
     title: "Fix the login race",
     source: "claude-code",
     source_label: "Claude Code",
-    resume_command: "claude --resume",
+    why_not_resumed: null,
     kind: "followed",
     model: "claude-sonnet-4-5",
     model_known: true,

@@ -6,7 +6,7 @@ a session is from. docs/add-an-agent.md walks through it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -15,7 +15,7 @@ from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
 from webapp.agents.unwritten import Unwritten
-from webapp.agents.view import View
+from webapp.agents.view import Transcript, View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,17 @@ class Archives:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcripts:
-    """The making of new transcripts. `write` returns a file name and lines; `resume` is the agent's command."""
+    """The making of new transcripts, for the agent to resume from.
 
-    write: Callable[[View], tuple[str, Iterator[bytes]]]
-    resume: str
+    `write` makes one. `folder` returns where the agent looks for it, given the agent's roots. `command` returns the
+    agent's command that resumes a session, by its id. `keeps_thinking` says that thoughts may follow a history from
+    which something was taken; the models of most agents refuse that.
+    """
+
+    write: Callable[[View], Transcript]
+    folder: Callable[[View, Sequence[Path]], Path]
+    command: Callable[[str], list[str]]
+    keeps_thinking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +73,7 @@ class Agent:
     `reader` reads one of them from a stored position.
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned view
-    in its format. `window_of_compaction` derives the window from the tokens at which the agent compacted by itself,
+    in its format, or `why_no_transcripts` says why it is not written. `window_of_compaction` derives the window from the tokens at which the agent compacted by itself,
     None where they imply none; `usual_window` is the window that the agent starts with by default, even where its
     model could take more. `unwritten` follows what the agent sends without
     writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's factor).
@@ -84,6 +91,7 @@ class Agent:
     files: FileImport | None = None
     archives: Archives | None = None
     transcripts: Transcripts | None = None
+    why_no_transcripts: str = ""
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     unwritten: type[Unwritten] = Unwritten

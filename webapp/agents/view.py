@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -33,15 +34,11 @@ class ViewRow:
 
 @dataclass(frozen=True, slots=True)
 class ViewMessage:
-    """A message of the view. `results` replace outputs, by call id; `replacement` replaces all that it says.
-
-    `is_earlier` says that it is of an earlier turn than the last, in a session from which something was taken.
-    """
+    """A message of the view. `results` replace outputs, by call id; `replacement` replaces all that it says."""
 
     rows: list[ViewRow]
     results: Mapping[str, str] = field(default_factory=dict)
     replacement: Message | None = None
-    is_earlier: bool = False
 
     def replaced(self, wire_format: str) -> list[Any]:
         """Return what replaces the whole message, as objects of a wire format."""
@@ -61,8 +58,24 @@ class ViewSummary:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The content of a pruned view, in order, and the facts a transcript begins with. `now` is in ISO 8601."""
+    """The content of a pruned view, in order, and the facts a transcript begins with.
+
+    `now` is in ISO 8601. `file` is the transcript that the session was read from, if it is on this machine.
+    `drops_thinking` says that thoughts are left out: something was taken from what they followed.
+    """
 
     cwd: str
     now: str
     places: Iterable[ViewMessage | ViewSummary]
+    title: str = ""
+    file: Path | None = None
+    drops_thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A new transcript: the id of the session in it, its file name, and its lines."""
+
+    session_id: str
+    name: str
+    lines: Iterator[bytes]

@@ -44,6 +44,8 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
         finally:
             if output is not None:
                 target.close()
+        if output is not None:
+            click.echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
 
 
 COMMANDS = {"export": export}

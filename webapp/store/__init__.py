@@ -12,6 +12,7 @@ from pathlib import Path
 
 from webapp.store.connection import Connections
 from webapp.store.context import Contexts
+from webapp.store.copies import Copies
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
@@ -41,6 +42,7 @@ class Store:
         self.figures = Figures(self.db)
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
+        self.copies = Copies(self.db)
         self.dump = Dump(self.db)
         self.db.upkeep = self.words.merge
 

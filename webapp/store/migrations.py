@@ -367,3 +367,21 @@ def m006_words_of_calls(db: Database) -> None:
 def m007_seals(db: Database) -> None:
     """Seals over every part of a session; after the last step they are written for what is there."""
     db.execute(SEALS)
+
+
+@migrations()
+def m008_copies(db: Database) -> None:
+    """Pruned copies of sessions, from which an agent resumes; `session_id` may not have been seen yet."""
+    db.execute(
+        """
+        CREATE TABLE copies (
+            session_id TEXT PRIMARY KEY,
+            origin_id TEXT NOT NULL,
+            title TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            tokens_before INTEGER NOT NULL,
+            tokens_promised INTEGER NOT NULL
+        )
+        """
+    )
+    db.execute("CREATE INDEX copies_origin ON copies (origin_id, at)")

@@ -63,6 +63,13 @@ class Figures:
         )
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 
+    def first_input(self, session: int) -> int | None:
+        """Return the input tokens of a session's first call; None before it."""
+        found = self._db.value(
+            "SELECT input_tokens FROM calls WHERE session = ? ORDER BY seq LIMIT 1", (session,)
+        )
+        return None if found is None else int(found)
+
     def add_samples(self, session: int, rows: Iterable[Sample]) -> None:
         """Append samples."""
         sql = "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)"

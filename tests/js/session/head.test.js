@@ -2,7 +2,7 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { banner, bars, header, noSession } from "../../../static/session/head.js";
+import { banner, bars, header, noSession, savedWords } from "../../../static/session/head.js";
 import { ApiError } from "../../../static/shared/api.js";
 import { gauge, plan, session, taskType } from "../builders.js";
 import { markup } from "../markup.js";
@@ -25,11 +25,11 @@ describe("the banner", () => {
     assert.match(text, /is at 88.0.%, above its target of 80.%/);
     assert.match(text, /frees about 76,000 tokens/);
   });
-  it("points to the export where the pruned view is small enough already", () => {
+  it("offers to resume where the pruned view is small enough already", () => {
     // X12
     const text = markup(banner(session({ agent, pruned }), null));
     assert.match(text, /The pruned view is at 50.0.%/);
-    assert.match(text, /data-act="open-export"/);
+    assert.match(text, /data-act="resume"/);
   });
 });
 
@@ -96,11 +96,46 @@ describe("the bars", () => {
     assert.equal(markup(bars(session({ agent: null, pruned }))).match(/<context-gauge/g)?.length, 1));
 });
 
+describe("what came of a copy", () => {
+  const copy = {
+    session_id: "c",
+    title: "A (pruned)",
+    origin_id: "o",
+    origin_title: "A",
+    at: "2026-11-22T10:00:00Z",
+  };
+  const sizes = { tokens_before: 90_000, tokens_promised: 50_000, tokens_first_call: null };
+  it("is the promise before the first call", () =>
+    assert.equal(
+      savedWords({ ...copy, ...sizes }),
+      "40,000 tokens less on each call were promised; its first call is still to come.",
+    ));
+  it("is the promise and the truth afterwards", () =>
+    assert.match(
+      savedWords({ ...copy, ...sizes, tokens_first_call: 51_000 }),
+      /its first call held 51,000 instead of 90,000, 39,000 less\./,
+    ));
+  it("stands on the copy's page, with a link to its origin, and on the origin's", () => {
+    assert.match(
+      markup(header(session(), null, { copy_of: { ...copy, ...sizes } })),
+      /Pruned copy of <a class="link" href="\/sessions\/o">A<\/a>/,
+    );
+    assert.match(
+      markup(header(session(), null, { copies: [{ ...copy, ...sizes }] })),
+      /Resumed as <a class="link" href="\/sessions\/c">A \(pruned\)<\/a>/,
+    );
+  });
+});
+
 describe("the header", () => {
+  it("offers to resume an agent's session only", () => {
+    assert.match(markup(header(session())), /Resume from this…/);
+    assert.doesNotMatch(markup(header(session({ kind: "managed" }))), /Resume from this…/);
+  });
   it("offers the agent's own format only where there is one", () => {
     assert.match(markup(header(session())), /format=claude-code/);
     assert.doesNotMatch(
-      markup(header(session({ source: "api", resume_command: null }))),
+      markup(header(session({ source: "api", why_not_resumed: "it has no agent" }))),
       /format=(claude-code|codex)/,
     );
   });

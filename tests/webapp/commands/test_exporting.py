@@ -42,6 +42,16 @@ class TestExporting:
         assert run("import", file).code == 0
         assert run("export", session).out.splitlines()[1:] == file.read_text().splitlines()[1:]
 
+    def test_says_what_it_wrote(self, fed: tuple[Any, str], tmp_path: Path) -> None:  # X22
+        """The file and its size, apart from the content."""
+        run, session = fed
+        done = run("export", session, "-o", tmp_path / "out.jsonl")
+        assert done.out == ""
+        assert (
+            done.err
+            == f"wrote {tmp_path / 'out.jsonl'} ({(tmp_path / 'out.jsonl').stat().st_size:,} bytes)\n"
+        )
+
     def test_makes_no_file_when_it_cannot(self, fed: tuple[Any, str], tmp_path: Path) -> None:
         """A message list is no session of Codex."""
         run, session = fed

@@ -14,6 +14,7 @@ import pytest
 
 from webapp.errors import BusyStore, NotFound
 from webapp.store import Store
+from webapp.store.copies import CopyRow
 from webapp.store.log import EntryRow, MessageRow
 from webapp.store.operations import ItemRow, OperationRow
 from webapp.store.sessions import SessionRow
@@ -58,6 +59,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "figures.put_calls": lambda s, r: s.figures.put_calls(
         r.key, [CallRow("c", 0, 1, None, 1, 1, 0, 0, 0, 1)]
     ),
+    "copies.put": lambda s, r: s.copies.put(CopyRow("c", r.id, "A copy", 1, 2, 1)),
     "figures.add_samples": lambda s, r: s.figures.add_samples(r.key, [Sample(0, 1, 1, None, 1)]),
     "words.add": lambda s, r: s.words.add(r.key, [(0, "word")]),
     "words.remove": lambda s, r: s.words.remove(r.key, [(0, "word")]),
@@ -116,6 +118,9 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "operations.left": lambda s, r: s.operations.left(r.key, [(1, 1)]),
     "figures.has_call": lambda s, r: s.figures.has_call(r.key, "c"),
     "figures.calls": lambda s, r: s.figures.calls(r.key),
+    "figures.first_input": lambda s, r: s.figures.first_input(r.key),
+    "copies.find": lambda s, r: s.copies.find(r.id),
+    "copies.of": lambda s, r: s.copies.of(r.id),
     "figures.samples": lambda s, r: s.figures.samples(r.key, 0, 9),
     "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
     "words.everywhere": lambda s, r: s.words.everywhere("word", None, 9),
@@ -128,7 +133,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
 }
 SUBJECTS = (
     "sessions", "log", "contexts", "operations", "summaries", "memories", "figures", "words", "small",
-    "dump",
+    "dump", "copies",
 )  # fmt: skip
 
 

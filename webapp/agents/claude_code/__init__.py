@@ -22,7 +22,11 @@ AGENT = Agent(
     files=FileImport(
         likeness=rows.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
     ),
-    transcripts=Transcripts(write=transcript.write, resume="claude --resume"),
+    transcripts=Transcripts(
+        write=transcript.write,
+        folder=transcript.folder,
+        command=lambda session: ["claude", "--resume", session],
+    ),
     window_of_compaction=window_of_compaction,
     usual_window=USUAL,
     unwritten=TaskReminders,

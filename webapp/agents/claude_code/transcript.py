@@ -1,23 +1,34 @@
 """New transcripts for Claude Code.
 
-The rows are those that arrived, with the new session's id, chained again by uuid and parentUuid. Thinking of earlier
-turns is left out where something was taken away: the newest models refuse it otherwise. A summary is written as the
-agent writes that of its own compaction.
+The rows are those that arrived, with the new session's id, chained again by uuid and parentUuid. Thinking is left out
+where something was taken away: the newest models refuse it otherwise, and a resume begins a new turn. Usage is left
+out too: it is that of other calls, by which the agent would take the copy for as full as the original. A summary is
+written as the agent writes that of its own compaction.
 """
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
 
-from webapp.agents.view import View, ViewMessage, ViewSummary
+from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
 
 
-def write(view: View) -> tuple[str, Iterator[bytes]]:
-    """Return the name and the lines of a transcript."""
+def folder(view: View, roots: Sequence[Path]) -> Path:
+    """Return the folder of the session's project: that of its own transcript, else the one named by its cwd."""
+    if view.file is not None and view.file.parent.is_dir():
+        return view.file.parent
+    root = next((root for root in roots if root.is_dir()), roots[0])
+    return root / re.sub(r"[^A-Za-z0-9-]", "-", view.cwd)
+
+
+def write(view: View) -> Transcript:
+    """Return a transcript."""
     session = str(uuid.uuid4())
 
     def lines() -> Iterator[bytes]:
@@ -26,17 +37,20 @@ def write(view: View) -> tuple[str, Iterator[bytes]]:
             if isinstance(place, ViewSummary):
                 rows = _summary_rows(view, place, first=parent is None)
             else:
-                rows = _message_rows(place, first=parent is None)
+                rows = _message_rows(view, place, first=parent is None)
             for data in rows:
                 own = str(uuid.uuid5(uuid.UUID(session), data["uuid"]))
                 data |= {"uuid": own, "parentUuid": parent, "sessionId": session}
                 parent = own
                 yield orjson.dumps(data) + b"\n"
+        if view.title:
+            title = {"type": "custom-title", "customTitle": view.title, "sessionId": session}
+            yield orjson.dumps(title) + b"\n"
 
-    return f"{session}.jsonl", lines()
+    return Transcript(session, f"{session}.jsonl", lines())
 
 
-def _message_rows(message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]:
+def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of one message, each with a name for its `uuid`."""
     replaced = message.replacement is not None
     for row in message.rows[:1] if replaced else message.rows:
@@ -47,12 +61,13 @@ def _message_rows(message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]
         if replaced:
             content = [block for item in message.replaced("anthropic") for block in _blocks(item["content"])]
         elif isinstance(content, list):
-            blocks = (b for b in content if not (message.is_earlier and _thinks(b)))
+            blocks = (b for b in content if not (view.drops_thinking and _thinks(b)))
             content = [_block(block, message.results) for block in blocks]
         if content is not None:
             if not content:
                 continue
-            data["message"] = {**data["message"], "content": content}
+            said = {key: value for key, value in data["message"].items() if key != "usage"}
+            data["message"] = {**said, "content": content}
         if message.results or replaced:
             data.pop("toolUseResult", None)
         if data.get("isCompactSummary") is True and not first:

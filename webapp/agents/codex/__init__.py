@@ -20,5 +20,10 @@ AGENT = Agent(
     files=FileImport(
         likeness=items.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
     ),
-    transcripts=Transcripts(write=transcript.write, resume="codex resume"),
+    transcripts=Transcripts(
+        write=transcript.write,
+        folder=transcript.folder,
+        command=lambda session: ["codex", "resume", session],
+        keeps_thinking=True,
+    ),
 )

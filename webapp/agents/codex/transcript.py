@@ -1,9 +1,14 @@
-"""New rollouts for Codex: the items that arrived, in order, below a session_meta of their own."""
+"""New rollouts for Codex: the items that arrived, in order, below a session_meta of their own.
+
+The facts that Codex writes once or with each turn are those of the original rollout, where it is at hand: the base
+instructions, and the context of the last turn, without which Codex says its instructions and environment again.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -11,25 +16,86 @@ import orjson
 from scoring.formats import encode
 from scoring.messages import Message
 from webapp.agents.codex.items import SUMMARY_PREFIX
-from webapp.agents.view import View, ViewMessage, ViewRow, ViewSummary
+from webapp.agents.reading.rows import object_of, parse
+from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
 
 Timed = tuple[str, dict[str, Any]]
 
+# Keys of a session_meta that say whose copy or child a session is.
+_KIN = ("forked_from_id", "parent_thread_id", "agent_nickname", "agent_role", "agent_path")
 
-def write(view: View) -> tuple[str, Iterator[bytes]]:
-    """Return the name and the lines of a rollout."""
+
+# The beginning of the message in which Codex tells the model about its environment.
+_ENVIRONMENT = "<environment_context>"
+_KEPT = ("session_meta", "turn_context", "world_state")
+_HEAD = 160  # bytes of a row in which its type stands
+
+
+def folder(view: View, roots: Sequence[Path]) -> Path:
+    """Return the folder of the day below the agent's sessions."""
+    year, month, day = view.now[:10].split("-")
+    return roots[0] / year / month / day
+
+
+def write(view: View) -> Transcript:
+    """Return a rollout."""
     session = str(uuid.uuid4())
 
     def lines() -> Iterator[bytes]:
-        meta = {"id": session, "timestamp": view.now, "cwd": view.cwd, "originator": "coppice", "cli_version": "0.0.0",
-                "source": "cli", "instructions": None}  # fmt: skip
-        yield orjson.dumps({"timestamp": view.now, "type": "session_meta", "payload": meta}) + b"\n"
-        for place in view.places:
-            for at, item in _summary(view, place) if isinstance(place, ViewSummary) else _items(view, place):
-                yield orjson.dumps({"timestamp": at, "type": "response_item", "payload": item}) + b"\n"
+        for number, (at, kind, payload) in enumerate(_rows(view, session)):
+            row = {"timestamp": at, "ordinal": number, "type": kind, "payload": payload}
+            yield orjson.dumps(row) + b"\n"
 
     stamp = view.now[:19].replace(":", "-")
-    return f"rollout-{stamp}-{session}.jsonl", lines()
+    return Transcript(session, f"rollout-{stamp}-{session}.jsonl", lines())
+
+
+def _rows(view: View, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield (time, type, payload) of the rows."""
+    kept = _kept_rows(view.file)
+    meta = {"originator": "coppice", "cli_version": "0.0.0", "source": "cli", "instructions": None,
+            **{k: v for k, v in kept.get("session_meta", {}).items() if k not in _KIN},
+            "id": session, "timestamp": view.now, "cwd": view.cwd}  # fmt: skip
+    if "session_id" in meta:
+        meta["session_id"] = session
+    yield view.now, "session_meta", meta
+    knows_environment = False
+    for place in view.places:
+        for at, item in _summary(view, place) if isinstance(place, ViewSummary) else _items(view, place):
+            knows_environment |= _ENVIRONMENT in str(item.get("content"))
+            yield at, "response_item", item
+    if not knows_environment and "environment" in kept:
+        yield view.now, "response_item", kept["environment"]
+    for kind in ("world_state", "turn_context"):
+        if kind in kept:
+            yield view.now, kind, kept[kind]
+    if view.title:
+        yield (
+            view.now,
+            "event_msg",
+            {"type": "thread_name_updated", "thread_id": session, "thread_name": view.title},
+        )
+
+
+def _kept_rows(file: Path | None) -> dict[str, dict[str, Any]]:
+    """Return of a rollout the first session_meta, and the last turn_context, whole world_state and environment."""
+    found: dict[str, dict[str, Any]] = {}
+    if file is None:
+        return found
+    with file.open("rb") as rows:
+        for line in rows:
+            kind = next((kind for kind in _KEPT if f'"type":"{kind}"'.encode() in line[:_HEAD]), None)
+            if kind is None and _ENVIRONMENT.encode() in line:
+                kind = "environment"
+            row = object_of(parse(line.rstrip(b"\n"))) if kind is not None else {}
+            payload = object_of(row.get("payload"))
+            if kind is None or not payload or (kind == "session_meta" and kind in found):
+                continue
+            if kind == "environment" and (row.get("type"), payload.get("role")) != ("response_item", "user"):
+                continue
+            if kind != "world_state" or payload.get("full") is True:
+                found[kind] = payload
+    return found
 
 
 def _summary(view: View, summary: ViewSummary) -> Iterator[Timed]:

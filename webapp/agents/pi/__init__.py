@@ -1,7 +1,7 @@
 """pi, the coding agent of pi-mono."""
 
-from webapp.agents.agent import Agent, FileImport
-from webapp.agents.pi import files
+from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.pi import files, transcript
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -17,5 +17,10 @@ AGENT = Agent(
     reader=lambda file, position: LineReader(file, position, lambda _: Decoder()),
     files=FileImport(
         likeness=files.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+    ),
+    transcripts=Transcripts(
+        write=transcript.write,
+        folder=transcript.folder,
+        command=lambda session: ["pi", "--session", session],
     ),
 )

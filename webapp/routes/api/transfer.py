@@ -11,7 +11,7 @@ import orjson
 from flask import Response, request
 
 from webapp.app import App
-from webapp.bodies import FileSent, FormatQuery, Nothing, SearchQuery
+from webapp.bodies import FileSent, FormatQuery, Nothing, ResumeAsked, SearchQuery
 from webapp.bus import Bus
 from webapp.errors import status_of
 from webapp.events import ImportProgressed
@@ -20,7 +20,7 @@ from webapp.routes.problems import RequestFault
 from webapp.routes.reading import IMPORT_LIMIT_BYTES, parse_json, refuse_encoded
 from webapp.services.catalog.answers import Results
 from webapp.services.session.answers import Session
-from webapp.services.transfer.answers import Imported, ImportedSession, UnreadableFile
+from webapp.services.transfer.answers import Imported, ImportedSession, Resumed, UnreadableFile
 
 table = Table("files")
 
@@ -38,6 +38,16 @@ def export_session(app: App, session_id: str, query: FormatQuery) -> Response:
     filename, mimetype, chunks = app.exporting.export(session_id, query.format or "jsonl")
     headers = {"Content-Disposition": disposition(filename), "Cache-Control": "no-store"}
     return Response(chunks, mimetype=mimetype, headers=headers)
+
+
+@table.post("/sessions/<session_id>/resume", errors=(404, 409))
+def resume_session(app: App, session_id: str, body: ResumeAsked) -> Resumed:
+    """Write a pruned copy of a session where its agent finds it, and say by which command the agent resumes from it.
+
+    The copy is a new session; nothing is written over, and the session itself stays as it is. 409 where the agent
+    cannot resume from a copy, or the session's folder is not on this machine.
+    """
+    return app.resuming.resume(session_id, prune=body.prune, max_tokens=body.max_tokens)
 
 
 @table.post("/import", body=FileSent, errors=(409,), limit_bytes=IMPORT_LIMIT_BYTES, raw=True)

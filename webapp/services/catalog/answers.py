@@ -92,6 +92,24 @@ class Status:
 
 
 @answer
+class Copy:
+    """A pruned copy of a session, from which its agent resumes, with what it was to save and what it saved (X22)."""
+
+    session_id: str
+    title: str
+    origin_id: str
+    origin_title: str | None
+    """Null where the origin was deleted."""
+    at: str
+    tokens_before: int
+    """What the origin's context held when the copy was made."""
+    tokens_promised: int
+    """What the copy's context was to hold."""
+    tokens_first_call: int | None
+    """The real input of the copy's first call, the next message included; null before it."""
+
+
+@answer
 class Figures:
     """The size of a session's context, in all and by region (B11)."""
 
@@ -105,6 +123,10 @@ class Figures:
     cost: Cost | None
     parent: Parent | None
     """The session that started this one; null if it has no messages, or was deleted."""
+    copy_of: Copy | None
+    """What the session is a pruned copy of."""
+    copies: list[Copy]
+    """The pruned copies made of the session, newest first."""
     as_of: str
 
 

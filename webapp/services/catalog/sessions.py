@@ -16,7 +16,7 @@ from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.catalog.answers import Cost, Figures, Mark, Parent, Point, Timeline
+from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, Timeline
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
@@ -26,6 +26,7 @@ from webapp.services.session.session import Session
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
+from webapp.store.copies import CopyRow
 from webapp.store.indexed_text import indexed
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
@@ -199,6 +200,7 @@ class Sessions:
             session = Session.load(self._environment, session_id)
             shown = session_answer(session)
             main = shown.agent or shown.pruned
+            copied = self._store.copies.find(session_id)
             return Figures(
                 session=shown,
                 items=main.messages,
@@ -209,6 +211,8 @@ class Sessions:
                 regions=main.regions,
                 cost=self._cost(session, main.tokens),
                 parent=self._parent(shown.parent_id),
+                copy_of=self._copy(copied) if copied is not None else None,
+                copies=[self._copy(copy) for copy in self._store.copies.of(session_id)],
                 as_of=iso(self._environment.clock()) or "",
             )
 
@@ -218,6 +222,21 @@ class Sessions:
         if row is None or row.deleted_at is not None or silent(row):
             return None
         return Parent(id=row.id, title=shown_title(row))
+
+    def _copy(self, copy: CopyRow) -> Copy:
+        """Return a copy with the title of its origin and the size of its first call."""
+        origin, own = self._store.sessions.find(copy.origin_id), self._store.sessions.find(copy.session_id)
+        there = origin is not None and origin.deleted_at is None
+        return Copy(
+            session_id=copy.session_id,
+            title=copy.title,
+            origin_id=copy.origin_id,
+            origin_title=shown_title(origin) if origin is not None and there else None,
+            at=iso(copy.at) or "",
+            tokens_before=copy.tokens_before,
+            tokens_promised=copy.tokens_promised,
+            tokens_first_call=self._store.figures.first_input(own.key) if own is not None else None,
+        )
 
     def _cost(self, session: Session, tokens: int) -> Cost | None:
         """Return the price of a call with this context, new and cached, and of all calls; None if it is unknown."""

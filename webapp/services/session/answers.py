@@ -86,8 +86,8 @@ class Session:
     """The agent that writes the session, `api`, or `import`."""
     source_label: str
     """The source as pages name it."""
-    resume_command: str | None
-    """The command by which the agent resumes from an exported transcript, null where it cannot."""
+    why_not_resumed: str | None
+    """Why no agent can resume from a copy of the session, null where one can."""
     kind: Literal["followed", "managed"]
     model: str | None
     model_known: bool

@@ -71,7 +71,7 @@ def session_answer(session: Session) -> SessionAnswer:
         title=shown_title(row),
         source=row.source,
         source_label=source_label(row.source),
-        resume_command=_resume_command(row.source),
+        why_not_resumed=why_not_resumed(row),
         kind=row.kind,
         model=row.model,
         model_known=limits.model.known,
@@ -147,9 +147,16 @@ def shown_title(row: SessionRow) -> str:
     return f"sub-agent {agent}" if marker and agent and row.parent_id else row.id
 
 
-def _resume_command(source: str) -> str | None:
-    transcripts = AGENTS[source].transcripts if source in AGENTS else None
-    return transcripts.resume if transcripts is not None else None
+def why_not_resumed(row: SessionRow) -> str | None:
+    """Return why no agent can resume from a copy of a session; None where one can."""
+    agent = AGENTS.get(row.source)
+    if agent is None:
+        return "only the session of an agent can be resumed in one; a program asks for its context instead"
+    if agent.transcripts is None:
+        return f"{agent.label} cannot resume from a copy: {agent.why_no_transcripts}"
+    if row.parent_id is not None and row.agent_type != "fork":
+        return "a sub-agent cannot be resumed by itself; resume the session above it"
+    return None
 
 
 def source_label(source: str) -> str:

@@ -42,3 +42,26 @@ class Imported:
 
     imported: list[ImportedSession | UnreadableFile]
     """One for each session in the files."""
+
+
+@answer
+class Resumed:
+    """A pruned copy of a session, written where its agent finds it."""
+
+    session_id: str
+    """The copy's id. Its session is known as soon as the agent's folder is looked at."""
+    title: str
+    path: str
+    """The file that was written."""
+    cwd: str
+    """The folder to resume in."""
+    command: list[str]
+    """The agent's command that resumes from the copy, to be run in `cwd`."""
+    line: str
+    """The same as a line for a shell, with the change of folder."""
+    tokens_before: int
+    """What the agent's context holds now."""
+    tokens_promised: int
+    """What the copy's context is to hold, without the next message."""
+    operation: int | None
+    """The number of the prune that was asked for."""

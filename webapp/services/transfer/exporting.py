@@ -55,12 +55,14 @@ class Exporting:
                     f"a transcript for {label} can only be made of a session of {label}; this one came from "
                     f"{row.source}. Export it as a message list ({', '.join(FORMATS)})"
                 )
-            name, lines = TRANSCRIPTS[format].write(view_of(self._store, row, self._environment.clock()))
-            return name, "application/x-ndjson", lines
+            agent = TRANSCRIPTS[format]
+            now = self._environment.clock()
+            made = agent.write(view_of(self._store, row, now, keeps_thinking=agent.keeps_thinking))
+            return made.name, "application/x-ndjson", made.lines
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
-        made = self._context.get(session_id, format)
-        body: Any = {**made.envelope, made.key: made.messages} if made.envelope else made.messages
+        built = self._context.get(session_id, format)
+        body: Any = {**built.envelope, built.key: built.messages} if built.envelope else built.messages
         return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -11,19 +12,35 @@ import orjson
 from scoring.messages import part_from_dict
 from webapp.agents.view import View, ViewMessage, ViewRow, ViewSummary
 from webapp.services.context.pruned_view import message_of, summary_value
+from webapp.services.session.gauges import shown_title
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import MESSAGE, PRUNED, Item
-from webapp.store.log import EntryRow, MessageRow
+from webapp.store.log import EntryRow
 from webapp.store.sessions import SessionRow
 from webapp.store.summaries import SummaryRow
 
 BATCH = 300
+PRUNED_MARK = " (pruned)"
 
 
-def view_of(store: Store, row: SessionRow, now: int) -> View:
-    """Return what stands in a session's pruned view; its places are read as they are asked for."""
-    return View(row.cwd or "", iso(now) or "", _places(store, row))
+def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) -> View:
+    """Return a session's pruned view as an agent writes it; its places are read as they are asked for."""
+    file = Path(row.path) if row.path else None
+    return View(
+        cwd=row.cwd or "",
+        now=iso(now) or "",
+        places=_places(store, row),
+        title=copy_title(row),
+        file=file if file is not None and file.is_file() else None,
+        drops_thinking=row.operations > 0 and not keeps_thinking,
+    )
+
+
+def copy_title(row: SessionRow) -> str:
+    """Return the title of a session's copy, which says that it is pruned."""
+    title = shown_title(row).removesuffix(PRUNED_MARK)
+    return title + PRUNED_MARK if row.operations else title
 
 
 def _places(store: Store, row: SessionRow) -> Iterator[ViewMessage | ViewSummary]:
@@ -35,19 +52,18 @@ def _places(store: Store, row: SessionRow) -> Iterator[ViewMessage | ViewSummary
         for item in some:
             if item.kind == MESSAGE:
                 message = messages[item.ref]
-                yield _message(row, message, store.log.entries_of(row.key, message), item)
+                yield _message(store.log.entries_of(row.key, message), item)
             else:
                 yield _summary(summaries[item.ref])
 
 
-def _message(row: SessionRow, message: MessageRow, entries: list[EntryRow], item: Item) -> ViewMessage:
+def _message(entries: list[EntryRow], item: Item) -> ViewMessage:
     stands: dict[str, Any] = orjson.loads(item.stand_in) if item.stand_in is not None else {}
     parts = tuple(map(part_from_dict, stands["parts"])) if "parts" in stands else None
     return ViewMessage(
         [ViewRow(e.source_id or str(e.seq), e.message, e.raw, iso(e.at)) for e in entries],
         stands.get("results", {}),
         replace(message_of(entries), parts=parts) if parts is not None else None,
-        is_earlier=row.operations > 0 and message.turn < row.turns,
     )
 
 

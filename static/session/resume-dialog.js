@@ -1,0 +1,119 @@
+// <resume-dialog session-id>: asks for a pruned copy of the session and says by which command the agent resumes from it.
+// `session` is what it speaks of. Emits `resumed` with the answer.
+import { api } from "../shared/api.js";
+import { CoppiceElement } from "../shared/element.js";
+import { number, percentSet, sentence } from "../shared/format.js";
+import { html } from "../shared/html.js";
+import { icon } from "../shared/icons.js";
+import { reasonOf } from "../shared/problem.js";
+import { mainGauge, pageOf } from "../shared/session-facts.js";
+import { aimOf } from "./plan.js";
+
+export class ResumeDialog extends CoppiceElement {
+  /** @type {Api.Session | null} */
+  #session = null;
+  /** @type {Api.Resumed | null} */
+  #made = null;
+  #error = "";
+  #busy = false;
+
+  start() {
+    this.actions({
+      "close-resume": () => this.#dialog?.close(),
+      "write-copy": () => this.#write(),
+    });
+  }
+
+  /** Opens the dialog for a session as it is now. @param {Api.Session} session */
+  ask(session) {
+    this.#session = session;
+    this.#made = null;
+    this.#error = "";
+    this.update();
+    this.#dialog?.showModal();
+  }
+
+  get #dialog() {
+    return this.querySelector("dialog");
+  }
+
+  async #write() {
+    if (!this.#session || this.#busy) return;
+    const prune = this.querySelector("input")?.checked ?? false;
+    this.#busy = true;
+    this.#error = "";
+    this.update();
+    try {
+      this.#made = await api.resume(this.#session.id, { prune });
+      this.emit("resumed", { made: this.#made });
+    } catch (error) {
+      this.#error = reasonOf(error);
+    }
+    this.#busy = false;
+    this.update();
+    /** @type {HTMLElement | null} */ (this.querySelector(".foot button:last-child"))?.focus();
+  }
+
+  view() {
+    const session = this.#session;
+    return html`<dialog aria-labelledby="resume-title">
+      <header>
+        <h2 id="resume-title">Resume from this session</h2>
+        <button class="quiet iconic small" data-act="close-resume" aria-label="Close">${icon("close")}</button>
+      </header>
+      ${session && (this.#made ? written(session, this.#made) : question(session, this.#busy))}
+      ${this.#error && html`<p class="fault" role="alert">${sentence(this.#error)}</p>`}
+    </dialog>`;
+  }
+}
+
+/** @param {Api.Session} session @param {boolean} busy */
+function question(session, busy) {
+  if (session.why_not_resumed)
+    return html`<div class="body"><p>${sentence(session.why_not_resumed)}</p></div>
+      <div class="foot"><button data-act="close-resume">Close</button></div>`;
+  const saved = mainGauge(session).tokens - session.pruned.tokens;
+  const aim = percentSet(aimOf(session.aim_tokens, session));
+  return html`<div class="body">
+      <p>
+        ${session.source_label} gets a pruned copy: a new session beside its own, which stays as it is.
+        ${
+          saved > 0
+            ? `The copy holds ${number(session.pruned.tokens)} tokens, ${number(saved)} less on each call.`
+            : "Nothing is pruned yet."
+        }
+      </p>
+      <label class="switch"
+        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>Prune to ${aim} first, where it is above
+        that</label>
+    </div>
+    <div class="foot">
+      <button data-act="close-resume">Not now</button>
+      <button class="primary" data-act="write-copy" ?disabled=${busy}>Write the copy</button>
+    </div>`;
+}
+
+/** @param {Api.Session} session @param {Api.Resumed} made */
+function written(session, made) {
+  const saved = made.tokens_before - made.tokens_promised;
+  const less = saved > 0 ? `, ${number(saved)} less on each call` : "";
+  return html`<div class="body resume">
+      <p>
+        <a class="link" href=${pageOf(made.session_id)}>${made.title}</a> is written:
+        ${number(made.tokens_promised)} tokens instead of ${number(made.tokens_before)}${less}. Run this in a terminal
+        to go on from it:
+      </p>
+      <code>${made.line}</code>
+      <p class="small muted">
+        Its page shows what it really saves after ${session.source_label}'s first call. The file is
+        <span class="mono">${made.path}</span>
+      </p>
+    </div>
+    <div class="foot">
+      <button data-act="close-resume">Close</button>
+      <button class="primary" data-act="copy" data-text=${made.line} data-said="Command copied."
+        >${icon("copy")}Copy command</button>
+    </div>`;
+}
+
+customElements.define("resume-dialog", ResumeDialog);

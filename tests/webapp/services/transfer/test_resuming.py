@@ -1,0 +1,216 @@
+"""Resuming from a pruned copy: what is written where, what it promises, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.browser.writing import ClaudeFolder, Transcript, words
+from tests.shared import ROOT
+from webapp.agents import AGENTS
+from webapp.app import App
+from webapp.config import Config
+from webapp.errors import Conflict
+from webapp.services.transfer.answers import Resumed
+from webapp.services.transfer.resuming import write_new
+from webapp.wiring import build
+
+# A main session of each agent that resumes from a file of ours.
+SAMPLES = {
+    "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
+    "codex": "codex/sessions/2026/01/02/*0001.jsonl",
+    "pi": "pi/agent/sessions/--home-ada-garden--/*0a.jsonl",
+}
+
+
+def sample_of(source: str) -> Path:
+    """Return the sample of an agent."""
+    [path] = (ROOT / "tests" / "transcripts").glob(SAMPLES[source])
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> ClaudeFolder:
+    """The agent's own folder."""
+    return ClaudeFolder(tmp_path / "claude")
+
+
+@pytest.fixture
+def app(tmp_path: Path, folder: ClaudeFolder) -> Iterator[App]:
+    """The services, with the agents' folders below the test's."""
+    variables = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(folder.root)}
+    made = build(Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env=variables))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def transcript(folder: ClaudeFolder, tmp_path: Path) -> Transcript:
+    """A long session: a request, thoughts, calls with large outputs, an answer."""
+    made = folder.transcript(cwd=str(tmp_path))
+    made.user("Fix the login race")
+    for step in range(30):
+        made.think(f"Step {step} is next.")
+        made.call("Bash", {"command": f"step {step}"}, words(900), tokens=20_000 + 1_000 * step)
+    made.assistant("Done.", tokens=51_000)
+    made.user("And the logout?")
+    made.assistant("It is fine.", tokens=52_000)
+    return made
+
+
+def read(app: App, path: Path) -> str:
+    """Import a file where it lies and return its session's id."""
+    return app.importing.import_file(path.name, path.read_bytes(), place=path)[0].session_id
+
+
+def rows(made: Resumed) -> list[dict[str, Any]]:
+    """The rows of a copy."""
+    return [orjson.loads(line) for line in Path(made.path).read_bytes().splitlines()]
+
+
+@pytest.fixture
+def made(app: App, transcript: Transcript) -> Resumed:
+    """A pruned copy of the session."""
+    return app.resuming.resume(read(app, transcript.path), prune=True, max_tokens=35_000)
+
+
+class TestTheCopy:
+    """A new session beside the agent's own."""
+
+    def test_lies_where_the_agent_looks_for_it(self, made: Resumed, transcript: Transcript) -> None:  # X22
+        """In the project's folder, under its own id; the command names that id."""
+        assert Path(made.path) == transcript.path.parent / f"{made.session_id}.jsonl"
+        assert made.line == f"cd {made.cwd} && claude --resume {made.session_id}"
+
+    def test_is_readable_by_its_owner_alone(self, made: Resumed) -> None:  # X22
+        """As the agent writes its own."""
+        assert stat.S_IMODE(Path(made.path).stat().st_mode) == 0o600
+
+    def test_leaves_the_original_as_it_is(self, app: App, transcript: Transcript) -> None:  # X22
+        """Not a byte of it changes."""
+        session, before = read(app, transcript.path), transcript.path.read_bytes()
+        app.resuming.resume(session, prune=True, max_tokens=35_000)
+        assert transcript.path.read_bytes() == before
+
+    def test_is_never_written_over_a_file(self, tmp_path: Path) -> None:  # X22
+        """A file that has the name already stays as it is."""
+        taken = tmp_path / "taken.jsonl"
+        taken.write_text("mine")
+        with pytest.raises(FileExistsError):
+            write_new(taken, b"ours")
+        assert taken.read_text() == "mine"
+
+    def test_is_not_linked_where_it_cannot_be_written(self, app: App, transcript: Transcript) -> None:
+        """A file where the folder should be: the reason is told, and no copy is known."""
+        session = read(app, transcript.path)
+        projects = transcript.path.parent.parent
+        shutil.rmtree(projects)
+        projects.write_text("a file")
+        with pytest.raises(Conflict, match="cannot be written"):
+            app.resuming.resume(session)
+        assert app.store.copies.of(session) == []
+
+    def test_says_in_its_title_that_it_is_pruned(self, app: App, made: Resumed) -> None:  # X22
+        """The agent lists it under this title, and so do we."""
+        copy = read(app, Path(made.path))
+        assert app.sessions.get(copy).title == "Fix the login race (pruned)"
+
+    def test_has_no_usage_of_the_original(self, made: Resumed) -> None:  # X22
+        """Neither the agent nor a follower takes it for as full as the original."""
+        assert not [row for row in rows(made) if "usage" in row.get("message", {})]
+
+    def test_has_no_thoughts_behind_a_cut(self, made: Resumed) -> None:  # X22
+        """The newest models refuse thoughts behind a history that is not the one they were thought over."""
+        blocks = [
+            b for row in rows(made) for b in row.get("message", {}).get("content", []) if isinstance(b, dict)
+        ]
+        assert blocks
+        assert not [b for b in blocks if b["type"] == "thinking"]
+
+    def test_keeps_thoughts_where_nothing_was_cut(self, app: App, transcript: Transcript) -> None:
+        """A copy of all is a history like the original's, under its own title."""
+        made = app.resuming.resume(read(app, transcript.path))
+        assert any(b.get("type") == "thinking" for row in rows(made) for b in row.get("message", {}).get("content", [])
+                   if isinstance(b, dict))  # fmt: skip
+        assert made.title == "Fix the login race"
+
+    def test_may_be_asked_for_again(self, app: App, transcript: Transcript, made: Resumed) -> None:
+        """Within the budget nothing more goes, and another copy is made."""
+        again = app.resuming.resume(transcript.session, prune=True, max_tokens=35_000)
+        assert (again.operation, again.tokens_promised) == (None, made.tokens_promised)
+        assert again.session_id != made.session_id
+
+
+class TestThePromise:
+    """The link between a copy and its origin."""
+
+    def test_leaves_out_the_thoughts_that_are_dropped(
+        self, app: App, transcript: Transcript, made: Resumed
+    ) -> None:
+        """It is less than the pruned view holds, by them."""
+        assert made.tokens_promised < app.sessions.get(transcript.session).pruned.tokens < 36_000
+
+    def test_stands_on_both_pages_with_what_the_first_call_really_held(
+        self, app: App, transcript: Transcript, made: Resumed
+    ) -> None:  # X22
+        """Null before that call."""
+        copy = Transcript(Path(made.path), made.session_id, made.cwd)
+        read(app, copy.path)
+        first = app.sessions.stats(made.session_id).copy_of
+        assert first is not None
+        assert (first.origin_id, first.tokens_first_call) == (transcript.session, None)
+        copy.user("Go on.")
+        copy.assistant("I do.", tokens=34_321)
+        copy.assistant("And more.", tokens=40_000)
+        read(app, copy.path)
+        then = app.sessions.stats(made.session_id).copy_of
+        assert then is not None
+        assert (then.tokens_before, then.tokens_promised) == (made.tokens_before, made.tokens_promised)
+        assert then.tokens_first_call == 34_321
+        assert app.sessions.stats(transcript.session).copies == [then]
+
+
+class TestOtherAgents:
+    """Every agent that resumes from a file of ours."""
+
+    @pytest.mark.parametrize("source", [a.source for a in AGENTS.values() if a.transcripts is not None])
+    def test_get_a_copy_that_reads_back_without_usage(
+        self, app: App, source: str, tmp_path: Path
+    ) -> None:  # X22
+        """Under the roots that the agent's environment names, with the same messages."""
+        session = read(app, sample_of(source))
+        made = app.resuming.resume(session, cwd=tmp_path)
+        roots = AGENTS[source].roots({"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
+        assert any(Path(made.path).is_relative_to(root) for root in roots)
+        copy = app.store.sessions.get(read(app, Path(made.path)))
+        assert copy.id == made.session_id
+        assert app.store.figures.calls(copy.key) == []
+        theirs, ours = (app.context.get(one).messages for one in (session, copy.id))
+        assert len(theirs) == len(ours) > 0
+
+
+class TestWhatCannotBeResumed:
+    """Refused with the reason, and nothing written."""
+
+    def test_is_a_session_that_a_program_feeds(self, app: App) -> None:
+        """It has no agent."""
+        session = app.sessions.create(title="fed", model="gpt-5").id
+        with pytest.raises(Conflict, match="only the session of an agent"):
+            app.resuming.resume(session)
+
+    def test_is_a_session_whose_folder_is_elsewhere(self, app: App, folder: ClaudeFolder) -> None:
+        """Unless another folder is named."""
+        transcript = folder.transcript(cwd="/nowhere/at/all")
+        transcript.user("Hello")
+        transcript.assistant("Hello.")
+        session = read(app, transcript.path)
+        with pytest.raises(Conflict, match="/nowhere/at/all is not on this machine"):
+            app.resuming.resume(session)
+        assert app.store.copies.of(session) == []
+        assert app.resuming.resume(session, cwd=folder.root).cwd == str(folder.root)

@@ -1,0 +1,148 @@
+"""New sessions for pi: the rows that arrived, chained again by id and parentId below a first row of their own.
+
+The usage of an answer is that of other calls, by which pi would take the copy for as full as the original: it is
+written as zero. A summary at the beginning is written as pi writes that of its own compaction; behind other rows, as
+a message of an extension, since as a compaction it would take those before it away.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from scoring.messages import Message, Text
+from webapp.agents.reading.rows import list_of, object_of, parse
+from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
+
+Row = dict[str, Any]
+
+_CONTENT = frozenset({"message", "custom_message", "branch_summary"})
+_NO_USAGE = {
+    **dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "totalTokens"), 0),
+    "cost": dict.fromkeys(("input", "output", "cacheRead", "cacheWrite", "total"), 0),
+}
+
+
+def folder(view: View, roots: Sequence[Path]) -> Path:
+    """Return the folder of the session's working directory: that of its own file, else the one named by its cwd."""
+    if view.file is not None:
+        return view.file.parent
+    name = re.sub(r"[/\\:]", "-", view.cwd.removeprefix("/"))
+    return roots[0] / f"--{name}--"
+
+
+def write(view: View) -> Transcript:
+    """Return a session."""
+    session = str(uuid.uuid4())
+
+    def lines() -> Iterator[bytes]:
+        first = {"type": "session", "version": 3, "id": session, "timestamp": view.now, "cwd": view.cwd}
+        yield orjson.dumps(first) + b"\n"
+        parent: str | None = None
+        for number, row in enumerate(_rows(view), 1):
+            own = f"{number:08x}"
+            yield orjson.dumps({**row, "id": own, "parentId": parent}) + b"\n"
+            parent = own
+
+    stamp = re.sub(r"[:.]", "-", view.now)
+    return Transcript(session, f"{stamp}_{session}.jsonl", lines())
+
+
+def _rows(view: View) -> Iterator[Row]:
+    """Yield the rows behind the first one, without their ids."""
+    yield from _last_choices(view.file)
+    is_first = True
+    for place in view.places:
+        yield from (
+            [_summary(view, place, is_first)] if isinstance(place, ViewSummary) else _message(view, place)
+        )
+        is_first = False
+    if view.title:
+        yield {"type": "session_info", "timestamp": view.now, "name": view.title}
+
+
+def _last_choices(file: Path | None) -> Iterator[Row]:
+    """Yield the model and the thinking level that were chosen last."""
+    found: dict[str, Row] = {}
+    if file is not None:
+        with file.open("rb") as rows:
+            for line in rows:
+                if b'"model_change"' in line[:80] or b'"thinking_level_change"' in line[:80]:
+                    row = object_of(parse(line.rstrip(b"\n")))
+                    found[str(row.get("type"))] = row
+    yield from found.values()
+
+
+def _summary(view: View, summary: ViewSummary, is_first: bool) -> Row:
+    at = summary.at or view.now
+    if is_first:
+        kept = {"firstKeptEntryId": "", "tokensBefore": summary.replaced_tokens}
+        return {"type": "compaction", "timestamp": at, "summary": summary.text, **kept}
+    return {
+        "type": "custom_message",
+        "timestamp": at,
+        "customType": "summary",
+        "content": summary.text,
+        "display": True,
+    }
+
+
+def _message(view: View, message: ViewMessage) -> Iterator[Row]:
+    for row in message.rows:
+        value = row.value
+        if message.replacement is None and value is not None and value.get("type") in _CONTENT:
+            yield _with_results(view, value, message)
+        else:
+            yield from _made(view, row, message.replacement or row.message)
+            if message.replacement is not None:
+                return
+
+
+def _with_results(view: View, row: Row, message: ViewMessage) -> Row:
+    """Return a row without what is not to be in the copy, with the text that replaces its output."""
+    said = object_of(row.get("message"))
+    if not said:
+        return row
+    said = dict(said)
+    if said.get("role") == "assistant":
+        said["usage"] = _NO_USAGE
+        if view.drops_thinking:
+            said["content"] = [
+                b for b in list_of(said.get("content")) if object_of(b).get("type") != "thinking"
+            ]
+    output = message.results.get(str(said.get("toolCallId")))
+    if output is not None:
+        said["content"] = [{"type": "text", "text": output}]
+        said.pop("details", None)
+    return {**row, "message": said}
+
+
+def _made(view: View, row: ViewRow, message: Message) -> Iterator[Row]:
+    """Yield rows made from a message's parts, on the frame of the row it came in."""
+    frame = object_of((row.value or {}).get("message"))
+    base = {"type": "message", "timestamp": row.at or view.now}
+    if message.role == "tool":
+        for result in message.results:
+            own = {
+                "role": "toolResult",
+                "toolCallId": result.call_id,
+                "toolName": result.name,
+                "isError": result.is_error,
+            }
+            yield {**base, "message": {**frame, **own, "content": [{"type": "text", "text": result.text}]}}
+        return
+    content: list[Row] = [
+        {"type": "text", "text": part.text} for part in message.parts if isinstance(part, Text)
+    ]
+    if message.role == "assistant":
+        calls = ((call, parse(call.arguments.encode())) for call in message.calls)
+        content += [{"type": "toolCall", "id": call.id, "name": call.name, "arguments": object_of(arguments)}
+                    for call, arguments in calls]  # fmt: skip
+        yield {**base, "message": {**frame, "role": "assistant", "content": content, "usage": _NO_USAGE}}
+    else:
+        yield {**base, "message": {"role": "user", "content": content}}

@@ -1,0 +1,80 @@
+"""`coppice resume`: a pruned copy of a session where its agent finds it, and the command that resumes from it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from webapp.commands.common import db_option, find_session, opened
+from webapp.errors import Conflict
+from webapp.services.transfer.answers import Resumed
+
+
+@click.command()
+@click.argument("session")
+@click.option("--prune", is_flag=True, help="Prune the session first.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="What to prune to; by default the session's aim. Implies --prune.",
+)
+@click.option("--run", "runs", is_flag=True, help="Become the agent instead of printing its command.")
+@click.option(
+    "--cwd",
+    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+    metavar="DIR",
+    help="The folder to resume in; by default that of the session.",
+)
+@db_option
+def resume(
+    session: str, prune: bool, max_tokens: int | None, runs: bool, cwd: Path | None, db: Path | None
+) -> None:
+    """Resume an agent from a pruned copy of a session.
+
+    SESSION is an id, or enough of its beginning. The copy is a new session beside the agent's own, which stays as it
+    is; the command that resumes from it goes to stdout.
+    """
+    with opened(db, made=False) as app:
+        made = app.resuming.resume(
+            find_session(app, session).id,
+            prune=prune or max_tokens is not None,
+            max_tokens=max_tokens,
+            cwd=cwd,
+        )
+    for line in report(made):
+        click.echo(line, err=True)
+    if runs:
+        become(made)
+    else:
+        click.echo(made.line)
+
+
+def report(made: Resumed) -> list[str]:
+    """Return what was written, and what it saves."""
+    saved = made.tokens_before - made.tokens_promised
+    size = f"{made.tokens_promised:,} tokens instead of {made.tokens_before:,}"
+    lines = [f"wrote {made.path}", f"{made.title}: {size}, {saved:,} less on each call"]
+    if saved <= 0:
+        lines[1:] = [f"{made.title}: {size}; prune it first (--prune) to save anything"]
+    return lines
+
+
+def become(made: Resumed) -> None:
+    """Replace this process by the agent.
+
+    Raises:
+        Conflict: the agent is not installed.
+    """
+    os.chdir(made.cwd)
+    try:
+        os.execvp(made.command[0], made.command)  # noqa: S606  # the agent's own command
+    except OSError as error:
+        raise Conflict(
+            f"cannot run {made.command[0]}: {error.strerror}; the copy is there: {made.line}"
+        ) from error
+
+
+COMMANDS = {"resume": resume}

@@ -1,0 +1,139 @@
+"""Resuming: a pruned copy of a session, written where its agent finds it, with the command that resumes from it (X22).
+
+A copy is a new file with a new session id, readable by its owner alone; nothing is written over. It is linked to its
+origin, so that its page can show what was promised against what its first call really held.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from scoring.messages import Reasoning
+from scoring.tokens import part_tokens
+from webapp.agents import AGENTS
+from webapp.agents.agent import Transcripts
+from webapp.errors import Conflict
+from webapp.services.context.pruned_view import view_items
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.pruning.prunes import Prunes
+from webapp.services.session.environment import Environment
+from webapp.services.session.gauges import why_not_resumed
+from webapp.services.session.session import Session
+from webapp.services.transfer.answers import Resumed
+from webapp.services.transfer.transcripts_out import copy_title, view_of
+from webapp.store.copies import CopyRow
+from webapp.store.sessions import SessionRow
+
+
+class Resuming:
+    """The use case of resuming an agent from a pruned copy of one of its sessions."""
+
+    def __init__(self, environment: Environment, prunes: Prunes, variables: Mapping[str, str]) -> None:
+        """`variables` are the environment variables by which agents' folders are found."""
+        self._environment, self._store, self._prunes = environment, environment.store, prunes
+        self._variables = variables
+
+    def resume(
+        self, session_id: str, *, prune: bool = False, max_tokens: int | None = None, cwd: Path | None = None
+    ) -> Resumed:
+        """Prune if asked, write a copy of the pruned view for the agent, and return how to resume from it.
+
+        `max_tokens` is what to prune to, the session's aim by default. `cwd` is the folder to resume in, for a session
+        whose own is not on this machine.
+
+        Raises:
+            NotFound: there is no such session.
+            Conflict: its agent cannot resume from a copy, its folder is not on this machine, or the copy cannot be
+                written.
+        """
+        session = Session.load(self._environment, session_id)
+        agent = self._agent_of(session)
+        folder = cwd or Path(session.row.cwd or "")
+        if not folder.is_absolute() or not folder.is_dir():
+            known = f"its folder {session.row.cwd}" if session.row.cwd else "the folder it was begun in"
+            raise Conflict(
+                f"{known} is not on this machine, and agents resume in a session's own folder; name one with --cwd"
+            )
+        operation = self._prune(session_id, max_tokens) if prune else None
+        return self._write(session_id, agent, folder, operation)
+
+    def _prune(self, session_id: str, max_tokens: int | None) -> int | None:
+        """Prune a session and return the operation's number; None where nothing has to go."""
+        plan = self._prunes.plan(session_id, PlanRequest(max_tokens=max_tokens))
+        if plan.nothing_to_do is not None:
+            return None
+        return self._prunes.apply(session_id, PruneRequest(plan_id=plan.plan_id)).operation.n
+
+    def _agent_of(self, session: Session) -> Transcripts:
+        agent = AGENTS.get(session.row.source)
+        reason = why_not_resumed(session.row)
+        if reason is not None or agent is None or agent.transcripts is None:
+            raise Conflict(reason or f"{session.row.source} cannot resume from a copy")
+        return agent.transcripts
+
+    def _write(self, session_id: str, agent: Transcripts, cwd: Path, operation: int | None) -> Resumed:
+        now = self._environment.clock()
+        with self._store.read():
+            session = Session.load(self._environment, session_id)
+            view = view_of(self._store, session.row, now, keeps_thinking=agent.keeps_thinking)
+            view = replace(view, cwd=str(cwd), file=view.file or self._file_of(session.row))
+            made = agent.write(view)
+            content = b"".join(made.lines)
+            promised = self._promised(session, view.drops_thinking)
+        path = agent.folder(view, AGENTS[session.row.source].roots(self._variables)) / made.name
+        before = session.main.tokens
+        with self._store.write():
+            copy = CopyRow(made.session_id, session.id, copy_title(session.row), now, before, promised)
+            self._store.copies.put(copy)
+            try:
+                write_new(path, content)
+            except OSError as error:
+                raise Conflict(f"the copy cannot be written to {path}: {error.strerror}") from error
+        command = agent.command(made.session_id)
+        return Resumed(
+            session_id=made.session_id,
+            title=copy.title,
+            path=str(path),
+            cwd=str(cwd),
+            command=command,
+            line=f"cd {shlex.quote(str(cwd))} && {shlex.join(command)}",
+            tokens_before=before,
+            tokens_promised=promised,
+            operation=operation,
+        )
+
+    def _file_of(self, row: SessionRow) -> Path | None:
+        """Return the transcript of a session that was imported, where the agent has it too."""
+        agent = AGENTS[row.source]
+        found = (file for root in agent.roots(self._variables) for file in agent.discover(root))
+        return next((file.path for file in found if file.session_id == row.id and not file.shared), None)
+
+    def _promised(self, session: Session, drops_thinking: bool) -> int:
+        """Return the tokens that the copy's context is to hold, as shown for its origin."""
+        thought = 0
+        if drops_thinking:
+            parts = (part for item in view_items(self._store, session.key) for part in item.message.parts)
+            thought = sum(part_tokens(part, session.counter) for part in parts if isinstance(part, Reasoning))
+        return session.pruned.scale.shown(session.pruned.estimate - thought)
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that only its owner can read, in a folder that is made if it is missing.
+
+    Raises:
+        FileExistsError: there is a file already.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise

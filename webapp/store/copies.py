@@ -1,0 +1,41 @@
+"""Pruned copies of sessions, written for an agent to resume from: which session each was made of, and its promise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webapp.store.connection import Connections
+
+_SELECT = "SELECT session_id, origin_id, title, at, tokens_before, tokens_promised FROM copies"
+
+
+class CopyRow(NamedTuple):
+    """One copy. `tokens_before` is what the agent's context held, `tokens_promised` what the copy's is to hold."""
+
+    session_id: str
+    origin_id: str
+    title: str
+    at: int
+    tokens_before: int
+    tokens_promised: int
+
+
+class Copies:
+    """Rows of `copies`. Writes belong inside `Connections.write()`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def put(self, copy: CopyRow) -> None:
+        """Store a new copy."""
+        self._db.run("INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?)", copy)
+
+    def find(self, session_id: str) -> CopyRow | None:
+        """Return what a session is a copy of; None if it is none."""
+        row = self._db.row(f"{_SELECT} WHERE session_id = ?", (session_id,))
+        return CopyRow(*row) if row else None
+
+    def of(self, origin_id: str) -> list[CopyRow]:
+        """Return the copies made of a session, newest first."""
+        rows = self._db.rows(f"{_SELECT} WHERE origin_id = ? ORDER BY at DESC", (origin_id,))
+        return [CopyRow(*row) for row in rows]
