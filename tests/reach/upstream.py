@@ -205,7 +205,11 @@ def _anthropic_events(
         "cache_creation_input_tokens": 0,
         "cache_read_input_tokens": 0,
     }
-    message = {"id": f"msg_{_digest([body, content])[:16]}", "type": "message", "role": "assistant"}
+    message: dict[str, Any] = {
+        "id": f"msg_{_digest([body, content])[:16]}",
+        "type": "message",
+        "role": "assistant",
+    }
     message |= {
         "model": body["model"],
         "content": [],
@@ -216,21 +220,21 @@ def _anthropic_events(
     yield {"type": "message_start", "message": message}
     for n, block in enumerate(content):
         kind = block["type"]
-        empty = {
+        empties: dict[str, Any] = {
             "thinking": {"thinking": "", "signature": ""},
             "text": {"text": ""},
             "tool_use": {"input": {}},
-        }[kind]
-        yield {"type": "content_block_start", "index": n, "content_block": {**block, **empty}}
-        deltas = {
+        }
+        yield {"type": "content_block_start", "index": n, "content_block": {**block, **empties[kind]}}
+        deltas: dict[str, list[dict[str, Any]]] = {
             "thinking": [
                 {"type": "thinking_delta", "thinking": block.get("thinking")},
                 {"type": "signature_delta", "signature": block.get("signature")},
             ],
             "text": [{"type": "text_delta", "text": block.get("text")}],
             "tool_use": [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}],
-        }[kind]
-        yield from ({"type": "content_block_delta", "index": n, "delta": delta} for delta in deltas)
+        }
+        yield from ({"type": "content_block_delta", "index": n, "delta": delta} for delta in deltas[kind])
         yield {"type": "content_block_stop", "index": n}
     reason = "tool_use" if any(b["type"] == "tool_use" for b in content) else "end_turn"
     yield {

@@ -87,6 +87,10 @@ PARTS = (
         "memories", "memories", _COMMON, "id kind text session_id message_id created_at updated_at",
         "memories or learnings were",
     ),
+    _part(
+        "copies", "copies", _COMMON, "session_id origin_id title at tokens_before tokens_promised",
+        "copies to resume from were",
+    ),
     _part("settings", "settings", _COMMON, "name value", "settings were"),
     _part("models", "model_overrides", _COMMON, "name value", "limits of models were"),
     _part("files", "files", _COMMON, "path session_id position looked_at", "positions in followed files were"),
