@@ -72,11 +72,12 @@ class Agent:
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
     `reader` reads one of them from a stored position.
 
-    A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned view
-    in its format, or `why_no_transcripts` says why it is not written. `window_of_compaction` derives the window from the tokens at which the agent compacted by itself,
-    None where they imply none; `usual_window` is the window that the agent starts with by default, even where its
-    model could take more. `unwritten` follows what the agent sends without
-    writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's factor).
+    A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
+    view in its format, or `why_no_transcripts` says why it is not written. `window_of_compaction` derives the window
+    from the tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window
+    that the agent starts with by default, even where its model could take more. `unwritten` follows what the agent
+    sends without writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's
+    factor).
     """
 
     source: str
