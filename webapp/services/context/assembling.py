@@ -23,7 +23,7 @@ from webapp.errors import Invalid
 from webapp.services.context.answers import Context as ContextAnswer
 from webapp.services.context.answers import ContextBudget, ContextSummaries, TooLarge
 from webapp.services.context.memory import MemoryService
-from webapp.services.context.pruned_view import Said, ViewItem, view_items
+from webapp.services.context.pruned_view import MessageCache, ViewItem, view_items
 from webapp.services.session.environment import Environment
 from webapp.services.session.session import Scale, Session
 from webapp.services.session.times import iso
@@ -36,7 +36,7 @@ class Context:
     def __init__(self, environment: Environment, memory: MemoryService | None = None) -> None:
         self._environment, self._store = environment, environment.store
         self._memory = memory or MemoryService(environment)
-        self._said = Said()
+        self._cache = MessageCache()
 
     def get(self, session_id: str, format: str | None = None) -> ContextAnswer:
         """Return the message list for the next call, with its size and budget.
@@ -53,7 +53,7 @@ class Context:
             if name not in FORMATS:
                 names = ", ".join(FORMATS)
                 raise Invalid(f"bad value for format; expected one of {names}, got {name}", "format")
-            items = view_items(self._store, session.key, self._said)
+            items = view_items(self._store, session.key, self._cache)
             if row.wire_format in (None, name):
                 _take_flat_texts(items, name)
             built, messages = self._built(session, items, name)
@@ -109,7 +109,7 @@ class Context:
 
     def messages(self, session: Session) -> list[Message]:
         """Return the messages of the pruned view in order, with their wire objects and replacements."""
-        return [one.message for one in view_items(self._store, session.key, self._said)]
+        return [one.message for one in view_items(self._store, session.key, self._cache)]
 
     def _built(
         self, session: Session, items: Sequence[ViewItem], name: str

@@ -50,7 +50,7 @@ class ViewItem:
         return self.item.tokens or 0
 
 
-class Said:
+class MessageCache:
     """A cache of decoded messages. A message is read again once it has a new last entry."""
 
     def __init__(self, chars_kept: int = CHARS_KEPT) -> None:
@@ -97,17 +97,17 @@ class Said:
             self._chars -= gone[3]
 
 
-def view_items(store: Store, session: int, said: Said | None = None) -> list[ViewItem]:
+def view_items(store: Store, session: int, cache: MessageCache | None = None) -> list[ViewItem]:
     """Return the pruned view in order, inside the caller's snapshot."""
-    said = said or Said()
+    cache = cache or MessageCache()
     items = store.contexts.items(session, PRUNED)
     summaries = {s.n: s for s in store.summaries.standing(session)}
     out: list[ViewItem] = []
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]
         rows = store.log.messages(session, [item.ref for item in some if item.kind == MESSAGE])
-        messages = said.of(store, session, rows)
-        as_read = said.as_read(messages)
+        messages = cache.of(store, session, rows)
+        as_read = cache.as_read(messages)
         for item in some:
             if item.kind != MESSAGE:
                 found = summaries[item.ref]

@@ -6,13 +6,13 @@ from scoring.models import PruneCost, prune_cost
 from webapp.services.planning.planning import SessionPlan
 
 
-def cache_figures(made: SessionPlan) -> PruneCost:
+def cache_figures(planned: SessionPlan) -> PruneCost:
     """Return tokens saved on every next call, tokens rewritten once, and after how many calls that has paid back.
 
     `rewritten_once` is what follows the first changed place in the context afterwards. Money is in US dollars at list
     price, None where the prices are not known.
     """
-    plan, scale, tokens = made.plan, made.scale, made.view.history.tokens
+    plan, scale, tokens = planned.plan, planned.scale, planned.view.history.tokens
     changed = min((*plan.removed[:1], *plan.shortened[:1]), default=None)
     rewritten = 0
     if changed is not None:
@@ -20,4 +20,4 @@ def cache_figures(made: SessionPlan) -> PruneCost:
         short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
         summary = plan.summary.tokens if plan.summary is not None else 0
         rewritten = scale.part(kept + short + summary)
-    return prune_cost(scale.part(plan.freed), rewritten, made.limits.model)
+    return prune_cost(scale.part(plan.freed), rewritten, planned.limits.model)

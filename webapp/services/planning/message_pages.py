@@ -60,11 +60,11 @@ class Messages:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             shown = self._planning.holding(plan_id, session) if plan_id else None
-            made = shown or self._planning.make(session)
-            wanted = self._matching(session, made, role, fate, q)
+            planned = shown or self._planning.make(session)
+            wanted = self._matching(session, planned, role, fate, q)
             total = self._count(session, wanted)
-            nos, cursor = self._ordered(session, made, wanted, sort, after, max(1, min(limit, 1000)))
-            rows = self.rows(session.key, made, nos)
+            nos, cursor = self._ordered(session, planned, wanted, sort, after, max(1, min(limit, 1000)))
+            rows = self.rows(session.key, planned, nos)
         return Page(
             messages=rows,
             total=total,
@@ -72,7 +72,7 @@ class Messages:
             version=session.version,
             plan_id=shown.id if shown is not None else None,
             pending=False,
-            counts=self._counts(session, made),
+            counts=self._counts(session, planned),
         )
 
     def at_once(self, session_id: str, **by: Any) -> Page:
@@ -116,10 +116,10 @@ class Messages:
             counts={"all": session.row.next_no - 1, "errors": errors},
         )
 
-    def rows(self, session: int, made: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
+    def rows(self, session: int, planned: SessionPlan | None, nos: Sequence[int]) -> list[MessageAnswer]:
         """Return messages, in the order of `nos`."""
         found, left = self._found(session, nos)
-        return [message_answer(found[no], made, left.get(no)) for no in nos if no in found]
+        return [message_answer(found[no], planned, left.get(no)) for no in nos if no in found]
 
     def _found(self, session: int, nos: Sequence[int]) -> tuple[dict[int, MessageRow], dict[int, Left]]:
         """Return messages by number, and how those that are out left the context."""
@@ -146,12 +146,12 @@ class Messages:
         with self._store.read():
             session = Session.load(self._environment, session_id)
             message = self.find(session, mid)
-            made = self._planning.make(session)
-            [out] = self.rows(session.key, made, [message.no])
+            planned = self._planning.make(session)
+            [out] = self.rows(session.key, planned, [message.no])
             entries = self._store.log.entries_of(session.key, message)
         parts = [part for entry in entries for part in orjson.loads(entry.parts)]
         whole = Message(message.role, tuple(map(part_from_dict, parts)))
-        replacement = made.view.replacements.get(message.no) if out.shortened else None
+        replacement = planned.view.replacements.get(message.no) if out.shortened else None
         shown = with_replacement(whole, replacement).parts if replacement else None
         return MessageFull(
             **vars(out),
@@ -175,22 +175,22 @@ class Messages:
     # -- which messages
 
     def _matching(
-        self, session: Session, made: SessionPlan | None, role: str | None, fate: str | None, q: str | None
+        self, session: Session, planned: SessionPlan | None, role: str | None, fate: str | None, q: str | None
     ) -> list[int] | None:
         """Return the numbers that meet the conditions, ascending; None for all. A fate needs the plan that gives it."""
         sets: list[set[int]] = []
         if q and q.strip():
             sets.append(set(self._store.words.in_session(session.key, q)))
-        if made is None:
+        if planned is None:
             pass
         elif fate in ("kept", "protected", "goes", "shortened"):
-            plan, nos = made.plan, made.view.nos
+            plan, nos = planned.plan, planned.view.nos
             chosen = plan.removed if fate == "goes" else plan.shortened if fate == "shortened" else plan.kept
             sets.append({nos[i] for i in chosen if plan.fate(i) == fate})
         elif fate == "in":
-            sets.append(set(made.view.nos))
+            sets.append(set(planned.view.nos))
         elif fate == "pinned":
-            sets.append({made.view.nos[i] for i in made.view.history.pinned})
+            sets.append({planned.view.nos[i] for i in planned.view.history.pinned})
         if role is not None or fate in ("out", "errors"):
             out = True if fate == "out" else None
             found = self._store.log.numbers(
@@ -205,7 +205,7 @@ class Messages:
     def _ordered(
         self,
         session: Session,
-        made: SessionPlan,
+        planned: SessionPlan,
         wanted: list[int] | None,
         sort: str,
         after: str | None,
@@ -214,7 +214,7 @@ class Messages:
         """Return the numbers of this page, and the cursor of the next."""
         if sort in ("newest", "oldest"):
             return self._in_log_order(session, wanted, sort == "newest", _cursor(after), limit)
-        ranked = self._ranked(session, made, wanted, sort)
+        ranked = self._ranked(session, planned, wanted, sort)
         start = _cursor(after) or 0
         cursor = str(start + limit) if start + limit < len(ranked) else None
         return ranked[start : start + limit], cursor
@@ -243,14 +243,16 @@ class Messages:
         start = 0 if beyond is None else bisect_right(wanted, beyond)
         return wanted[start : start + limit + 1]
 
-    def _ranked(self, session: Session, made: SessionPlan, wanted: list[int] | None, sort: str) -> list[int]:
+    def _ranked(
+        self, session: Session, planned: SessionPlan, wanted: list[int] | None, sort: str
+    ) -> list[int]:
         """Return all numbers, highest first; messages out of the context have no score and come last."""
         if sort == "tokens":
             tokens = {no: t for no, t, _, _ in self._store.log.all_tokens(session.key)}
             nos = list(tokens) if wanted is None else wanted
             return sorted(nos, key=lambda no: (-tokens.get(no, 0), no))
         nos = list(range(1, session.row.next_no)) if wanted is None else wanted
-        index, plan = made.view.index, made.plan
+        index, plan = planned.view.index, planned.plan
 
         def rank(no: int) -> tuple[float, int]:
             i = index.get(no)
@@ -258,9 +260,9 @@ class Messages:
 
         return sorted(nos, key=rank)
 
-    def _counts(self, session: Session, made: SessionPlan) -> dict[str, int]:
-        plan = made.plan
-        match made.view.memo.get("counts"):
+    def _counts(self, session: Session, planned: SessionPlan) -> dict[str, int]:
+        plan = planned.plan
+        match planned.view.memo.get("counts"):
             case [known, dict(counts)] if known is plan:
                 return counts
         fates = Counter(plan.fate(i) for i in plan.kept)
@@ -270,10 +272,10 @@ class Messages:
             "protected": fates["protected"],
             "goes": len(plan.removed),
             "shortened": len(plan.shortened),
-            "out": session.row.next_no - 1 - made.size,
+            "out": session.row.next_no - 1 - planned.size,
             "errors": self._store.log.count(session.key, error=True),
         }
-        made.view.memo["counts"] = plan, counts
+        planned.view.memo["counts"] = plan, counts
         return counts
 
 

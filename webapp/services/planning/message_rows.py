@@ -17,12 +17,12 @@ from webapp.store.log import MessageRow
 from webapp.store.operations import Left
 
 
-def message_answer(row: MessageRow, made: SessionPlan | None, left: Left | None = None) -> Message:
-    """Return a message. `made` is the plan that gives its fate, `left` how it left the context, if it did."""
-    position = made.view.index.get(row.no) if made is not None else None
-    if made is not None and position is not None:
-        return _planned(row, made, position)
-    return _out(row, made.scale.part(row.tokens) if made is not None else row.tokens, left)
+def message_answer(row: MessageRow, planned: SessionPlan | None, left: Left | None = None) -> Message:
+    """Return a message. `planned` is the plan that gives its fate, `left` how it left the context, if it did."""
+    position = planned.view.index.get(row.no) if planned is not None else None
+    if planned is not None and position is not None:
+        return _planned(row, planned, position)
+    return _out(row, planned.scale.part(row.tokens) if planned is not None else row.tokens, left)
 
 
 def pending_answer(row: MessageRow, scale: Scale, left: Left | None = None) -> Message:
@@ -54,11 +54,11 @@ def _said(row: MessageRow) -> dict[str, Any]:
     }
 
 
-def _planned(row: MessageRow, made: SessionPlan, position: int) -> Message:
-    plan, weights = made.plan, made.settings.weights
+def _planned(row: MessageRow, planned: SessionPlan, position: int) -> Message:
+    plan, weights = planned.plan, planned.settings.weights
     signals = {name: round(column[position], 4) for name, column in plan.parts.items()}
-    unit = made.view.history.unit(position)
-    shortened = made.view.nos[position] in made.view.replacements
+    unit = planned.view.history.unit(position)
+    shortened = planned.view.nos[position] in planned.view.replacements
     cause, reason = why(plan, position)
     if shortened and plan.fate(position) in ("kept", "protected"):
         reason = "its output was shortened by an earlier prune"
@@ -66,12 +66,12 @@ def _planned(row: MessageRow, made: SessionPlan, position: int) -> Message:
     return Message(
         **_said(row),
         shortened=shortened,
-        tokens=made.scale.part(made.view.history.tokens[position]),
-        tokens_after=made.scale.part(short.tokens) if short else None,
+        tokens=planned.scale.part(planned.view.history.tokens[position]),
+        tokens_after=planned.scale.part(short.tokens) if short else None,
         score=round(plan.scores[position], 2),
         signals=signals,
         contributions=contributions(signals, weights),
-        unit=made.view.nos[unit[0]],
+        unit=planned.view.nos[unit[0]],
         unit_size=len(unit),
         fate=cast("Fate", plan.fate(position)),
         reason=reason,

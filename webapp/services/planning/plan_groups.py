@@ -32,9 +32,9 @@ LABELS = {
 }
 
 
-def groups_of(made: SessionPlan) -> list[PlanGroup]:
+def groups_of(planned: SessionPlan) -> list[PlanGroup]:
     """Return the groups of a plan, the one that frees most first. Together they free what the plan frees."""
-    plan, tokens = made.plan, made.view.history.tokens
+    plan, tokens = planned.plan, planned.view.history.tokens
     counts, freed = Counter[Group](), Counter[Group]()
     for i in plan.removed:
         group: Group = plan.cause(i), "goes"
@@ -50,7 +50,7 @@ def groups_of(made: SessionPlan) -> list[PlanGroup]:
             label=LABELS.get(cause, cause.replace("_", " ")),
             fate=fate,
             messages=counts[cause, fate],
-            tokens=made.scale.part(saved),
+            tokens=planned.scale.part(saved),
         )
         for (cause, fate), saved in freed.most_common()
     ]

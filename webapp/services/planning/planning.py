@@ -138,21 +138,21 @@ class Planning:
         """Return how the messages with these numbers are shortened, without those that are shortened already."""
         wanted = [no for no in nos if no in view.index and no not in view.replacements]
         found = self._store.log.rows_of(session.key, wanted)
-        made: dict[int, Shortening] = {}
+        chosen: dict[int, Shortening] = {}
         for no in wanted:
             position = view.index[no]
             message = whole(view.history.roles[position], found[no])
             if (one := shortening(message, session.counter)) is not None:
-                made[position] = one
-        return made
+                chosen[position] = one
+        return chosen
 
-    def remember(self, made: SessionPlan) -> SessionPlan:
+    def remember(self, planned: SessionPlan) -> SessionPlan:
         """Keep a plan that was shown, so that exactly it can be applied."""
         with self._lock:
-            self._plans[made.id] = made
+            self._plans[planned.id] = planned
             while len(self._plans) > PLANS_KEPT:
                 self._plans.popitem(last=False)
-        return made
+        return planned
 
     def recall(self, plan_id: str, session: Session) -> SessionPlan:
         """Return the plan that was shown under this id.
@@ -161,14 +161,14 @@ class Planning:
             StalePlan: the session, its settings or its limits have changed since, or the plan is no longer kept.
         """
         with self._lock:
-            made = self._plans.get(plan_id)
-        if made is None or made.session_id != session.id:
+            planned = self._plans.get(plan_id)
+        if planned is None or planned.session_id != session.id:
             raise StalePlan("this plan is no longer known; look at a new one")
-        if made.version != session.version:
+        if planned.version != session.version:
             raise StalePlan("the session has changed since this plan was made; look at a new one")
-        if not _decided_alike(made, session):
+        if not _decided_alike(planned, session):
             raise StalePlan("settings or limits have changed since this plan was made; look at a new one")
-        return made
+        return planned
 
     def holding(self, plan_id: str, session: Session) -> SessionPlan | None:
         """Return the plan that was shown under this id, where it still applies to the session."""
@@ -205,13 +205,13 @@ def _asked(session: Session, tried: Mapping[str, Any] | None) -> Settings:
     return session.settings if tried is None else Settings.from_dict(tried, base=session.settings)
 
 
-def _decided_alike(made: SessionPlan, session: Session) -> bool:
+def _decided_alike(planned: SessionPlan, session: Session) -> bool:
     """Return whether settings and limits are those that the plan was made with."""
     try:
-        settings = _asked(session, made.tried)
+        settings = _asked(session, planned.tried)
     except InvalidSettings:  # what was tried conflicts with what was saved since
         return False
-    return settings == made.asked and session.limits_with(settings) == made.limits
+    return settings == planned.asked and session.limits_with(settings) == planned.limits
 
 
 def _refuse_pinned(view: SessionHistory, drop: Collection[int], spare: Collection[int]) -> None:

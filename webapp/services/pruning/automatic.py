@@ -64,30 +64,30 @@ class Automatic:
             return []
         if not session.automatic or state.fired or tokens < state.backed_off:
             return []
-        made = self._plan(session, engages)
-        gain = made.scale.part(made.plan.freed)
-        worth = gain >= made.limits.least_gain
-        if worth and self._waits_for_a_model(session, made):
+        planned = self._plan(session, engages)
+        gain = planned.scale.part(planned.plan.freed)
+        worth = gain >= planned.limits.least_gain
+        if worth and self._waits_for_a_model(session, planned):
             return []
-        still_above = made.scale.shown(made.scale.estimate - made.plan.freed) > engages
+        still_above = planned.scale.shown(planned.scale.estimate - planned.plan.freed) > engages
         state.fired, state.backed_off = worth and still_above, 0 if worth else int(tokens * BACK_OFF)
         if not worth:
             session.save()
             return []
-        made, prepared = self._prepared(session, made)
-        _, events = self._prunes.carry_out(session, made, "automatic", "automatic", prepared)
+        planned, prepared = self._prepared(session, planned)
+        _, events = self._prunes.carry_out(session, planned, "automatic", "automatic", prepared)
         self._histories.drop(session.key)
         return events
 
-    def _prepared(self, session: Session, made: SessionPlan) -> tuple[SessionPlan, Prepared | None]:
+    def _prepared(self, session: Session, planned: SessionPlan) -> tuple[SessionPlan, Prepared | None]:
         """Return the plan with its summary written; a failure there never reaches the caller of the append (C9)."""
         try:
-            return made, self._covering.prepare(session, made, ask=False)
+            return planned, self._covering.prepare(session, planned, ask=False)
         except Conflict as error:
             log.info("no summary for %s: %s", session.id, error)
         except Exception:
             log.exception("a summary failed")
-        return self._planning.make(session, max_tokens=made.max_tokens, strategy="score"), None
+        return self._planning.make(session, max_tokens=planned.max_tokens, strategy="score"), None
 
     def _plan(self, session: Session, engages: int) -> SessionPlan:
         """Return the plan for the aim, which is never above where pruning engages."""
@@ -95,11 +95,11 @@ class Automatic:
             session, max_tokens=engages if engages < session.limits.aim_tokens else None
         )
 
-    def _waits_for_a_model(self, session: Session, made: SessionPlan) -> bool:
+    def _waits_for_a_model(self, session: Session, planned: SessionPlan) -> bool:
         """Return whether a model writes the plan's summary: it takes time, which there is while the context fits."""
-        if made.plan.summary is None or not self._covering.has_model:
+        if planned.plan.summary is None or not self._covering.has_model:
             return False
-        return made.scale.estimate <= session.usable_estimate
+        return planned.scale.estimate <= session.usable_estimate
 
     def wants_a_model(self, session: Session) -> bool:
         """Return whether a model is to write a summary now, because the context is above its target."""
@@ -118,10 +118,10 @@ class Automatic:
             session = Session.load(self._environment, session_id)
             if not self.wants_a_model(session):
                 return
-            made = self._plan(session, _engages(session))
-        if made.plan.removed or made.plan.shortened:
-            prepared = self._covering.prepare(session, made, cancelled=cancelled)
-            self._prunes.carry(made, prepared, "automatic")
+            planned = self._plan(session, _engages(session))
+        if planned.plan.removed or planned.plan.shortened:
+            prepared = self._covering.prepare(session, planned, cancelled=cancelled)
+            self._prunes.carry(planned, prepared, "automatic")
 
     # -- above what is usable
 

@@ -20,7 +20,7 @@ from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import gauge_of
 from webapp.services.session.session import Session
 from webapp.services.summaries.answers import Summarised
-from webapp.services.summaries.plan_summary import stood_in
+from webapp.services.summaries.plan_summary import rejected_summaries
 from webapp.services.summaries.summarising import Summarising
 
 log = logging.getLogger(__name__)
@@ -131,8 +131,8 @@ class Background:
             if actor == PRUNE:
                 self._automatic.summarise(session_id, job.cancelled)
             else:
-                made = self._summarising.summarise(session_id, actor, job.cancelled)
-                self._environment.bus.publish(*stood_in(session_id, made.problems))
+                done = self._summarising.summarise(session_id, actor, job.cancelled)
+                self._environment.bus.publish(*rejected_summaries(session_id, done.problems))
         except Conflict as error:
             log.info("no summary for %s: %s", session_id, error)
         except CoppiceError as error:

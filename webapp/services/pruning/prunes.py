@@ -35,7 +35,7 @@ from webapp.services.session.operation_answers import applied
 from webapp.services.session.replacements import replacement, with_replacement
 from webapp.services.session.session import Session
 from webapp.services.session.stored_messages import whole
-from webapp.services.summaries.plan_summary import Covering, Prepared, stood_in
+from webapp.services.summaries.plan_summary import Covering, Prepared, rejected_summaries
 from webapp.services.summaries.summarising import summarised_event
 from webapp.store.operations import OperationRow
 
@@ -69,7 +69,7 @@ class Prunes:
         """
         with self._store.read():
             session = Session.load(self._environment, session_id)
-            made = self._planning.make(
+            planned = self._planning.make(
                 session,
                 tried=wanted.settings,
                 max_tokens=wanted.max_tokens,
@@ -78,46 +78,46 @@ class Prunes:
                 drop=self._numbers(session, wanted.drop),
                 shorten=self._numbers(session, wanted.shorten),
             )
-            self._planning.remember(made)
+            self._planning.remember(planned)
             saved = self._planning.make(session) if wanted.compare else None
-            return self._answer(session, made, saved)
+            return self._answer(session, planned, saved)
 
     def _numbers(self, session: Session, mids: Sequence[str] | None) -> set[int]:
         return {self._messages.find(session, mid).no for mid in mids or ()}
 
-    def _answer(self, session: Session, made: SessionPlan, saved: SessionPlan | None) -> Plan:
-        plan, scale, limits, nos = made.plan, made.scale, made.limits, made.view.nos
+    def _answer(self, session: Session, planned: SessionPlan, saved: SessionPlan | None) -> Plan:
+        plan, scale, limits, nos = planned.plan, planned.scale, planned.limits, planned.view.nos
         after = scale.shown(scale.estimate - plan.freed)
-        units = {made.view.history.units.head[i] for i in plan.removed}
+        units = {planned.view.history.units.head[i] for i in plan.removed}
         return Plan(
-            plan_id=made.id,
+            plan_id=planned.id,
             session_id=session.id,
-            version=made.version,
+            version=planned.version,
             strategy=plan.strategy,
-            preset=made.preset,
-            max_tokens=made.max_tokens,
+            preset=planned.preset,
+            max_tokens=planned.max_tokens,
             limit=limits.limit,
-            before=_fill(scale.tokens, limits.limit, made.size),
-            after=_fill(after, limits.limit, made.size - len(plan.removed)),
-            regions_after=self._regions_after(session, made, after),
+            before=_fill(scale.tokens, limits.limit, planned.size),
+            after=_fill(after, limits.limit, planned.size - len(plan.removed)),
+            regions_after=self._regions_after(session, planned, after),
             removed_count=len(plan.removed),
             removed_units=len(units),
             shortened_count=len(plan.shortened),
-            summary=self._covering.shown(made),
+            summary=self._covering.shown(planned),
             freed=scale.tokens - after,
-            over_budget=self._over(session, made),
-            nothing_to_do=_nothing(made),
-            groups=groups_of(made),
-            removed=self._messages.rows(session.key, made, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
-            shortened=self._messages.rows(session.key, made, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
-            kept=self._kept(session, made),
-            cache=cache_figures(made),
-            changed=None if saved is None else _changed(made, saved),
+            over_budget=self._over(session, planned),
+            nothing_to_do=_nothing(planned),
+            groups=groups_of(planned),
+            removed=self._messages.rows(session.key, planned, [nos[i] for i in plan.removed[:ROWS_SHOWN]]),
+            shortened=self._messages.rows(session.key, planned, [nos[i] for i in plan.shortened[:ROWS_SHOWN]]),
+            kept=self._kept(session, planned),
+            cache=cache_figures(planned),
+            changed=None if saved is None else _changed(planned, saved),
         )  # fmt: skip
 
-    def _regions_after(self, session: Session, made: SessionPlan, after: int) -> list[Region]:
+    def _regions_after(self, session: Session, planned: SessionPlan, after: int) -> list[Region]:
         """Return the regions of the context after the plan; they add up to `after`."""
-        plan, history, totals = made.plan, made.view.history, session.pruned.totals
+        plan, history, totals = planned.plan, planned.view.history, session.pruned.totals
         left = Counter({name: tokens for name, (tokens, _) in totals.items()})
         summaries = set[int]()
         if totals.get("summary", (0, 0))[1]:
@@ -126,7 +126,7 @@ class Prunes:
             )
 
         def take(position: int, tokens: int) -> None:
-            kind = "compaction_summary" if made.view.nos[position] in summaries else "message"
+            kind = "compaction_summary" if planned.view.nos[position] in summaries else "message"
             left[region_of(history.roles[position], kind)] -= tokens
 
         for i in plan.removed:
@@ -136,32 +136,32 @@ class Prunes:
         if plan.summary is not None:
             left["summary"] += plan.summary.tokens - plan.summary.absorbed
         estimates = {name: max(0, tokens) for name, tokens in left.items()}
-        return regions_of(session, made.scale, estimates, after)
+        return regions_of(session, planned.scale, estimates, after)
 
-    def _over(self, session: Session, made: SessionPlan) -> OverBudget | None:
+    def _over(self, session: Session, planned: SessionPlan) -> OverBudget | None:
         """Return by how much the protected messages exceed the budget, None if they fit (B7)."""
-        plan, scale = made.plan, made.scale
+        plan, scale = planned.plan, planned.scale
         if plan.over_budget is None:
             return None
         protected = scale.shown(scale.estimate - plan.tokens_before + plan.over_budget.protected_tokens)
         usable = scale.shown(session.usable_estimate)
         return OverBudget(
             protected_tokens=protected,
-            max_tokens=made.max_tokens,
-            message=f"what is always kept takes {protected:,} tokens, more than the {made.max_tokens:,} allowed",
+            max_tokens=planned.max_tokens,
+            message=f"what is always kept takes {protected:,} tokens, more than the {planned.max_tokens:,} allowed",
             usable=usable,
             emergency=scale.tokens > usable,
         )
 
-    def _kept(self, session: Session, made: SessionPlan) -> list[Kept]:
-        plan, some = made.plan, made.plan.kept[-ROWS_SHOWN:]
-        found = self._store.log.messages(session.key, [made.view.nos[i] for i in some])
+    def _kept(self, session: Session, planned: SessionPlan) -> list[Kept]:
+        plan, some = planned.plan, planned.plan.kept[-ROWS_SHOWN:]
+        found = self._store.log.messages(session.key, [planned.view.nos[i] for i in some])
         return [
             Kept(
-                id=found[made.view.nos[i]].mid, number=made.view.nos[i], fate=plan.fate(i), reason=plan.reason(i),
-                tokens=made.scale.part(made.view.history.tokens[i]), score=round(plan.scores[i], 2),
+                id=found[planned.view.nos[i]].mid, number=planned.view.nos[i], fate=plan.fate(i), reason=plan.reason(i),
+                tokens=planned.scale.part(planned.view.history.tokens[i]), score=round(plan.scores[i], 2),
             )
-            for i in some if made.view.nos[i] in found
+            for i in some if planned.view.nos[i] in found
         ]  # fmt: skip
 
     # -- applying
@@ -179,71 +179,71 @@ class Prunes:
             with self._store.read():
                 session = Session.load(self._environment, session_id)
                 if wanted.plan_id:
-                    made = self._planning.recall(wanted.plan_id, session)
+                    planned = self._planning.recall(wanted.plan_id, session)
                 else:
-                    made = self._planning.make(
+                    planned = self._planning.make(
                         session, max_tokens=wanted.max_tokens, strategy=wanted.strategy
                     )
-            if not made.plan.removed and not made.plan.shortened:
-                raise Conflict(_nothing(made) or "this plan takes nothing out")
+            if not planned.plan.removed and not planned.plan.shortened:
+                raise Conflict(_nothing(planned) or "this plan takes nothing out")
             if self._covering.has_model:
                 held.close()  # a model may take minutes; `carry` checks again
-            return self.carry(made, self._covering.prepare(session, made), actor)
+            return self.carry(planned, self._covering.prepare(session, planned), actor)
 
-    def carry(self, made: SessionPlan, prepared: Prepared | None, actor: str) -> Applied:
+    def carry(self, planned: SessionPlan, prepared: Prepared | None, actor: str) -> Applied:
         """Apply a plan with the summary that was written for it.
 
         Raises:
             StalePlan: as `check`.
         """
         reason = reason_of(actor)
-        with self._environment.lock(made.session_id):
+        with self._environment.lock(planned.session_id):
             with self._store.write():
-                session = Session.load(self._environment, made.session_id)
-                self.check(session, made, prepared)
-                operation, events = self.carry_out(session, made, actor, reason, prepared)
+                session = Session.load(self._environment, planned.session_id)
+                self.check(session, planned, prepared)
+                operation, events = self.carry_out(session, planned, actor, reason, prepared)
             self._histories.drop(session.key)
-        failed = stood_in(session.id, prepared.text.problems) if prepared is not None else []
+        failed = rejected_summaries(session.id, prepared.text.problems) if prepared is not None else []
         self._environment.bus.publish(*events, *failed, SessionUpdated(session.id))
         return applied(session_answer(session), operation, pruned_event(events))
 
-    def check(self, session: Session, made: SessionPlan, prepared: Prepared | None) -> None:
+    def check(self, session: Session, planned: SessionPlan, prepared: Prepared | None) -> None:
         """Check inside the caller's transaction that a plan may still be carried out.
 
         Raises:
             StalePlan: the session has changed; where a summary was being written, by more than new messages.
         """
-        if session.version == made.version:
+        if session.version == planned.version:
             return
         if prepared is not None:
             self._covering.check(session, prepared)
-            planned = [made.view.nos[i] for i in (*made.plan.removed, *made.plan.shortened)]
-            found = self._store.log.messages(session.key, planned)
+            touched = [planned.view.nos[i] for i in (*planned.plan.removed, *planned.plan.shortened)]
+            found = self._store.log.messages(session.key, touched)
             still = all(m.out_operation is None and not m.pinned for m in found.values())
-            if still and len(found) == len(planned):
+            if still and len(found) == len(touched):
                 return
         raise StalePlan("the session has changed since this plan was made; look at a new one")
 
     def carry_out(
         self,
         session: Session,
-        made: SessionPlan,
+        planned: SessionPlan,
         actor: str,
         reason: str,
         prepared: Prepared | None = None,
     ) -> tuple[OperationRow, list[Event]]:
         """Apply a plan inside the caller's transaction, with the summary that it asks for."""
-        plan, nos, log = made.plan, made.view.nos, self._store.log
-        texts = _replacements(session, made)
+        plan, nos, log = planned.plan, planned.view.nos, self._store.log
+        texts = _replacements(session, planned)
         change = ContextChange(session)
         gone = log.messages(session.key, [nos[i] for i in plan.removed])
-        details = {nos[i]: explain(made, i) for i in (*plan.removed, *plan.shortened)}
+        details = {nos[i]: explain(planned, i) for i in (*plan.removed, *plan.shortened)}
         change.take_out([gone[nos[i]] for i in plan.removed], details)
         if texts:
             change.replace(list(log.messages(session.key, list(texts)).values()), dict(texts), details)
         facts: dict[str, Any] = {
-            "strategy": plan.strategy, "max_tokens": made.max_tokens, "preset": made.preset,
-            "weights": dict(made.settings.weights),
+            "strategy": plan.strategy, "max_tokens": planned.max_tokens, "preset": planned.preset,
+            "weights": dict(planned.settings.weights),
         }  # fmt: skip
         summary = self._covering.put(change, prepared) if prepared is not None else None
         if prepared is not None and summary is not None:
@@ -257,19 +257,19 @@ class Prunes:
             final=operation.tokens_after,
             removed=len(plan.removed),
             removed_ids=tuple(gone[nos[i]].mid for i in plan.removed),
-            utilization=percent(operation.tokens_after, made.limits.limit),
+            utilization=percent(operation.tokens_after, planned.limits.limit),
             shortened=len(texts),
             summarised=len(plan.summary.covers) if plan.summary is not None else 0,
         )
         return operation, [event] if summary is None else [event, summarised_event(session, summary)]
 
 
-def _replacements(session: Session, made: SessionPlan) -> dict[int, str]:
+def _replacements(session: Session, planned: SessionPlan) -> dict[int, str]:
     """Return by message number the texts that replace the outputs that the plan shortens, counted exactly."""
-    if not made.plan.shortened:
+    if not planned.plan.shortened:
         return {}
-    view, counter = made.view, session.counter
-    found = session.environment.store.log.rows_of(session.key, [view.nos[i] for i in made.plan.shortened])
+    view, counter = planned.view, session.counter
+    found = session.environment.store.log.rows_of(session.key, [view.nos[i] for i in planned.plan.shortened])
 
     def message(position: int) -> Message:
         no = view.nos[position]
@@ -278,13 +278,13 @@ def _replacements(session: Session, made: SessionPlan) -> dict[int, str]:
     def count(message: Message) -> int:
         return estimate_message_tokens(message, counter)
 
-    fitted = fit(made.base, view.history, message, count)
+    fitted = fit(planned.base, view.history, message, count)
     chosen = {
-        i: made.plan.shortenings[i].apply(message(i))
-        for i in made.plan.shortened
-        if i not in made.base.shortenings
+        i: planned.plan.shortenings[i].apply(message(i))
+        for i in planned.plan.shortened
+        if i not in planned.base.shortenings
     }
-    costs = fitted.costs | {i: made.plan.shortenings[i].tokens for i in chosen}
+    costs = fitted.costs | {i: planned.plan.shortenings[i].tokens for i in chosen}
     return {
         view.nos[i]: replacement(costs[i], {r.call_id: r.text for r in short.results})
         for i, short in (fitted.replaced | chosen).items()
@@ -296,11 +296,11 @@ def pruned_event(events: Sequence[Event]) -> ContextPruned:
     return next(event for event in events if isinstance(event, ContextPruned))
 
 
-def explain(made: SessionPlan, position: int) -> dict[str, Any]:
+def explain(planned: SessionPlan, position: int) -> dict[str, Any]:
     """Return a plan's decision on one message and the reasons for it, as the operation keeps them."""
-    plan = made.plan
+    plan = planned.plan
     parts = {name: round(column[position], 4) for name, column in plan.parts.items()}
-    unit = made.view.history.unit(position)
+    unit = planned.view.history.unit(position)
     cause, reason = why(plan, position)
     return {
         "score": round(plan.scores[position], 2),
@@ -308,7 +308,7 @@ def explain(made: SessionPlan, position: int) -> dict[str, Any]:
         "fate": plan.fate(position),
         "reason": reason,
         "cause": cause,
-        "unit": made.view.nos[unit[0]],
+        "unit": planned.view.nos[unit[0]],
         "unit_size": len(unit),
     }
 
@@ -317,19 +317,19 @@ def _fill(tokens: int, limit: int, messages: int) -> Fill:
     return Fill(tokens=tokens, utilization=percent(tokens, limit), messages=messages)
 
 
-def _nothing(made: SessionPlan) -> str | None:
-    if made.plan.removed or made.plan.shortened:
+def _nothing(planned: SessionPlan) -> str | None:
+    if planned.plan.removed or planned.plan.shortened:
         return None
-    if made.size == 0:
+    if planned.size == 0:
         return "the context is empty"
-    if made.chosen:
+    if planned.chosen:
         return "nothing of what was chosen can go or be shortened: system messages and the last message stay"
-    if made.plan.over_budget is not None:
+    if planned.plan.over_budget is not None:
         return "everything in the context is protected"
-    return f"the context of {made.scale.tokens:,} tokens is within {made.max_tokens:,} already"
+    return f"the context of {planned.scale.tokens:,} tokens is within {planned.max_tokens:,} already"
 
 
-def _changed(made: SessionPlan, saved: SessionPlan) -> int:
-    size = min(made.size, saved.size)
-    here, there = made.plan, saved.plan
+def _changed(planned: SessionPlan, saved: SessionPlan) -> int:
+    size = min(planned.size, saved.size)
+    here, there = planned.plan, saved.plan
     return sum(here.fate(i) != there.fate(i) for i in range(size))

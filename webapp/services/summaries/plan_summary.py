@@ -48,26 +48,26 @@ class Covering:
         """Return True where a model writes summaries, which takes seconds."""
         return self._summarising.has_model
 
-    def shown(self, made: SessionPlan) -> PlannedSummary | None:
+    def shown(self, planned: SessionPlan) -> PlannedSummary | None:
         """Return the summary of a plan before it is written, None if the plan has none."""
-        planned = made.plan.summary
-        if planned is None:
+        summary = planned.plan.summary
+        if summary is None:
             return None
-        nos = [made.view.nos[i] for i in planned.covers]
+        nos = [planned.view.nos[i] for i in summary.covers]
         return PlannedSummary(
             messages=len(nos),
             first=nos[0],
             last=nos[-1],
-            covered_tokens=made.scale.part(planned.covered_tokens),
-            most_tokens=made.scale.part(planned.tokens),
-            absorbed_tokens=made.scale.part(planned.absorbed),
+            covered_tokens=planned.scale.part(summary.covered_tokens),
+            most_tokens=planned.scale.part(summary.tokens),
+            absorbed_tokens=planned.scale.part(summary.absorbed),
             by_model=self.has_model,
         )
 
     def prepare(
         self,
         session: Session,
-        made: SessionPlan,
+        planned: SessionPlan,
         *,
         ask: bool = True,
         cancelled: threading.Event | None = None,
@@ -77,14 +77,14 @@ class Covering:
         Raises:
             Conflict: it was cancelled, or a message it was to cover has gone.
         """
-        planned = made.plan.summary
-        if planned is None:
+        summary = planned.plan.summary
+        if summary is None:
             return None
         with self._store.read():
-            span = self._span(session, made, frozenset(planned.covers))
-        words = max(LEAST_WORDS, int(planned.tokens * WORDS_A_TOKEN))
+            span = self._span(session, planned, frozenset(summary.covers))
+        words = max(LEAST_WORDS, int(summary.tokens * WORDS_A_TOKEN))
         text = self._summarising.text_for(
-            session, span, cancelled, ask=ask, most_tokens=planned.tokens, most_words=words
+            session, span, cancelled, ask=ask, most_tokens=summary.tokens, most_words=words
         )
         if cancelled is not None and cancelled.is_set():
             raise Conflict("cancelled before the summary was written;  nothing is changed")
@@ -92,9 +92,9 @@ class Covering:
             raise Conflict(f"no summary fits into what was set aside for it: {text.judged.problem}")
         return Prepared(span, text)
 
-    def _span(self, session: Session, made: SessionPlan, positions: frozenset[int]) -> Span:
+    def _span(self, session: Session, planned: SessionPlan, positions: frozenset[int]) -> Span:
         """Return the messages that the plan covers with the summaries that are merged into the new one."""
-        wanted = {made.view.nos[i] for i in positions}
+        wanted = {planned.view.nos[i] for i in positions}
         items = [
             one
             for one in view_items(self._store, session.key)
@@ -136,7 +136,7 @@ class Covering:
         }
 
 
-def stood_in(session_id: str, problems: Sequence[str]) -> list[Event]:
+def rejected_summaries(session_id: str, problems: Sequence[str]) -> list[Event]:
     """Return an event for each fault of the model's text that made the built-in summary replace it."""
     said = dict.fromkeys(problems)
     return [

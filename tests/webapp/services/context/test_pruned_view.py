@@ -10,7 +10,7 @@ from scoring.messages import Text, part_to_dict
 from scoring.summary import Summary
 from tests.webapp.building import call, conversation, followed, managed, result, user, wire
 from webapp.app import App
-from webapp.services.context.pruned_view import Said, view_items
+from webapp.services.context.pruned_view import MessageCache, view_items
 from webapp.services.session.replacements import replacement
 from webapp.store.context import PRUNED
 
@@ -58,7 +58,7 @@ class TestStanding:
         session = managed(app, wire("user", "a"), wire("assistant", "b"), wire("user", "c"))
         row = app.store.sessions.get(session)
         texts = [(0, replacement(3, {}, [part_to_dict(Text("other words"))]))]
-        said = Said()
+        said = MessageCache()
         assert [s.as_read for s in view_items(app.store, row.key, said)] == [True, True, True]
         with app.store.write():
             app.store.contexts.set_stand_ins(row.key, PRUNED, texts)
@@ -75,6 +75,6 @@ class TestStanding:
     def test_forget_what_was_read_with_the_message(self, app: App) -> None:
         """A message that left the cache is compared again."""
         session = managed(app, *[wire("user", f"word {n} " * 50) for n in range(4)])
-        said = Said(chars_kept=1)
+        said = MessageCache(chars_kept=1)
         view_items(app.store, app.store.sessions.get(session).key, said)
         assert len(said._as_read) == 1
