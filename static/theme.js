@@ -1,5 +1,5 @@
-// Puts the chosen theme on <html> before the first paint; a module would come too late and flash.
-// "system" (nothing stored) leaves it to prefers-color-scheme.
+// Puts the chosen theme on <html> before the first paint; a module would come too late and flash. "system"
+// (nothing stored) leaves it to prefers-color-scheme.
 (() => {
   try {
     const theme = localStorage.getItem("coppice-theme");

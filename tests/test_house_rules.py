@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.shared import ROOT
 from tests.sources import Module, is_within, read_modules, read_scripts
 
+# The width of biome.json, in characters.
+WIDTH = 110
 SQL = re.compile(
     r"\s*(SELECT\s.+\sFROM\s|SELECT\s+\w+\(|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s"
     r"|(CREATE|DROP|ALTER)\s+(TEMP\s+|UNIQUE\s+|VIRTUAL\s+)?(TABLE|INDEX|TRIGGER|VIEW)\s|PRAGMA\s|BEGIN\s+IMMEDIATE)",
@@ -80,6 +83,27 @@ def our_scripts() -> dict[str, str]:
 def source(text: str, name: str = "scoring.example") -> Module:
     """A made-up module."""
     return Module(name, Path(name.replace(".", "/") + ".py"), text)
+
+
+class TestWidth:
+    """The formatters leave templates, comments and styles as wide as they are written."""
+
+    @pytest.mark.parametrize("folder", ["static", "tests/js"])
+    def test_is_that_of_the_formatter(self, folder: str) -> None:
+        """No line of a script, a style sheet or a declaration exceeds 110 characters."""
+        files = [
+            file
+            for file in (ROOT / folder).rglob("*")
+            if file.suffix in {".js", ".css", ".ts"} and "vendor" not in file.parts
+        ]
+        wide = [
+            f"{file.relative_to(ROOT)}:{number}"
+            for file in files
+            for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)
+            if len(line) > WIDTH
+        ]
+        assert files
+        assert not wide, "\n" + "\n".join(wide)
 
 
 class TestSql:

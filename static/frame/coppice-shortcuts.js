@@ -1,10 +1,13 @@
 // <coppice-shortcuts></coppice-shortcuts>
 //
-// The dialog of keyboard shortcuts: what can be pressed on this page now. Opens with "?" or `coppice:shortcuts`.
+// The dialog of the keyboard shortcuts on this page. Opens with "?" or the event `coppice:shortcuts`.
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { allShortcuts, shortcutsFor } from "../shared/keys.js";
+
+/** @param {string} key */
+const cap = (key) => html`<kbd>${key === "Escape" ? "Esc" : key}</kbd>`;
 
 export class CoppiceShortcuts extends CoppiceElement {
   start() {
@@ -28,10 +31,7 @@ export class CoppiceShortcuts extends CoppiceElement {
         <button class="quiet iconic small" data-act="close" aria-label="Close">${icon("close")}</button>
       </header>
       <dl class="keys body">
-        ${[...byLabel].map(
-          ([label, keys]) =>
-            html`<dt>${keys.map((key) => html`<kbd>${key === "Escape" ? "Esc" : key}</kbd>`)}</dt><dd>${label}</dd>`,
-        )}
+        ${[...byLabel].map(([label, keys]) => html`<dt>${keys.map(cap)}</dt><dd>${label}</dd>`)}
       </dl>
     </dialog>`;
   }

@@ -1,6 +1,6 @@
 // <coppice-status></coppice-status>
 //
-// The right end of the top bar: whether the page is live, the keys that open search and help, the theme.
+// The right end of the top bar: the live connection, the keys of search and help, the theme.
 // Listens to the live connection's `state`; changes `data-theme` on <html>.
 import { CoppiceElement } from "../shared/element.js";
 import { html } from "../shared/html.js";
@@ -14,8 +14,7 @@ const ICONS = { system: "system", light: "sun", dark: "moon" };
 const REASONS = {
   connecting: "Connecting to the server",
   live: "Live: the page follows as it happens",
-  reconnecting:
-    "The connection is lost. Figures may be old; the page catches up when the connection is back.",
+  reconnecting: "The connection is lost. The page catches up when it is back.",
 };
 
 export class CoppiceStatus extends CoppiceElement {
@@ -51,9 +50,11 @@ export class CoppiceStatus extends CoppiceElement {
   view() {
     const { state } = live;
     const theme = `Theme: ${this.#theme}`;
-    return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}><i></i>${state}</span>
+    return html`<span class="live" role="status" data-state=${state} title=${REASONS[state]}
+        ><i></i>${state}</span>
       <span class="wide"><kbd>/</kbd> search</span>
-      <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"><kbd>?</kbd> keys</button>
+      <button class="bare muted wide" data-act="keys" aria-label="Keyboard shortcuts"
+        ><kbd>?</kbd> keys</button>
       <button class="quiet iconic" data-act="theme" aria-label=${theme} title=${theme}
         >${icon(ICONS[this.#theme])}</button>`;
   }

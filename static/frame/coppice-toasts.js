@@ -1,21 +1,22 @@
 // <coppice-toasts></coppice-toasts>
 //
-// Shows what `toast()` says, newest last, each for eight seconds or until it is closed; a toast stays while the pointer
-// or the focus is on one. Toasts of the server (`toast:success` …) come here too.
+// Shows the messages of `toast()` and of the server (`toast:success` …), newest last, each for eight seconds
+// or until it is closed. None goes while the pointer or the focus is on one.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { sentence } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
+import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { live } from "../shared/socket.js";
 import { toast, toastError } from "../shared/toast.js";
 
-/** An automatic prune can be undone from its toast. @param {{ session_id?: string, prune_id?: number }} payload */
+/** An automatic prune can be undone from its toast.
+ * @param {{ session_id?: string, prune_id?: number }} payload */
 function undoOf({ session_id, prune_id }) {
   if (!session_id || !prune_id) return undefined;
   const run = () =>
     api.undo(session_id, prune_id).then(
-      (undone) => toast(sentence(undone.message)),
+      ({ message }) => toast(sentence(message)),
       (error) => toastError(error, "Could not undo"),
     );
   return { label: "Undo", run };
@@ -75,7 +76,7 @@ export class CoppiceToasts extends CoppiceElement {
   }
 
   view() {
-    return html`${repeat(this.#toasts, ({ id }) => id, one)}`;
+    return html`${keyed(this.#toasts, "id", one)}`;
   }
 }
 

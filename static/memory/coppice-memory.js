@@ -1,13 +1,13 @@
 // <coppice-memory></coppice-memory>
 //
-// Memories and learnings, which outlive sessions, each a short text: searched, added, edited and deleted here.
-// Those that suit a session's newest message go into its context by themselves. The learnings are shown with the
-// proposed ones.
+// Memories and learnings: short texts that outlive sessions, searched, added, edited and deleted here. Those
+// that share words with a session's newest message are added to its context. Proposed learnings stand above
+// the learnings.
 import "../shared/learning-proposals.js";
 import { api } from "../shared/api.js";
 import { counted } from "../shared/format.js";
 import { marked } from "../shared/highlight.js";
-import { html, repeat } from "../shared/html.js";
+import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { pageOf } from "../shared/session-facts.js";
@@ -17,14 +17,14 @@ import { toast, toastError } from "../shared/toast.js";
 
 /** @typedef {"memories" | "learnings"} Kind */
 
-const TYPING_MS = 200;
-/** @type {Record<Kind, { one: string, title: string, help: string, none: import("../shared/html.js").Html }>} */
+/** @type {Record<Kind, { one: string, title: string, help: string, none: import("../shared/html.js").Html
+ * }>} */
 const KINDS = {
   memories: {
     one: "memory",
     title: "Memories",
-    help: `Facts: where things are, what they are called, what holds. Those that share words with the newest message go
-      into the system prompt.`,
+    help: `Facts: where things are, what they are called, what holds. Those that share words with the newest
+      message go into the system prompt.`,
     none: html`No memories yet. Write the first above, or let a program send it:
       <code>POST ${location.origin}/api/memories</code>`,
   },
@@ -32,8 +32,8 @@ const KINDS = {
     one: "learning",
     title: "Learnings",
     help: "What went well or wrong and should be known next time. Up to five go into the system prompt.",
-    none: html`No learnings yet. Write the first above, keep one that is proposed, or open a message of a session and
-      choose <b>Keep as a learning</b>.`,
+    none: html`No learnings yet. Write the first above, keep a proposed one, or open a message of a session
+      and choose <b>Keep as a learning</b>.`,
   },
 };
 
@@ -46,8 +46,6 @@ export class CoppiceMemory extends ReadingElement {
   /** @type {number | null} */
   #editing = null;
   #proposed = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
 
   start() {
     live.join("overview");
@@ -65,19 +63,10 @@ export class CoppiceMemory extends ReadingElement {
       save: (target) => this.#save(Number(target.dataset.id)),
       delete: (target) => this.#delete(Number(target.dataset.id)),
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type !== "search") return;
-      this.#q = field.value;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.reader.restart(), TYPING_MS);
+    this.readAsTyped((text) => {
+      this.#q = text;
     });
     super.start();
-  }
-
-  stop() {
-    clearTimeout(this.#timer);
-    super.stop();
   }
 
   /** @param {AbortSignal} signal */
@@ -101,7 +90,6 @@ export class CoppiceMemory extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** @returns {import("../shared/learning-proposals.js").LearningProposals | null} */
   get #proposals() {
     return this.querySelector("learning-proposals");
   }
@@ -111,7 +99,7 @@ export class CoppiceMemory extends ReadingElement {
     return this.querySelector(`textarea[name="${name}"]`);
   }
 
-  /** Does something to what is kept and reads it again. @param {string} failure @param {() => Promise<unknown>} act */
+  /** Changes the texts and reads them again. @param {string} failure @param {() => Promise<unknown>} act */
   async #change(failure, act) {
     try {
       await act();
@@ -156,12 +144,17 @@ export class CoppiceMemory extends ReadingElement {
     const kept = this.#kept ?? [];
     const { one, title, help, none } = KINDS[this.#kind];
     const many = title.toLowerCase();
-    return html`<div class="page-head"><h1>Memory</h1><span class="muted">what outlives sessions</span></div>
+    const words = this.#q ? "None has these words." : none;
+    const list = html`<ol class="panel hits">${keyed(kept, "id", (entry) => this.#row(entry))}</ol>`;
+    const empty = kept.length === 0 && !this.error && html`<p class="nothing">${words}</p>`;
+    return html`<div class="page-head">
+        <h1>Memory</h1><span class="muted">texts that outlive sessions</span>
+      </div>
       <div class="toolbar">
         <div class="chips" role="group" aria-label="What to show">
           ${this.#chip("memories")}${this.#chip("learnings")}
         </div>
-        <input class="search-field" type="search" .value=${this.#q} placeholder="Words to look for"
+        <input class="search-field" type="search" .value=${this.#q} placeholder="Words to find"
           aria-label="Search ${many}" autocomplete="off">
         <span class="muted" role="status"
           >${this.#kept && (this.#q !== "" || kept.length > 0) && counted(kept.length, one, many)}</span>
@@ -169,26 +162,13 @@ export class CoppiceMemory extends ReadingElement {
       <p class="muted">${help}</p>
       <div class="panel" ?hidden=${this.#kind !== "learnings"}><learning-proposals></learning-proposals></div>
       <div class="panel group-box"><div class="fields">
-        <textarea name="new" rows="2" maxlength="4000" aria-label="A new ${one}" placeholder="A new ${one}"></textarea>
+        <textarea name="new" rows="2" maxlength="4000" aria-label="A new ${one}"
+          placeholder="A new ${one}"></textarea>
         <div><button data-act="add">${icon("plus")}Keep it</button></div>
       </div></div>
       ${this.problem(`Could not read the ${many}`)}
-      ${
-        this.#kept &&
-        kept.length === 0 &&
-        !this.error &&
-        html`<p class="nothing">${this.#q ? "None has these words." : none}</p>`
-      }
-      ${
-        kept.length > 0 &&
-        html`<ol class="panel hits">
-          ${repeat(
-            kept,
-            ({ id }) => id,
-            (entry) => this.#row(entry),
-          )}
-        </ol>`
-      }`;
+      ${this.#kept && empty}
+      ${kept.length > 0 && list}`;
   }
 
   /** @param {Kind} kind */
@@ -200,22 +180,19 @@ export class CoppiceMemory extends ReadingElement {
 
   /** @param {Api.Memory} entry */
   #row({ id, text, session_id, updated_at }) {
-    const from = session_id && html`<a class="small" href=${pageOf(session_id)}>where it was said</a>`;
+    const from = session_id && html`<a class="small" href=${pageOf(session_id)}>its session</a>`;
+    /** @param {string} act @param {string} label @param {string} [quiet] */
+    const button = (act, label, quiet = "quiet") =>
+      html`<button class="small ${quiet}" data-act=${act} data-id=${id}>${label}</button>`;
+    const edited = html`<textarea name="edited" rows="3" maxlength="4000" aria-label="The text"
+        .value=${text}></textarea>
+      <div>${button("save", "Save", "")} ${button("cancel", "Cancel")}</div>`;
     return html`<li class="hit">
       <div class="hit-head">
-        <span class="muted small">${agoTime(updated_at)}</span>${from}
-        <button class="small quiet" data-act="edit" data-id=${id}>Edit</button>
-        <button class="small quiet" data-act="delete" data-id=${id}>Delete</button>
+        <span class="muted small">${agoTime(updated_at)}</span>${from} ${button("edit", "Edit")}
+        ${button("delete", "Delete")}
       </div>
-      ${
-        this.#editing === id
-          ? html`<textarea name="edited" rows="3" maxlength="4000" aria-label="The text" .value=${text}></textarea>
-              <div>
-                <button class="small" data-act="save" data-id=${id}>Save</button>
-                <button class="small quiet" data-act="cancel">Cancel</button>
-              </div>`
-          : html`<span class="snippet">${marked(text, this.#q)}</span>`
-      }
+      ${this.#editing === id ? edited : html`<span class="snippet">${marked(text, this.#q)}</span>`}
     </li>`;
   }
 }

@@ -1,7 +1,7 @@
 // <coppice-overview></coppice-overview>
 //
-// All sessions in one table: state, gauge, growth, prunes. Follows the room "overview"; the order changes only while
-// pointer and focus are elsewhere. Filter and chip are part of the address.
+// All sessions in one table: state, gauge, growth, prunes. Follows the room "overview"; the order changes
+// only while pointer and focus are elsewhere. Filter and chip are part of the address.
 import "../shared/context-gauge.js";
 import "./file-drop.js";
 import "./trend-line.js";
@@ -10,7 +10,6 @@ import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
 import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { shortcutsFor } from "../shared/keys.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
@@ -31,19 +30,19 @@ const COLUMNS = [
   ["c-prunes num", "Prunes"],
   ["c-last num", "Last"],
   ["c-act", html`<span class="sr">Act</span>`],
-];
+].map(([name, label]) => html`<th role="columnheader" class=${name}>${label}</th>`);
 
 const BEGINNING = { find: "", show: "all" };
 
 export class CoppiceOverview extends ReadingElement {
-  /** @type {Map<string, Api.Session> | null} null until the first reading */
+  /** Sessions by id; null until they are read. @type {Map<string, Api.Session> | null} */
   #sessions = null;
   #text = address.read(location.search, BEGINNING).find;
   #chip = address.read(location.search, BEGINNING).show;
-  /** @type {Set<string>} ids whose quiet sub-agents are shown */
+  /** Ids of sessions whose quiet sub-agents are shown. @type {Set<string>} */
   #unfolded = new Set();
   #startingDemo = false;
-  /** The ids of the rows that are shown, in their order. @type {string[]} */
+  /** The ids of the shown rows in order. @type {string[]} */
   #order = [];
 
   start() {
@@ -68,19 +67,11 @@ export class CoppiceOverview extends ReadingElement {
       chip: (target) => this.#choose({ chip: target.dataset.chip }),
       fold: (target) => this.#fold(target.dataset.id ?? ""),
       demo: () => this.#startDemo(),
-      import: () =>
-        /** @type {import("./file-drop.js").FileDrop | null} */ (this.querySelector("file-drop"))?.pick(),
+      import: () => this.querySelector("file-drop")?.pick(),
       "clear-filter": () => this.#choose({ text: "", chip: "all" }),
     });
     this.listen(this, "click", (/** @type {MouseEvent} */ event) => this.#openRow(event));
-    const rows = "tr.session-row a.title";
-    shortcutsFor(
-      [
-        { key: "j", label: "Next row", run: () => this.step(rows, 1) },
-        { key: "k", label: "Previous row", run: () => this.step(rows, -1) },
-      ],
-      this.life,
-    );
+    this.stepKeys("tr.session-row a.title", "row");
     this.every(10_000, () => refreshTimes(this));
     super.start();
   }
@@ -178,7 +169,7 @@ export class CoppiceOverview extends ReadingElement {
   #table(rows) {
     return html`<div class="panel sessions-panel"><table class="sessions" role="table" aria-label="Sessions">
       <thead role="rowgroup">
-        <tr role="row">${COLUMNS.map(([name, label]) => html`<th role="columnheader" class=${name}>${label}</th>`)}</tr>
+        <tr role="row">${COLUMNS}</tr>
       </thead>
       <tbody role="rowgroup">${repeat(this.#inOrder(rows), ({ session }) => session.id, sessionRow)}</tbody>
     </table></div>`;
@@ -203,13 +194,15 @@ export class CoppiceOverview extends ReadingElement {
       <section class="empty">
       <h2>No sessions yet</h2>
       <p>
-        Coppice follows the transcripts that coding agents write, in their usual places. It found none there. A
-        session appears here as soon as its first line is written.
+        Coppice follows the transcripts that coding agents write, in their usual places. It found none there.
+        A session appears here as soon as its first line is written.
       </p>
       <dl class="ways">
         <dt>Transcripts elsewhere</dt>
         <dd><code>coppice serve --watch DIR</code></dd>
-        <dd class="muted">or set <code>CLAUDE_CONFIG_DIR</code> or <code>CODEX_HOME</code> before starting it</dd>
+        <dd class="muted">
+          or set <code>CLAUDE_CONFIG_DIR</code> or <code>CODEX_HOME</code> before starting it
+        </dd>
         <dt>A file you have</dt>
         <dd><code>coppice import FILE</code></dd>
         <dd class="muted">
@@ -221,7 +214,8 @@ export class CoppiceOverview extends ReadingElement {
         <dd class="muted">then append messages in any wire format and ask for the pruned context</dd>
       </dl>
       <p class="acts">
-        <button class="primary" data-act="demo" ?disabled=${this.#startingDemo}>Start the demo session</button>
+        <button class="primary" data-act="demo" ?disabled=${this.#startingDemo}
+          >Start the demo session</button>
         <span class="muted">generated here, grows live, can be deleted</span>
       </p>
     </section>`;
@@ -240,7 +234,8 @@ function counts(sessions) {
 /** @param {number} all sessions there are */
 const noneFits = (all) =>
   html`<p class="nothing">
-    No session fits this filter. <button class="small" data-act="clear-filter">Show all ${number(all)}</button>
+    No session fits this filter.
+    <button class="small" data-act="clear-filter">Show all ${number(all)}</button>
   </p>`;
 
 /** What an answer says of a session, unless an event has told a later state meanwhile.

@@ -1,12 +1,12 @@
 // <file-drop></file-drop>
 //
-// Files dropped anywhere on the page, or picked with `pick()`, are imported one after the other. The page can be
-// used meanwhile; a notice says how far the file is read, as the server reports it. At the end a toast or, where
-// there is more to say, a dialog reports what each became, with its problems. Emits `imported` with the results.
+// Imports files that are dropped anywhere on the page or picked with `pick()`, one after the other. A notice
+// shows how far the file is read; the page can be used meanwhile. At the end a toast, or a dialog where there
+// are several results or problems. Emits `imported` with the results.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { counted, number, sentence, size } from "../shared/format.js";
-import { html } from "../shared/html.js";
+import { html, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { pageOf } from "../shared/session-facts.js";
@@ -14,14 +14,20 @@ import { live } from "../shared/socket.js";
 import { toast } from "../shared/toast.js";
 
 /** @typedef {Api.Imported["imported"][number]} Imported */
-/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed", error?:
- * string, results?: Imported[] }}
- * Entry */
+/** @typedef {{ name: string, size: number, read: number, state: "waiting" | "reading" | "done" | "failed",
+ * error?: string, results?: Imported[] }} Entry */
 
 const SHOWN_PROBLEMS = 20;
 
 /** @param {File} file @returns {Entry} */
 const waiting = (file) => ({ name: file.name, size: file.size, read: 0, state: "waiting" });
+
+const VEIL = html`<div class="drop-veil" role="status">
+  <p>Drop to import</p>
+  <p class="small muted">
+    Transcripts of coding agents, OpenAI, Anthropic and Gemini message lists, Coppice exports.
+  </p>
+</div>`;
 
 export class FileDrop extends CoppiceElement {
   #over = false;
@@ -123,21 +129,12 @@ export class FileDrop extends CoppiceElement {
   view() {
     const current = this.#current;
     return html`<input type="file" multiple hidden aria-hidden="true" tabindex="-1">
-      ${
-        this.#over &&
-        html`<div class="drop-veil" role="status">
-          <p>Drop to import</p>
-          <p class="small muted">
-            Transcripts of coding agents, OpenAI, Anthropic and Gemini message lists, Coppice exports. Recognised by
-            content.
-          </p>
-        </div>`
-      }
-      ${current && this.#notice(current)}
+      ${this.#over && VEIL} ${current && this.#notice(current)}
       <dialog aria-labelledby="import-title">
         <header>
           <h2 id="import-title">Import</h2>
-          <button class="quiet iconic small" data-act="close-report" aria-label="Close">${icon("close")}</button>
+          <button class="quiet iconic small" data-act="close-report" aria-label="Close"
+            >${icon("close")}</button>
         </header>
         <div class="body">${this.#entries.map(report)}</div>
       </dialog>`;
@@ -148,19 +145,16 @@ export class FileDrop extends CoppiceElement {
     const all = this.#entries.length;
     const place = all > 1 ? `, file ${number(this.#entries.indexOf(entry) + 1)} of ${number(all)}` : "";
     const read = entry.read > 0 ? `${size(entry.read)} of ` : "";
-    const progress =
-      entry.read > 0
-        ? html`<progress aria-label="Reading ${entry.name}" max=${entry.size} value=${entry.read}></progress>`
-        : html`<progress aria-label="Reading ${entry.name}"></progress>`;
     return html`<div class="importing">
       <p class="one-line" role="status" title=${entry.name}>Importing <b>${entry.name}</b></p>
-      ${progress}
+      <progress aria-label="Reading ${entry.name}" max=${entry.size}
+        value=${entry.read || nothing}></progress>
       <p class="small muted num">${read}${size(entry.size)}${place}</p>
     </div>`;
   }
 }
 
-/** What became of one file. @param {Entry} entry */
+/** The report on one file. @param {Entry} entry */
 function report(entry) {
   return html`<section class="import-file">
     <h3>${icon(entry.state === "failed" ? "error" : "file")} ${entry.name}</h3>
@@ -176,17 +170,15 @@ function imported({ session_id, title, source, added, known, skipped, problems }
     skipped && `${skipped} skipped`,
   ];
   const more = problems.length - SHOWN_PROBLEMS;
+  const listed = html`<ul class="problems">
+    ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => html`<li>${sentence(problem)}</li>`)}
+    ${more > 0 && html`<li class="muted">and ${counted(more, "more problem")}</li>`}
+  </ul>`;
   return html`<p>
       ${session_id ? html`<a class="link" href=${pageOf(session_id)}>${title}</a>` : title}
       <span class="muted">${[source, ...counts].filter(Boolean).join(" · ")}</span>
     </p>
-    ${
-      problems.length > 0 &&
-      html`<ul class="problems">
-        ${problems.slice(0, SHOWN_PROBLEMS).map((problem) => html`<li>${sentence(problem)}</li>`)}
-        ${more > 0 && html`<li class="muted">and ${counted(more, "more problem")}</li>`}
-      </ul>`
-    }`;
+    ${problems.length > 0 && listed}`;
 }
 
 customElements.define("file-drop", FileDrop);

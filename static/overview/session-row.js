@@ -1,6 +1,6 @@
 // One row of the overview's table, and the legend below it. Markup only.
 import { compact, counted, number, percent } from "../shared/format.js";
-import { levelOf } from "../shared/gauge.js";
+import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
@@ -11,7 +11,9 @@ import { REGION_ORDER, regionName } from "../shared/words.js";
 /** The legend of all regions, once for a page of bars. */
 export function regionLegend() {
   /** @param {string} region @param {string} name */
-  const entry = (region, name) => html`<li><i class="swatch" data-region=${region}></i>${name}</li>`;
+  const entry = (region, name) => html`<li>
+    <i class="swatch" data-region=${region} .style=${regionStyle(region)}></i>${name}
+  </li>`;
   return html`<ul class="legend" aria-label="What the colours of the bars mean">
     ${REGION_ORDER.map((name) => entry(name, regionName(name)))} ${entry("reserve", "kept free for output")}
     ${entry("target", "target")}
@@ -52,13 +54,13 @@ export function sessionRow({ session, depth, quiet, folded }) {
   </tr>`;
 }
 
-/** The button that shows or folds away quiet sub-agents. @param {string} id @param {number} quiet @param {boolean}
- * folded */
+/** The button that shows or folds away quiet sub-agents. @param {string} id @param {number} quiet
+ * @param {boolean} folded */
 const fold = (id, quiet, folded) =>
   html`<button class="bare fold" data-act="fold" data-id=${id} aria-expanded=${!folded}
     >${icon(folded ? "right" : "down")}${counted(quiet, "sub-agent")}</button>`;
 
-/** What is known of a session, in the line below its title. @param {Api.Session} session */
+/** The line below a session's title. @param {Api.Session} session */
 function about(session) {
   const agent = session.agent_type ? ` ${session.agent_type}` : "";
   const kind = session.parent_id ? `sub-agent${agent}` : session.source_label;
@@ -74,4 +76,5 @@ const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}$
 
 /** @param {Api.Session} session */
 const pruneLink = (session) =>
-  html`<a class="button small" href="${pageOf(session.id)}#plan" aria-label="Prune ${titleOf(session)}">Prune…</a>`;
+  html`<a class="button small" href="${pageOf(session.id)}#plan" aria-label="Prune ${titleOf(session)}"
+    >Prune…</a>`;

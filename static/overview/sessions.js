@@ -1,4 +1,5 @@
-// The overview's list: which sessions are shown, in which order, and which sub-agents under which session. Pure.
+// The overview's list: which sessions are shown, in which order, and which sub-agents under which session.
+// Pure.
 import { isAboveTarget } from "../shared/session-facts.js";
 
 /** A row; `quiet` counts the sub-agents that can be folded away.
@@ -19,14 +20,11 @@ function urgency(session) {
   return `${isAboveTarget(session) ? 1 : 0} ${session.last_activity ?? ""}`;
 }
 
-/**
- * Rows in order: above target first, then the latest activity; sub-agents under their parent. A family takes the place
- * of its most urgent member. A sub-agent whose parent is filtered out or unknown stands alone. Many quiet sub-agents of
- * one parent are folded away, unless the filter looks for them or `unfolded` names the parent.
- *
- * @param {Iterable<Api.Session>} sessions @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter]
- * @returns {Row[]}
- */
+/** Rows in order: above target first, then the latest activity; sub-agents under their parent. A family takes
+ * the place of its most urgent member. A sub-agent whose parent is filtered out or unknown stands alone. Many
+ * quiet sub-agents of one parent are folded away, unless the filter looks for them or `unfolded` names the
+ * parent. @param {Iterable<Api.Session>} sessions
+ * @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
   const text = (filter.text ?? "").trim().toLowerCase();
   const chip = filter.chip ?? "all";

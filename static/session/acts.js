@@ -1,15 +1,14 @@
-// What the session page does to a session when it is asked to. Each act says in a toast what came of it, a failure too.
+// What the session page does to a session when it is asked to. Each act says in a toast what came of it, a
+// failure too.
 import { api } from "../shared/api.js";
 import { number } from "../shared/format.js";
 import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
-/**
- * Acts on one message.
- * @param {string} session @param {string} id @param {string} act @param {(n: number) => void} undo an operation
- * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed
- */
+/** Acts on one message. @param {string} session @param {string} id @param {string} act
+ * @param {(n: number) => void} undo an operation
+ * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function actOn(session, id, act, undo) {
   try {
     if (act === "learn") {
@@ -26,10 +25,9 @@ export async function actOn(session, id, act, undo) {
   }
 }
 
-/** The settings that a session can have of its own, by the name of the field that chooses it; the empty choice goes
- * back
- * to the common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string,
- * unknown>, said: (session: Api.Session) => string }>} */
+/** The settings that a session can have of its own, by the name of the field that chooses it; the empty
+ * choice goes back to the common settings. @type {Record<string, { what: string, patch: (field:
+ * HTMLInputElement) => Record<string, unknown>, said: (session: Api.Session) => string }>} */
 const OWN = {
   automatic: {
     what: "change automatic pruning",

@@ -1,40 +1,30 @@
 // <archive-panel session-id="…"></archive-panel>
 //
-// Messages that are out of the context: search them, put them back. Emits `message-act` {id, act: "restore"};
-// `refresh()` reads them again.
+// Messages that are out of the context, to search and to restore. Emits `message-act` {id, act: "restore"}.
 import { api } from "../shared/api.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { panelText } from "./message-row.js";
 
-const TYPING_MS = 200;
 const SHOWN = 100;
 const NONE =
-  "Every message is in the context. What a prune or a drop takes out is listed here and can be put back.";
+  "Every message is in the context. Messages that are taken out are listed here and can be restored.";
+const MORE = html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`;
 
 export class ArchivePanel extends ReadingElement {
   /** @type {Api.Message[] | null} */
   #messages = null;
   #q = "";
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
 
   start() {
     this.actions({
       "archive-restore": (target) => this.emit("message-act", { id: target.dataset.id, act: "restore" }),
     });
-    this.listen(this, "input", (/** @type {Event} */ event) => {
-      this.#q = /** @type {HTMLInputElement} */ (event.target).value;
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.reader.restart(), TYPING_MS);
+    this.readAsTyped((text) => {
+      this.#q = text;
     });
     super.start();
-  }
-
-  stop() {
-    clearTimeout(this.#timer);
-    super.stop();
   }
 
   /** @param {AbortSignal} signal */
@@ -45,27 +35,17 @@ export class ArchivePanel extends ReadingElement {
 
   view() {
     const messages = this.#messages ?? [];
+    const none = html`<p class="muted pad">${this.#q ? "None has these words." : NONE}</p>`;
     return html`<div class="panel-body">
       <div class="pad find">
-        <input type="search" .value=${this.#q} placeholder="Search what is out"
+        <input type="search" .value=${this.#q} placeholder="Find a message"
           aria-label="Search messages that are out of the context" autocomplete="off">
       </div>
       ${this.problem("Could not read the archive")}
-      ${
-        this.#messages &&
-        messages.length === 0 &&
-        html`<p class="muted pad">${this.#q ? "No message that is out mentions this." : NONE}</p>`
-      }
-      ${
-        messages.length > 0 &&
-        html`<ul class="group-rows archive">
-          ${messages.slice(0, SHOWN).map(row)}
-          ${
-            messages.length > SHOWN &&
-            html`<li class="muted small">the newest ${number(SHOWN)} are shown; search for others</li>`
-          }
-        </ul>`
-      }
+      ${this.#messages?.length === 0 && none}
+      <ul class="group-rows archive">
+        ${messages.slice(0, SHOWN).map(row)} ${messages.length > SHOWN && MORE}
+      </ul>
     </div>`;
   }
 }

@@ -31,18 +31,16 @@ export function prefersTime(points) {
   return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
 }
 
-/**
- * The points from the first whose total is known. Part of the context is in no transcript but is sent with every call;
- * a total far below that part was counted before the first call reported it, and would look like a leap.
- *
- * @param {Point[]} points @param {number} unseen tokens that are not in the transcript
- */
+/** The points from the first whose total is known. Part of the context is in no transcript but is sent with
+ * every call; a total far below that part was counted before the first call reported it, and would look like
+ * a leap. @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
 export function known(points, unseen) {
   const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
   return first > 0 ? points.slice(first) : points;
 }
 
-/** Each point's place across: seconds, or the number of its message. @param {Point[]} points @param {boolean} time */
+/** Each point's place across: seconds, or the number of its message. @param {Point[]} points
+ * @param {boolean} time */
 export function across(points, time) {
   const first = points.find((point) => point.at)?.at;
   let before = time && first ? Date.parse(first) / 1000 : 0;
@@ -59,9 +57,9 @@ const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = 86_400;
 
-/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the day
- * where a
- * new one begins. A label that repeats the one before it stays empty. @param {number[]} ticks seconds */
+/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the
+ * day where a new one begins. A label that repeats the one before it stays empty.
+ * @param {number[]} ticks seconds */
 export function timeLabels(ticks) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const time = step < 60 ? seconds : clock;

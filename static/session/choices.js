@@ -1,5 +1,5 @@
-// The messages that the reader chose for the next prune: to drop, to shorten, to spare. Pure.
-// A message is chosen for one of them at most: the last choice counts.
+// The messages that the reader chose for the next prune, to drop, to shorten or to spare. Pure. The last
+// choice for a message counts.
 
 /** @typedef {"drop" | "shorten" | "spare"} Kind */
 /** @typedef {{ id: string, number: number }} Chosen */
@@ -20,7 +20,7 @@ export class Choices {
     for (const { id, number } of messages) this.#chosen.set(id, { kind, number });
   }
 
-  /** Spares a message; one that was chosen to be dropped or shortened is no longer chosen. @param {Chosen} message */
+  /** Spares a message, or takes back the choice to drop or shorten it. @param {Chosen} message */
   spare(message) {
     if (!this.#chosen.delete(message.id)) this.put("spare", [message]);
   }
@@ -30,17 +30,17 @@ export class Choices {
     this.#chosen.delete(id);
   }
 
-  /** @param {Kind} kind */
+  /** @param {string | undefined} kind */
   forgetAll(kind) {
     for (const { id } of this.of(kind)) this.#chosen.delete(id);
   }
 
-  /** All that are chosen. */
+  /** The ids of all chosen messages. */
   get ids() {
     return [...this.#chosen.keys()];
   }
 
-  /** The messages of one kind, by number. @param {Kind} kind @returns {Chosen[]} */
+  /** The messages of one kind, by number. @param {string | undefined} kind @returns {Chosen[]} */
   of(kind) {
     return [...this.#chosen]
       .filter(([, chosen]) => chosen.kind === kind)
@@ -48,12 +48,12 @@ export class Choices {
       .sort((a, b) => a.number - b.number);
   }
 
-  /** Whether any message was chosen to be dropped or shortened. */
+  /** True when a message is chosen to be dropped or shortened. */
   get takes() {
     return this.of("drop").length + this.of("shorten").length > 0;
   }
 
-  /** The choices as fields of a request. @returns {{ drop?: string[], shorten?: string[], spare?: string[] }} */
+  /** The choices as fields of a request. @returns {Pick<Api.PlanWish, Kind>} */
   request() {
     return Object.fromEntries(
       KINDS.map(([kind]) => [kind, this.of(kind).map(({ id }) => id)]).filter(([, ids]) => ids?.length),

@@ -1,8 +1,8 @@
 // <coppice-session session-id="…"></coppice-session>
 //
 // One session: what fills its context and what to do about it. Header, banner above the target, bars, chart,
-// messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room "session:<id>".
-// "#plan" opens the plan.
+// messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room
+// "session:<id>". "#plan" opens the plan.
 import "../shared/context-gauge.js";
 import "./archive-panel.js";
 import "./summary-panel.js";
@@ -87,11 +87,7 @@ export class CoppiceSession extends CoppiceElement {
       "close-delete": () => this.#dialog?.close(),
       delete: () => deleteSession(this.#id),
       copy: copyText,
-      resume: () =>
-        this.#session &&
-        /** @type {import("./resume-dialog.js").ResumeDialog | null} */ (
-          this.querySelector("resume-dialog")
-        )?.ask(this.#session),
+      resume: () => this.#session && this.querySelector("resume-dialog")?.ask(this.#session),
       "retry-session": () => this.#stats.ask(),
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
@@ -118,29 +114,17 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   #hearServer() {
-    /** @param {(payload: any) => void} act @returns {(payload: any) => void} */
-    const own = (act) => (payload) => payload.session_id === this.#id && act(payload);
-    const hear = this.hear.bind(this, live);
-    hear(
-      ["context:stats"],
-      own((stats) => this.#receive(stats)),
-    );
-    hear(
-      ["context:pruned", "context:restored", "context:summarized"],
-      own(() => {
-        this.#operated = true;
-      }),
-    );
-    hear(
-      ["messages:appended"],
-      own(({ messages, count }) => this.#list?.arrived(messages, count)),
-    );
-    hear(
-      ["session:deleted"],
-      own(() => location.assign("/")),
-    );
-    hear(["resync"], (resync) => this.#resync(resync));
-    hear(["settings:changed", "models:changed"], () => {
+    /** Hears events of this session only. @param {string[]} types @param {(payload: any) => void} act */
+    const own = (types, act) =>
+      this.hear(live, types, (payload) => payload.session_id === this.#id && act(payload));
+    own(["context:stats"], (stats) => this.#receive(stats));
+    own(["context:pruned", "context:restored", "context:summarized"], () => {
+      this.#operated = true;
+    });
+    own(["messages:appended"], ({ messages, count }) => this.#list?.arrived(messages, count));
+    own(["session:deleted"], () => location.assign("/"));
+    this.hear(live, ["resync"], (resync) => this.#resync(resync));
+    this.hear(live, ["settings:changed", "models:changed"], () => {
       this.#stats.ask();
       this.#planPanel?.outdate();
     });
@@ -164,25 +148,23 @@ export class CoppiceSession extends CoppiceElement {
   }
 
   get #dialog() {
-    return /** @type {HTMLDialogElement | null} */ (this.querySelector("dialog.delete"));
+    return this.querySelector("dialog");
   }
 
-  /** @returns {import("./message-list.js").MessageList | null} */
   get #list() {
     return this.querySelector("message-list");
   }
 
-  /** @returns {import("./token-chart.js").TokenChart | null} */
   get #chart() {
     return this.querySelector("token-chart");
   }
 
-  /** @returns {import("./plan-panel.js").PlanPanel | null} */
   get #planPanel() {
     return this.querySelector("plan-panel");
   }
 
-  /** Takes over a session unless a newer state is known; tells whether it did. @param {Api.Session} session */
+  /** Takes over a session unless a newer state is known; tells whether it did.
+   * @param {Api.Session} session */
   #accept(session) {
     if (this.#session && session.version < this.#session.version) return false;
     const first = this.#session === null;
@@ -210,8 +192,8 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** Opens what the address asks for, or the panel that suits the session, as soon as there is a session to show: later
-   * the choice is the reader's. @param {Api.Session} session */
+  /** Opens what the address asks for, or the panel that suits the session, as soon as there is a session to
+   * show: later the choice is the reader's. @param {Api.Session} session */
   #firstLook(session) {
     const asked = this.#tab === "plan" || location.hash === "#plan";
     this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
@@ -252,7 +234,8 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads what depends on the log again, and if `deep` what depends on the operations too. @param {boolean} deep */
+  /** Reads what depends on the log again, and if `deep` what depends on the operations too.
+   * @param {boolean} deep */
   #changed(deep) {
     this.#list?.refresh();
     if (!deep) return void this.#panel.ask();
@@ -420,7 +403,6 @@ export class CoppiceSession extends CoppiceElement {
       panel.choices = this.#choices;
       panel.session = session;
     }
-    /** @type {import("./heavy-panel.js").HeavyPanel | null} */
     const heavy = this.querySelector("heavy-panel");
     if (heavy) heavy.total = mainGauge(session).tokens;
   }

@@ -1,7 +1,7 @@
-// The upper part of the session page as markup: the session, whether something should be done, what fills the context.
+// The upper part of the session page as markup: the session, the advice, and what fills its context.
 import { ApiError } from "../shared/api.js";
 import { counted, fileName, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
-import { reserveShare } from "../shared/gauge.js";
+import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
@@ -22,7 +22,7 @@ import { aimOf, promise } from "./plan.js";
 
 /** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
 
-/** @param {Api.Session} session @param {Api.Parent | null} [parent] the session that a sub-agent belongs to
+/** @param {Api.Session} session @param {Api.Parent | null} [parent] of a sub-agent
  * @param {Copies} [copies] */
 export function header(session, parent = null, copies = {}) {
   return html`<header class="session-head">
@@ -39,12 +39,14 @@ export function header(session, parent = null, copies = {}) {
     ${copyLines(copies)} ${notes(session)}`;
 }
 
-/** What a session is a copy of and what came of it, and the copies made of it. @param {Copies} copies */
+/** The session that this one was copied from, and the copies made of it. @param {Copies} copies */
 function copyLines({ copy_of: own = null, copies = [] }) {
   if (!own && copies.length === 0) return false;
   return html`<ul class="session-copies">
     ${own && html`<li>Pruned copy of ${copyLink(own.origin_id, own.origin_title)}: ${savedWords(own)}</li>`}
-    ${copies.map((copy) => html`<li>Resumed as ${copyLink(copy.session_id, copy.title)}: ${savedWords(copy)}</li>`)}
+    ${copies.map(
+      (copy) => html`<li>Resumed as ${copyLink(copy.session_id, copy.title)}: ${savedWords(copy)}</li>`,
+    )}
   </ul>`;
 }
 
@@ -52,7 +54,7 @@ function copyLines({ copy_of: own = null, copies = [] }) {
 const copyLink = (id, title) =>
   title === null ? html`a deleted session` : html`<a class="link" href=${pageOf(id)}>${title}</a>`;
 
-/** What a copy was to save on each call, and what its first call saved. @param {Api.Copy} copy */
+/** The promised saving of a copy, and that of its first call. @param {Api.Copy} copy */
 export function savedWords({ tokens_before: before, tokens_promised: promised, tokens_first_call: first }) {
   const said = `${number(before - promised)} tokens less on each call were promised`;
   if (first === null) return `${said}; its first call is still to come.`;
@@ -61,16 +63,16 @@ export function savedWords({ tokens_before: before, tokens_promised: promised, t
   return `${said}; its first call held ${number(first)} instead of ${number(before)}, ${real}.`;
 }
 
-/** What is known of a session, separated by dots. @param {Api.Session} session @param {Api.Parent | null} parent */
+/** The facts of a session, separated by dots. @param {Api.Session} session
+ * @param {Api.Parent | null} parent */
 function facts(session, parent) {
   const of = parent && html` of <a class="link" href=${pageOf(parent.id)}>${parent.title}</a>`;
+  const file = html`<span class="mono" title=${session.file}>${fileName(session.file)}</span>`;
   const known = [
     session.parent_id && html`sub-agent${of}`,
     session.model || "unknown model",
     session.source_label,
-    session.kind === "followed" &&
-      session.file &&
-      html`following <span class="mono" title=${session.file}>${fileName(session.file)}</span>`,
+    session.kind === "followed" && session.file && html`following ${file}`,
     counted(session.messages, "message"),
     counted(session.turns, "turn"),
     session.automatic && html`<b>prunes by itself</b>`,
@@ -81,20 +83,20 @@ function facts(session, parent) {
 /** @param {Api.Session} session */
 function moreMenu(session) {
   const { automatic, target_percent, aim_percent, strategy } = session;
-  const { own, setting } = strategy;
+  const byDefault = `As in the settings: ${strategyName(strategy.setting)}`;
   return html`<details class="menu more">
     <summary class="button iconic" aria-label="More" title="More">${icon("more")}</summary>
     <div class="menu-list">
       <label class="switch"
         ><input type="checkbox" role="switch" name="automatic" .checked=${automatic}>Automatic pruning</label>
       <p class="note">
-        Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives. Each prune
-        can be undone.
+        Above ${percentSet(target_percent)}, prune to ${percentSet(aim_percent)} as soon as a message arrives.
+        Each prune can be undone.
       </p>
       <div class="field">
         <label for="own-strategy">Strategy</label>
         <select id="own-strategy" name="own_strategy">
-          ${options([["", `As in the settings: ${strategyName(setting)}`], ...choiceOptions("strategy")], own ?? "")}
+          ${options([["", byDefault], ...choiceOptions("strategy")], strategy.own ?? "")}
         </select>
       </div>
       <div class="field">
@@ -109,7 +111,7 @@ function moreMenu(session) {
 
 const WINDOWS = [128_000, 200_000, 256_000, 400_000, 1_000_000, 2_000_000];
 
-/** The window of a session to choose from; the empty choice is what was found out. @param {Api.Session} session
+/** The choice of a session's window; empty for the one that was found. @param {Api.Session} session
  * @param {string} id */
 function windowChoice({ window, window_kind, over_limit }, id) {
   const own = window_kind === "own";
@@ -123,23 +125,20 @@ function windowChoice({ window, window_kind, over_limit }, id) {
   </select>`;
 }
 
-/** The question which window the session runs with, where a call took more than is known. @param {Api.Session} session */
+/** The question for the window, where a call exceeded the known one. @param {Api.Session} session */
 function windowQuestion(session) {
   const { over_limit: over, limit, model } = session;
-  return (
-    over &&
-    html`<label for="asked-window"
-        >A call took ${number(over.tokens)} tokens, more than the ${number(limit)} known for
-        ${model ?? "this model"}. Which window does this session run with?</label>
-      ${windowChoice(session, "asked-window")}`
-  );
+  if (!over) return "";
+  return html`<label for="asked-window"
+      >A call took ${number(over.tokens)} tokens, more than the ${number(limit)} known for
+      ${model ?? "this model"}. Which window does this session run with?</label>
+    ${windowChoice(session, "asked-window")}`;
 }
 
-/** What is shown above figures that could not be read again. @param {Error} error */
+/** The notice above figures that could not be read again. @param {Error} error */
 export const stale = (error) => problem("These figures may be old", error.message, "retry-session");
 
-/** What is shown while there is no session: the 404 in the words of the server's own page.
- * @param {Error | null} error */
+/** The page without a session: reading, an error, or the server's own 404. @param {Error | null} error */
 export function noSession(error) {
   if (!error) return html`<p class="muted">Reading…</p>`;
   if (!(error instanceof ApiError) || error.status !== 404)
@@ -153,7 +152,7 @@ export function noSession(error) {
   </section>`;
 }
 
-/** What has to be known before the figures are believed. @param {Api.Session} session */
+/** Reasons to doubt the figures. @param {Api.Session} session */
 function notes(session) {
   const { notes, malformed, unknown } = session;
   /** @param {number} count @param {string} kind @param {string} end */
@@ -165,9 +164,8 @@ function notes(session) {
     malformed > 0 && skipped(malformed, "of the file could not be read and", "; all others were read"),
     unknown > 0 && skipped(unknown, "of a type that Coppice does not know", ""),
   ].filter(Boolean);
-  return (
-    lines.length > 0 && html`<ul class="session-notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
-  );
+  if (lines.length === 0) return "";
+  return html`<ul class="session-notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
 /** @param {Api.Session} session @param {Api.Plan | null} plan */
@@ -179,7 +177,10 @@ export function banner(session, plan) {
   const outlook = plan && plan.freed > 0 && promise(plan, session);
   const advice = helped
     ? "Resume the agent from a pruned copy; until then it keeps its own context."
-    : "Coppice only follows this session: the agent keeps its own context until you resume it from a pruned copy.";
+    : "The agent keeps its own context until you resume it from a pruned copy.";
+  const next = helped
+    ? html`<button data-act="resume">Resume from this…</button>`
+    : html`<button data-act="see-plan">See the plan</button>`;
   return html`<div class="banner" role="status">
     ${icon("warning")}
     <div>
@@ -191,42 +192,32 @@ export function banner(session, plan) {
     </div>
     <div class="banner-acts">
       <button class="quiet" data-act="not-now">Not now</button>
-      ${
-        helped
-          ? html`<button data-act="resume">Resume from this…</button>`
-          : html`<button data-act="see-plan">See the plan</button>`
-      }
+      ${next}
     </div>
   </div>`;
 }
+
+const FOLLOWED = html`<p class="plain">
+  A prune changes the pruned view only, not the agent's own context. To use it, resume the agent from a pruned
+  copy.
+</p>`;
 
 /** @param {Api.Session} session @param {Api.Cost | null} [cost] */
 export function bars(session, cost = null) {
   const { agent, pruned } = session;
   const costs = costSentence(cost);
   return html`<section class="panel bars" aria-label="What fills the context">
-    ${
-      agent
-        ? html`${bar("Agent's context", "what the agent really sends", agent, session, true)}
-          ${bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}`
-        : bar("Context", "what the next call sends", pruned, session, true)
-    }
-    ${legend(session)}
+    ${agent && bar("Agent's context", "what the agent really sends", agent, session, true)}
+    ${agent && bar("Pruned view", prunedWords(agent, pruned), pruned, session, false)}
+    ${!agent && bar("Context", "what the next call sends", pruned, session, true)} ${legend(session)}
     <div class="bar-notes small muted">
       ${typeLine(session)} ${costs && html`<p class="plain cost">${costs}</p>`}
-      ${
-        agent &&
-        html`<p class="plain">
-          What is pruned here changes the pruned view only; the agent's own context is untouched. To use it, resume the
-          agent from a pruned copy.
-        </p>`
-      }
+      ${agent && FOLLOWED}
     </div>
   </section>`;
 }
 
-/** The task type whose weights and keywords hold for the session, why, and others to choose. @param {Api.Session}
- * session */
+/** The session's task type, its reason, and the choice of another. @param {Api.Session} session */
 function typeLine(session) {
   const { name, own, setting } = session.task_type;
   const byDefault = own ? "As in the settings" : `${choiceName("task_type", name)} (by the settings)`;
@@ -245,7 +236,8 @@ function prunedWords(agent, pruned) {
   return less > 0 ? `${number(less)} tokens less` : "nothing pruned yet";
 }
 
-/** @param {string} name @param {string} what @param {Api.Gauge} gauge @param {Api.Session} session @param {boolean} big */
+/** @param {string} name @param {string} what @param {Api.Gauge} gauge @param {Api.Session} session
+ * @param {boolean} big */
 function bar(name, what, gauge, session, big) {
   const source = [session.limit_source, session.limit_date].filter(Boolean).join(", ");
   return html`<div class="bar" data-big=${big}>
@@ -266,30 +258,32 @@ function bar(name, what, gauge, session, big) {
   </div>`;
 }
 
-/** The regions with their numbers: of the agent's context, and of the pruned view where it differs.
+/** The regions with their tokens in the agent's context, and in the pruned view where they differ.
  * @param {Api.Session} session */
 function legend(session) {
   const pruned = new Map(session.pruned.regions.map((r) => [r.name, r.tokens]));
   const ordered = mainGauge(session)
     .regions.filter((r) => r.tokens > 0)
     .sort((a, b) => REGION_ORDER.indexOf(a.name) - REGION_ORDER.indexOf(b.name));
+  const reserve = html`<li>
+    <i class="swatch" data-region="reserve"></i>kept free for output <b>${number(session.output_reserve)}</b>
+  </li>`;
   return html`<ul class="legend">
     ${ordered.map(({ name, tokens: count, certainty }) => {
       const after = pruned.get(name) ?? 0;
       return html`<li title=${certaintyReason(certainty)}>
-        <i class="swatch" data-region=${name}></i>${regionName(name)}
+        <i class="swatch" .style=${regionStyle(name)}></i>${regionName(name)}
         <b>${tokens(count, certainty)}${estimated(certainty)}</b>
         ${session.agent && after !== count && html`<span>→ ${tokens(after, certainty)}</span>`}
       </li>`;
     })}
-    ${
-      reserveShare(session) > 0 &&
-      html`<li>
-        <i class="swatch" data-region="reserve"></i>kept free for output <b>${number(session.output_reserve)}</b>
-      </li>`
-    }
+    ${reserveShare(session) > 0 && reserve}
   </ul>`;
 }
+
+const UNTOUCHED = html`<p class="muted">
+  The agent's own transcript is not touched. Coppice does not follow it again.
+</p>`;
 
 /** @param {Api.Session} session */
 export function deleteDialog(session) {
@@ -298,15 +292,10 @@ export function deleteDialog(session) {
     <div class="body">
       <p><b>${titleOf(session)}</b></p>
       <p>
-        Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice. This cannot be
-        undone.
+        Its log of ${counted(session.messages, "message")} and all operations are deleted from Coppice.
+        This cannot be undone.
       </p>
-      ${
-        session.kind === "followed" &&
-        html`<p class="muted">
-          The agent's own transcript is not touched. Coppice remembers not to follow it again.
-        </p>`
-      }
+      ${session.kind === "followed" && UNTOUCHED}
     </div>
     <div class="foot">
       <button data-act="close-delete" autofocus>Keep it</button>

@@ -1,8 +1,8 @@
 // <heavy-panel session-id="…"></heavy-panel>
 //
-// The heaviest messages by group, and one by one, from the 200 that have the most tokens. Each group and each
-// message can be chosen to be dropped, or shortened where that gains something: emits `chosen` {kind: "drop" |
-// "shorten", messages}, which opens a plan. Property `total`: tokens of the context. `refresh()` reads again.
+// The heaviest messages, by group and one by one, from the 200 with the most tokens. Each can be dropped, or
+// shortened where that gains something: emits `chosen` {kind: "drop" | "shorten", messages}, which opens a
+// plan. Property `total`: tokens of the context.
 import { api } from "../shared/api.js";
 import { counted, number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -18,7 +18,7 @@ const SHOWN_GROUPS = 8;
 const SHOWN_MESSAGES = 10;
 
 export class HeavyPanel extends ReadingElement {
-  /** @type {Api.Message[] | null} those that are in the context */
+  /** Messages in the context. @type {Api.Message[] | null} */
   #messages = null;
   #all = 0;
   #total = 0;
@@ -33,11 +33,10 @@ export class HeavyPanel extends ReadingElement {
     this.actions({
       "choose-group": ({ dataset: { kind, name } }) =>
         this.#choose(kind, heaviest(this.#messages ?? []).find((group) => group.name === name)?.messages),
-      "choose-one": ({ dataset: { kind, id } }) =>
-        this.#choose(
-          kind,
-          this.#messages?.filter((message) => message.id === id),
-        ),
+      "choose-one": ({ dataset: { kind, id } }) => {
+        const one = this.#messages?.find((message) => message.id === id);
+        this.#choose(kind, one && [one]);
+      },
     });
     super.start();
   }
@@ -61,7 +60,7 @@ export class HeavyPanel extends ReadingElement {
     return html`<div class="panel-body">
       ${this.problem("Could not read the messages")}
       ${!this.error && !this.#messages && html`<p class="muted pad">Reading…</p>`}
-      ${this.#messages && messages.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
+      ${this.#messages?.length === 0 && html`<p class="muted pad">Nothing is in the context yet.</p>`}
       ${messages.length > 0 && this.#lists(messages)}
     </div>`;
   }
@@ -70,10 +69,8 @@ export class HeavyPanel extends ReadingElement {
   #lists(messages) {
     const groups = heaviest(messages).slice(0, SHOWN_GROUPS);
     const most = Math.max(1, ...groups.map((g) => g.tokens));
-    const scope =
-      this.#all > READ
-        ? `among the ${number(READ)} messages with the most tokens`
-        : "all messages in the context";
+    const top = `among the ${number(READ)} messages with the most tokens`;
+    const scope = this.#all > READ ? top : "all messages in the context";
     return html`<p class="pad small muted scope">By kind, ${scope}.</p>
       <ul class="heavy">${groups.map((group) => this.#group(group, most))}</ul>
       <p class="pad small muted scope">One by one.</p>
@@ -85,8 +82,8 @@ export class HeavyPanel extends ReadingElement {
     const share = this.#total > 0 ? percent((tokens / this.#total) * 100) : "";
     /** @param {Kind} kind @param {string} word @param {string} label */
     const button = (kind, word, label) =>
-      html`<button class="small" data-act="choose-group" data-kind=${kind} data-name=${name} aria-label=${label}
-        >${word}</button>`;
+      html`<button class="small" data-act="choose-group" data-kind=${kind} data-name=${name}
+        aria-label=${label}>${word}</button>`;
     return html`<li>
       <span class="heavy-name ${mono ? "mono" : ""}" title=${name}>${name}</span>
       <span class="num">${number(tokens)}</span><span class="num muted">${share}</span>
@@ -111,7 +108,8 @@ function one(message) {
     <span class="num muted">${number(n)}</span>${panelText(message)}
     <span class="num">${number(message.tokens)}</span>
     <span class="heavy-acts">
-      ${canShorten(message) && button("shorten", "Shorten", "torn")} ${canDrop(message) && button("drop", "Drop", "goes")}
+      ${canShorten(message) && button("shorten", "Shorten", "torn")}
+      ${canDrop(message) && button("drop", "Drop", "goes")}
     </span>
   </li>`;
 }

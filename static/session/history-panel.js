@@ -1,11 +1,10 @@
 // <history-panel session-id="…"></history-panel>
 //
-// The operations on the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each opens
-// to the messages it changed and why, and can be undone where undoing is possible. Emits `undone` {undone};
-// `refresh()` reads again.
+// The operations on the context, newest first: prunes, pins, drops, restores, compactions by the agent. Each
+// opens to the messages it changed and why, and has an Undo where that is possible. Emits `undone` {undone}.
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
+import { html, keyed } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { tookWords } from "../shared/prune-words.js";
 import { ReadingElement } from "../shared/reading-element.js";
@@ -16,23 +15,23 @@ import { panelText } from "./message-row.js";
 
 /** @type {Record<string, string>} */
 const ACTORS = {
-  user: "by you",
   automatic: "automatically",
-  agent: "by the agent",
   emergency: "in an emergency",
+  user: "by you",
+  agent: "by the agent",
 };
 /** @type {Record<string, string>} */
 const MARKS = { compaction: "◆", prune: "▼" };
 const SHOWN_ITEMS = 60;
-const NONE =
-  "Nothing was pruned, pinned, dropped or restored yet. Each operation on the context is listed here.";
+const NONE = "No operation on the context yet. Prunes, pins, drops and restores are listed here.";
 
 export class HistoryPanel extends ReadingElement {
   /** @type {Api.Operation[] | null} */
   #operations = null;
-  /** @type {Map<number, Api.Message[] | string | null>} open operations, with their messages or why those could not be read */
+  /** Open operations with their messages, the error, or null while reading.
+   * @type {Map<number, Api.OperationItem[] | string | null>} */
   #open = new Map();
-  /** @type {number | null} the operation whose undoing is to be confirmed */
+  /** The operation whose undo waits for an answer. @type {number | null} */
   #asking = null;
   #busy = false;
 
@@ -64,7 +63,7 @@ export class HistoryPanel extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** Undoes an operation; where later ones would be undone as well, it asks first. @param {number | null} n */
+  /** Undoes an operation; asks first where later ones would be undone too. @param {number | null} n */
   #ask(n) {
     const operation = this.#operations?.find((o) => o.n === n);
     if (n !== null && operation?.undoes_also.length === 0) return void this.#undo(n);
@@ -95,19 +94,15 @@ export class HistoryPanel extends ReadingElement {
     const operations = this.#operations;
     if (!operations) return html`<p class="muted pad">Reading…</p>`;
     if (operations.length === 0) return html`<p class="muted pad">${NONE}</p>`;
-    return html`<ol class="operations">
-      ${repeat(
-        operations,
-        ({ n }) => n,
-        (o) => this.#entry(o),
-      )}
-    </ol>`;
+    return html`<ol class="operations">${keyed(operations, "n", (o) => this.#entry(o))}</ol>`;
   }
 
   /** @param {Api.Operation} o */
   #entry(o) {
     const open = this.#open.has(o.n);
     const undone = o.undone_at !== null;
+    const look = html`<button class="small quiet" data-act="inside" data-n=${o.n} aria-expanded=${open}
+      >${open ? "Close" : "Look inside"}</button>`;
     const actor = o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
@@ -117,11 +112,7 @@ export class HistoryPanel extends ReadingElement {
           <span class="muted">${actor} ${agoTime(o.at)}${undone && " · undone"}</span>
         </div>
         <div class="op-acts">
-          ${
-            o.messages > 0 &&
-            html`<button class="small quiet" data-act="inside" data-n=${o.n} aria-expanded=${open}
-              >${open ? "Close" : "Look inside"}</button>`
-          }
+          ${o.messages > 0 && look}
           ${o.undoable && !undone && html`<button class="small" data-act="undo" data-n=${o.n}>Undo</button>`}
         </div>
         <p class="small muted op-figures">${figures(o)}</p>
@@ -149,7 +140,7 @@ export class HistoryPanel extends ReadingElement {
   }
 }
 
-/** What an operation did, in one line. @param {Api.Operation} o */
+/** The effect of an operation in one line. @param {Api.Operation} o */
 function figures(o) {
   const took = o.kind === "prune" ? tookWords(o) : o.messages > 0 && counted(o.messages, "message");
   const [before, after] = [o.tokens_before, o.tokens_after];
@@ -163,7 +154,7 @@ function figures(o) {
   return [[took, tokens].filter(Boolean).join(", "), ...new Set(by)].filter(Boolean).join(" · ");
 }
 
-/** The messages of an operation, or why they could not be read. @param {Api.Message[] | string | null} items */
+/** The messages of an operation, or the error. @param {Api.OperationItem[] | string | null} items */
 function inside(items) {
   if (items === null) return html`<p class="small muted">Reading…</p>`;
   if (typeof items === "string") return html`<p class="small fault">${items}</p>`;

@@ -1,4 +1,5 @@
-// What the message list says besides its rows, as markup: which rows wait, and below them how the list goes on.
+// What the message list says besides its rows, as markup: which rows wait, and below them how the list goes
+// on.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -12,8 +13,7 @@ export function pill(waiting, most) {
   </div>`;
 }
 
-/** @typedef {{ error: string | null, page: Api.Page | null, shown: number, more: boolean }}
- * End */
+/** @typedef {{ error: string | null, page: Api.Page | null, shown: number, more: boolean }} End */
 
 /** @param {End} end @param {import("./list-head.js").Query} query */
 export function listFoot({ error, page, shown, more }, { fate, role, q }) {

@@ -1,4 +1,5 @@
-// The head of the message list as markup, with its filters, search and order; they are part of the page's address.
+// The head of the message list as markup, with its filters, search and order; they are part of the page's
+// address.
 import * as address from "../shared/address.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -35,7 +36,8 @@ const BEGINNING = { show: "all", role: "", find: "", sort: "newest" };
 /** Everything, newest first. @type {Readonly<Query>} */
 export const EVERYTHING = { fate: "all", role: "", q: "", sort: "newest" };
 
-/** The choices in an address; an unknown filter or order counts as none. @param {string} search @returns {Query} */
+/** The choices in an address; an unknown filter or order counts as none. @param {string} search
+ * @returns {Query} */
 export function queryOf(search) {
   const { show, role, find, sort } = address.read(search, BEGINNING);
   /** @param {string[][]} names @param {string} name */
@@ -48,7 +50,8 @@ export function queryOf(search) {
   };
 }
 
-/** Puts the choices into the address, and takes the message out that the address led to. @param {Query} query */
+/** Puts the choices into the address, and takes the message out that the address led to.
+ * @param {Query} query */
 export function keepQuery({ fate, role, q, sort }) {
   address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
 }

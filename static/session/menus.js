@@ -1,8 +1,8 @@
 // Menus made of <details class="menu">, and what their buttons copy.
 import { toast } from "../shared/toast.js";
 
-/** Closes the open menus of a page except the one that holds `inside`, and that one too when one of its entries was
- * chosen; tells whether any was open. @param {Element} root @param {EventTarget | null} inside */
+/** Closes the open menus of a page except the one that holds `inside`, and that one too when one of its
+ * entries was chosen; tells whether any was open. @param {Element} root @param {EventTarget | null} inside */
 export function closeMenus(root, inside) {
   let closed = false;
   for (const menu of root.querySelectorAll("details.menu[open]")) {

@@ -1,15 +1,15 @@
 // <message-list session-id="…" plan-id="…"></message-list>
 //
-// The messages of a session with filters, search and order; each with its score and its fate, each opens to its
-// text. Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the list. New
-// messages slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the fates are those
-// under that plan. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>; `refresh()` reads again, at most
-// once a second; `reveal(number)` opens a message. The choices are part of the address.
+// The messages of a session with filters, search and order; each with its score and its fate, each opens to
+// its text. Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the
+// list. New messages slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the
+// fates are those under that plan. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>;
+// `refresh()` reads again, at most once a second; `reveal(number)` opens a message. The choices are part of
+// the address.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
-import { shortcutsFor } from "../shared/keys.js";
+import { html, keyed } from "../shared/html.js";
 import { reasonOf } from "../shared/problem.js";
 import { Reader } from "../shared/reader.js";
 import { listFoot, pill } from "./list-foot.js";
@@ -42,7 +42,8 @@ export class MessageList extends CoppiceElement {
   #from = null;
   #waiting = 0;
   #query = queryOf(location.search);
-  /** @type {Map<string, Api.MessageFull | string | null>} open rows, with their messages or why those could not be read */
+  /** @type {Map<string, Api.MessageFull | string | null>} open rows, with their messages or why those could
+   * not be read */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
@@ -91,15 +92,7 @@ export class MessageList extends CoppiceElement {
     });
     for (const type of ["pointerout", "focusout"])
       this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ event) => this.#left(event));
-    /** @param {number} by */
-    const step = (by) => this.step(".m-open", by)?.closest(".msg")?.scrollIntoView({ block: "nearest" });
-    shortcutsFor(
-      [
-        { key: "j", label: "Next row", run: () => step(1) },
-        { key: "k", label: "Previous row", run: () => step(-1) },
-      ],
-      this.life,
-    );
+    this.stepKeys(".m-open", "row", (row) => row?.closest(".msg")?.scrollIntoView({ block: "nearest" }));
     this.#watcher = new IntersectionObserver(
       (entries) => entries.some((e) => e.isIntersecting) && this.#readMore(),
       { rootMargin: "800px" },
@@ -125,7 +118,8 @@ export class MessageList extends CoppiceElement {
     this.#reader.restart();
   }
 
-  /** Forgets the rows, which of them are open, and where their list goes on: a scroll must not read on there. */
+  /** Forgets the rows, which of them are open, and where their list goes on: a scroll must not read on
+   * there. */
   #empty() {
     this.#from = null;
     this.#next = null;
@@ -140,17 +134,17 @@ export class MessageList extends CoppiceElement {
     this.#reader.ask();
   }
 
-  /** The pointer or the focus left the rows: what waits may come in. @param {PointerEvent | FocusEvent} event */
+  /** The pointer or the focus left the rows: what waits may come in.
+   * @param {PointerEvent | FocusEvent} event */
   #left({ target, relatedTarget: to }) {
     const held = (/** @type {EventTarget | null} */ at) => at instanceof Element && at.closest(HELD) !== null;
     if (this.#waiting > 0 && held(target) && !held(to)) this.refresh();
   }
 
-  /**
-   * Shows rows that were just appended at once, as the event has them; the fates of the others follow with `refresh`.
-   * Where the newest rows do not come first, or are not all in the event, only a reading can tell their places.
-   * @param {Api.Message[]} messages @param {number} count how many were appended, of which these are the newest
-   */
+  /** Shows rows that were just appended at once, as the event has them; the fates of the others follow with
+   * `refresh`. Where the newest rows do not come first, or are not all in the event, only a reading can tell
+   * their places. @param {Api.Message[]} messages
+   * @param {number} count how many were appended, of which these are the newest */
   arrived(messages, count) {
     const { fate, role, q, sort } = this.#query;
     const newestFirst = fate === "all" && !role && !q && sort === "newest" && this.#from === null;
@@ -173,11 +167,9 @@ export class MessageList extends CoppiceElement {
     return api.messages(this.#session, query, this.#reader.signal);
   }
 
-  /**
-   * A page as it is shown. Where the session has outgrown the plan on the page, another plan is on its way: until it is
-   * there the rows keep their fates. Null where not even the choice of rows would hold.
-   * @param {Api.Page} page
-   */
+  /** A page as it is shown. Where the session has outgrown the plan on the page, another plan is on its way:
+   * until it is there the rows keep their fates. Null where not even the choice of rows would hold.
+   * @param {Api.Page} page */
   #withKnownFates(page) {
     const asked = this.getAttribute("plan-id");
     if (!asked || page.pending || page.plan_id === asked || !this.#page) return page;
@@ -190,7 +182,8 @@ export class MessageList extends CoppiceElement {
   /** @param {AbortSignal} signal aborted once another list is wanted */
   async #read(signal) {
     try {
-      // An empty list does not wait for fates, which take their time in a long session: it asks for them afterwards.
+      // An empty list does not wait for fates, which take their time in a long session: it asks for them
+      // afterwards.
       const pending = await this.#take(signal, this.#rows.length === 0);
       if (pending) await this.#take(signal, false);
     } catch (error) {
@@ -200,8 +193,8 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads the rows; tells whether their fates are still to come. @param {AbortSignal} signal @param {boolean}
-   * atOnce */
+  /** Reads the rows; tells whether their fates are still to come. @param {AbortSignal} signal
+   * @param {boolean} atOnce */
   async #take(signal, atOnce) {
     const [shown, { sort }, readOn] = [this.#rows, this.#query, this.#readOn];
     const limit = Math.max(PAGE, shown.length + Math.min(PAGE, this.#waiting));
@@ -258,8 +251,8 @@ export class MessageList extends CoppiceElement {
     if (foot) this.#watcher?.observe(foot);
   }
 
-  /** Whether somebody reads the list: nothing moves under the pointer, at the focus, in an open row, or above the
-   * view. */
+  /** Whether somebody reads the list: nothing moves under the pointer, at the focus, in an open row, or above
+   * the view. */
   get #isRead() {
     const body = this.querySelector(".rows");
     if (!body || this.#rows.length === 0) return false;
@@ -288,8 +281,8 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Opens the row of one message; one that is not loaded is read with those around it. @param {number}
-   * messageNumber */
+  /** Opens the row of one message; one that is not loaded is read with those around it.
+   * @param {number} messageNumber */
   async reveal(messageNumber) {
     const here = () => this.#rows.find((m) => m.number === messageNumber);
     if (!here()) {
@@ -353,19 +346,14 @@ export class MessageList extends CoppiceElement {
     const signals = signalNames(this.#rows);
     const places = brackets(this.#rows);
     if (this.#rows.length > 0) this.#first ??= new Set(this.#rows.map((m) => m.id));
-    return repeat(
-      this.#rows,
-      ({ id }) => id,
-      (message, i) => {
-        const { id } = message;
-        const open = this.#open.has(id);
-        const entering = !this.#first?.has(id);
-        const row = messageRow(message, { open, bracket: places[i] ?? "none", signals, entering });
-        return html`${row}${
-          open && messageDetail(message, this.#open.get(id) ?? null, signals, this.#whole.has(id))
-        }`;
-      },
-    );
+    return keyed(this.#rows, "id", (message, i) => {
+      const { id } = message;
+      const open = this.#open.has(id);
+      const entering = !this.#first?.has(id);
+      const row = messageRow(message, { open, bracket: places[i] ?? "none", signals, entering });
+      const full = this.#open.get(id) ?? null;
+      return html`${row}${open && messageDetail(message, full, signals, this.#whole.has(id))}`;
+    });
   }
 }
 

@@ -1,41 +1,43 @@
-// One message of the list as markup: the row, and what it opens to. Text of messages is only ever text.
+// One message of the list as markup: its row, and the detail below it.
 import { counted, decimal, fixed, moment, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { signalColour, signalSwatch } from "../shared/session-parts.js";
 import { fateName, plainReason } from "../shared/words.js";
 import { canDrop, canShorten, roleOf } from "./rows.js";
 
-/** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" | "file",
- * text?: string, opaque_chars?: number, name?: string, arguments?: string, is_error?: boolean, kind?: string,
- * mime?: string, size_bytes?: number, width?: number, height?: number, path?: string, summary?: string,
- * media?: Part[] }} Part */
+/** One part of a message. @typedef {{ type: "text" | "reasoning" | "tool_call" | "tool_result" | "media" |
+ * "file", text?: string, opaque_chars?: number, name?: string, arguments?: string, is_error?: boolean, kind?:
+ * string, mime?: string, size_bytes?: number, width?: number, height?: number, path?: string, summary?:
+ * string, media?: Part[] }} Part */
 
 /** @type {Record<string, string>} */
 const FATE_ICONS = { protected: "lock", shortened: "torn", goes: "goes", out: "out" };
-/** This much of one part is shown at first; a long output would stall the page. */
+/** Codes that steer a terminal: they say nothing in a line of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
+const CONTROL = /\x1b\[[0-9;?]*[a-zA-Z]|[\x00-\x08\x0e-\x1f\x7f]/g;
+/** Characters of a part that are shown at first: a long output would stall the page. */
 export const SHOWN_CHARS = 12_000;
 
 /** @param {Api.Message} message @param {string[]} signals */
 export function scoreBar({ score, contributions }, signals) {
   if (score === null) return html`<span class="muted">–</span>`;
   const parts = signals.map((name) => `${name} ${decimal(contributions[name] ?? 0)}`).join(" · ");
+  const bars = signals.map(
+    (name, i) => html`<i .style="--w:${contributions[name] ?? 0}%;--c:${signalColour(i)}"></i>`,
+  );
   return html`<span class="score" title=${parts}
-    ><span class="score-number">${decimal(score, 0)}</span><span class="score-bar" aria-hidden="true"
-      >${signals.map((name, i) => html`<i .style="--w:${contributions[name] ?? 0}%;--c:${colourOf(i)}"></i>`)}</span
-    ><span class="sr">${parts}</span></span>`;
+    ><span class="score-number">${decimal(score, 0)}</span
+    ><span class="score-bar" aria-hidden="true">${bars}</span><span class="sr">${parts}</span></span>`;
 }
-
-/** The colour of a signal. @param {number} i its place among the signals */
-const colourOf = (i) => `var(--sig-${(i % 8) + 1})`;
 
 /** @param {{ fate: string, reason: string | null }} message */
 export function fateLine({ fate, reason }) {
   if (fate === "pending") return html`<span class="fate" data-fate="pending" aria-hidden="true">…</span>`;
   const name = FATE_ICONS[fate];
-  return html`<span class="fate" data-fate=${fate}
-    >${name && icon(name, fate === "protected" ? "protected" : undefined)}<b>${fateName(fate)}</b>${
-      reason && html` · ${withCode(plainReason(reason))}`
-    }</span>`;
+  const why = reason && html` · ${withCode(plainReason(reason))}`;
+  const shape = name && icon(name, fate === "protected" ? "protected" : undefined);
+  return html`<span class="fate" data-fate=${fate}>${shape}<b>${fateName(fate)}</b>${why}</span>`;
 }
 
 /** A reason with the names it quotes as code. @param {string} reason */
@@ -45,31 +47,31 @@ function withCode(reason) {
 
 /** A message in one line; in mono where a machine wrote it. @param {Api.Message} message */
 export function previewLine({ calls, text, role, tool, media }) {
-  const words = text.replace(/\s+/g, " ").trim();
-  if (calls.length > 0)
-    return html`<span class="what"
-      >${words && `${words} `}${calls.map(
-        ({ name, summary }) => html`<span class="mono call"><b>${name}</b> ${summary}</span>`,
-      )}</span>`;
+  const words = text.replace(CONTROL, "").replace(/\s+/g, " ").trim();
+  const called = calls.map(
+    ({ name, summary }) => html`<span class="mono call"><b>${name}</b> ${summary}</span>`,
+  );
+  if (called.length > 0) return html`<span class="what">${words && `${words} `}${called}</span>`;
+  const said = words || (media ? counted(media, "image") : "no text");
   return html`<span class="what ${role === "tool" ? "mono" : ""}"
-    >${tool && html`<span class="tool-name">${tool}</span> `}${
-      words || (media ? counted(media, "image") : "no text")
-    }</span>`;
+    >${tool && html`<span class="tool-name">${tool}</span> `}${said}</span>`;
 }
 
 /** A message in a panel beside the list, as a link to its row. @param {Api.Message} message */
 export function panelText(message) {
   const reason = plainReason(message.reason).replace(/^cleared: /, ""); // its group says so
   return html`<span class="group-text" title=${reason}
-    ><button class="bare" data-act="show-message" data-number=${message.number}>${previewLine(message)}</button
+    ><button class="bare" data-act="show-message" data-number=${message.number}
+      >${previewLine(message)}</button
     ><small class="muted">${withCode(reason || message.role)}</small></span>`;
 }
 
-/** The tokens of a message once it is shortened, where the plan says so. @param {Api.Message} message */
+/** The tokens of a message that the plan shortens. @param {Api.Message} message */
 export function shortenedTo({ tokens_after }) {
   if (tokens_after === null || tokens_after === undefined) return "";
   return html`<small class="muted"
-    ><span class="sr">, shortened to</span><span aria-hidden="true">→</span> ${number(tokens_after)}</small>`;
+    ><span class="sr">, shortened to</span><span aria-hidden="true">→</span
+    > ${number(tokens_after)}</small>`;
 }
 
 /** @param {Api.Message} message
@@ -80,19 +82,19 @@ export function messageRow(message, { open, bracket, signals, entering }) {
     data-fate=${fate} data-bracket=${bracket} data-open=${open}>
     <div class="m-number num" role="cell">${number(message.number)}</div>
     <div class="m-role" role="cell">
-      <span class="role" data-role=${role}>${roleOf(message)}</span>${marks(message)}
+      <span class="role" data-role=${role}>${roleOf(message)}</span>${stateIcons(message)}
     </div>
     <div class="m-text" role="cell">
-      <button class="bare m-open" data-act="open" data-id=${id} aria-expanded=${open}>${previewLine(message)}</button
-      >${fateLine(message)}
+      <button class="bare m-open" data-act="open" data-id=${id} aria-expanded=${open}
+        >${previewLine(message)}</button>${fateLine(message)}
     </div>
     <div class="m-score" role="cell">${scoreBar(message, signals)}</div>
     <div class="m-tokens num" role="cell">${number(message.tokens)}${shortenedTo(message)}</div>
   </div>`;
 }
 
-/** @param {Api.Message} message */
-function marks({ is_error, pinned, drop_first, shortened }) {
+/** Icons for the state of a message. @param {Api.Message} message */
+function stateIcons({ is_error, pinned, drop_first, shortened }) {
   return [
     is_error && icon("error", "error"),
     pinned && icon("pin", "pinned"),
@@ -101,9 +103,8 @@ function marks({ is_error, pinned, drop_first, shortened }) {
   ].filter(Boolean);
 }
 
-/** What a row opens to. @param {Api.Message} message @param {Api.MessageFull | string | null} full the message, the reason
- * why it
- * could not be read, or null while it is being read @param {string[]} signals @param {boolean} whole */
+/** The detail of an open row. @param {Api.Message} message @param {string[]} signals @param {boolean} whole
+ * @param {Api.MessageFull | string | null} full the message, the error, or null while it is read */
 export function messageDetail(message, full, signals, whole) {
   const facts = [
     message.at && moment(message.at),
@@ -111,18 +112,16 @@ export function messageDetail(message, full, signals, whole) {
     counted(message.chars, "character"),
     message.unit_size > 1 && "part of one call with its results, kept or dropped together",
   ].filter(Boolean);
+  /** @param {[act: string, label: string, icon: string]} action */
+  const button = ([act, label, name]) =>
+    html`<button class="small" data-act="message" data-do=${act} data-id=${message.id}
+      >${icon(name)}${label}</button>`;
   return html`<div class="msg-detail" role="row" data-of=${message.id}><div role="cell" class="m-detail">
     ${content(message, full, whole)}
     <div class="m-facts">
       ${signalTable(message, signals)}
       <p class="small muted">${facts.join(" · ")}</p>
-      <div class="m-acts">
-        ${actions(message).map(
-          ([act, label, name]) =>
-            html`<button class="small" data-act="message" data-do=${act} data-id=${message.id}
-              >${icon(name)}${label}</button>`,
-        )}
-      </div>
+      <div class="m-acts">${actions(message).map(button)}</div>
     </div>
   </div></div>`;
 }
@@ -131,15 +130,12 @@ export function messageDetail(message, full, signals, whole) {
 function content({ id }, full, whole) {
   if (full === null) return html`<p class="muted">Reading…</p>`;
   if (typeof full === "string") return html`<p class="fault">Could not read this message: ${full}</p>`;
-  const more = !whole && isLong(full);
-  return html`${allParts(full, whole)}
-    ${
-      more &&
-      html`<button class="small" data-act="whole" data-id=${id}>Show all ${number(full.chars)} characters</button>`
-    }`;
+  const more = html`<button class="small" data-act="whole" data-id=${id}
+    >Show all ${number(full.chars)} characters</button>`;
+  return html`${allParts(full, whole)} ${!whole && isLong(full) && more}`;
 }
 
-/** The parts of a message; of a shortened one first those in the context. @param {Api.MessageFull} full
+/** The parts of a message; of a shortened one, those in the context first. @param {Api.MessageFull} full
  * @param {boolean} whole */
 function allParts({ parts, stands }, whole) {
   /** @param {unknown[]} some */
@@ -169,7 +165,7 @@ function actions(message) {
 function signalTable({ score, signals, contributions }, names) {
   if (score === null) return "";
   return html`<table class="signals">
-    <caption class="sr">How the score came about</caption>
+    <caption class="sr">Parts of the score</caption>
     <thead>
       <tr>
         <th scope="col">Signal</th>
@@ -181,15 +177,17 @@ function signalTable({ score, signals, contributions }, names) {
     <tbody>
       ${names.map((name, i) => {
         const points = contributions[name] ?? 0;
-        const bar = `--w:${Math.min(100, points * 2.5)}%;--c:${colourOf(i)}`;
+        const bar = `--w:${Math.min(100, points * 2.5)}%;--c:${signalColour(i)}`;
         return html`<tr>
-          <th scope="row"><i class="swatch" .style="--c:${colourOf(i)};--e:var(--outline)"></i>${name}</th>
+          <th scope="row">${signalSwatch(i)}${name}</th>
           <td class="num muted">${fixed(signals[name] ?? 0, 2)}</td>
           <td class="num">${fixed(points, 1)}</td>
           <td class="bar"><i .style=${bar}></i></td>
         </tr>`;
       })}
-      <tr class="total"><th scope="row">score</th><td></td><td class="num">${fixed(score, 1)}</td><td></td></tr>
+      <tr class="total">
+        <th scope="row">score</th><td></td><td class="num">${fixed(score, 1)}</td><td></td>
+      </tr>
     </tbody>
   </table>`;
 }
@@ -216,21 +214,22 @@ function pretty(text) {
   }
 }
 
+const UNSEEN = html`<span class="muted">not in the transcript</span>`;
+
 /** @param {Part} part @param {boolean} whole @returns {import("../shared/html.js").Html} */
 function partBlock(part, whole) {
   const name = part.name && html`<span class="mono">${part.name}</span>`;
+  const [opaque, text] = [part.opaque_chars, clipped(part.text, whole)];
+  const encrypted =
+    opaque && html`<span class="muted small"> · ${counted(opaque, "character")} encrypted</span>`;
+  const failed = part.is_error && html`<span class="fault">${icon("error")} Result: an error</span>`;
   switch (part.type) {
     case "text":
-      return html`<div class="part" data-part="text"><div class="prose">${clipped(part.text, whole)}</div></div>`;
+      return html`<div class="part" data-part="text"><div class="prose">${text}</div></div>`;
     case "reasoning":
       return html`<div class="part" data-part="reasoning">
         <h3>Reasoning</h3>
-        <div class="prose">${
-          part.text ? clipped(part.text, whole) : html`<span class="muted">not in the transcript</span>`
-        }${
-          part.opaque_chars &&
-          html`<span class="muted small"> · ${counted(part.opaque_chars, "character")} encrypted</span>`
-        }</div>
+        <div class="prose">${part.text ? text : UNSEEN}${encrypted}</div>
       </div>`;
     case "tool_call":
       return html`<div class="part" data-part="call">
@@ -239,10 +238,8 @@ function partBlock(part, whole) {
       </div>`;
     case "tool_result":
       return html`<div class="part" data-part="result">
-        <h3>
-          ${part.is_error ? html`<span class="fault">${icon("error")} Result: an error</span>` : "Result"} ${name}
-        </h3>
-        <pre>${clipped(part.text, whole)}</pre>
+        <h3>${failed || "Result"} ${name}</h3>
+        <pre>${text}</pre>
         ${part.media?.map((one) => partBlock(one, whole))}
       </div>`;
     case "media":
@@ -256,12 +253,7 @@ function partBlock(part, whole) {
 }
 
 /** @param {Part} part */
-function mediaWords({ kind, mime, width, height, size_bytes }) {
-  const words = [
-    kind ?? "media",
-    mime,
-    width && `${width} × ${height}`,
-    size_bytes && `${number(size_bytes)} bytes`,
-  ];
+function mediaWords({ kind = "media", mime, width, height, size_bytes: bytes }) {
+  const words = [kind, mime, width && `${width} × ${height}`, bytes && `${number(bytes)} bytes`];
   return words.filter(Boolean).join(" · ");
 }

@@ -1,10 +1,9 @@
 // <plan-panel></plan-panel>
 //
-// A prune before it happens: bars before and after, what goes grouped by reason, what it costs and saves, a what-if.
-// Properties: `session` (a Session), `choices` (the reader's choices; the page keeps them, so that they outlive the
-// panel). Emits `plan-changed` {plan} whenever there is another plan, `pruned` {applied} once one was applied. `plan()`
-// makes a plan, `apply()` carries out the one that is shown, and only that one. When the session outgrows its plan,
-// another is made, at most every CALM_MS; until then the old one is shown.
+// A prune before it happens: bars before and after, what goes by reason, costs and savings, a what-if.
+// Properties: `session`, and `choices`, which the page keeps so that they outlive the panel. Emits
+// `plan-changed` {plan} for each new plan and `pruned` {applied} when one was applied. `plan()` makes a plan,
+// `apply()` applies the one shown. When the session changes, a new plan replaces it, at most every CALM_MS.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -16,8 +15,7 @@ import { chosen, planBody, planTitle } from "./plan-view.js";
 
 const TYPING_MS = 250;
 const CALM_MS = 700;
-const OUTGROWN =
-  "The session or its settings had changed since the plan was made, so nothing was pruned. This is a new plan.";
+const STALE = "The session or its settings had changed, so nothing was pruned. This is a new plan.";
 
 export class PlanPanel extends CoppiceElement {
   /** @type {Api.Session | null} */
@@ -29,9 +27,9 @@ export class PlanPanel extends CoppiceElement {
   /** @type {import("./plan.js").Wish} */
   #wish = {};
   #busy = false;
-  /** Whether settings or limits have changed since the plan was made. */
+  /** True when settings or limits changed after the plan was made. */
   #outdated = false;
-  /** Whether the plan is outgrown, and stays because the reader is using it. */
+  /** True while a stale plan stays because the reader is using it. */
   #held = false;
   /** @type {string | null} */
   #note = null;
@@ -41,10 +39,10 @@ export class PlanPanel extends CoppiceElement {
   #openGroups = new Set();
   /** @type {Set<string>} */
   #allOf = new Set();
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  #timer = null;
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  #follow = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #follow;
   /** @type {AbortController | null} */
   #asking = null;
 
@@ -60,8 +58,8 @@ export class PlanPanel extends CoppiceElement {
     this.#choices = choices;
   }
 
-  /** Whether the session, the settings or the limits have changed since the plan was made. */
-  get #outgrown() {
+  /** True when the session, the settings or the limits changed after the plan was made. */
+  get #stale() {
     const { version = 0 } = this.#session ?? {};
     return this.#plan !== null && (this.#outdated || version > this.#plan.version);
   }
@@ -89,18 +87,9 @@ export class PlanPanel extends CoppiceElement {
       spare: ({ dataset }) =>
         this.#choose(() => this.#choices.spare({ id: dataset.id ?? "", number: Number(dataset.number) })),
       forget: ({ dataset }) => this.#choose(() => this.#choices.forget(dataset.id ?? "")),
-      "forget-all": ({ dataset }) =>
-        this.#choose(() =>
-          this.#choices.forgetAll(/** @type {import("./choices.js").Kind} */ (dataset.kind)),
-        ),
-      "also-prune": () =>
-        this.#choose(() => {
-          this.#wish.max_tokens = this.#session?.aim_tokens;
-        }),
-      "wish-reset": () =>
-        this.#choose(() => {
-          this.#wish = {};
-        }),
+      "forget-all": ({ dataset: { kind } }) => this.#choose(() => this.#choices.forgetAll(kind)),
+      "also-prune": () => this.#wishFor({ ...this.#wish, max_tokens: this.#session?.aim_tokens }),
+      "wish-reset": () => this.#wishFor({}),
     });
     this.listen(this, "input", (/** @type {Event} */ event) =>
       this.#wishes(/** @type {HTMLInputElement} */ (event.target)),
@@ -109,9 +98,9 @@ export class PlanPanel extends CoppiceElement {
   }
 
   stop() {
-    if (this.#timer) clearTimeout(this.#timer);
-    if (this.#follow) clearTimeout(this.#follow);
-    this.#follow = null;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#follow);
+    this.#follow = undefined;
     this.#asking?.abort();
   }
 
@@ -121,7 +110,13 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** @param {() => void} change of what is wanted */
+  /** @param {import("./plan.js").Wish} wish */
+  #wishFor(wish) {
+    this.#wish = wish;
+    this.plan();
+  }
+
+  /** @param {() => void} change of the choices */
   #choose(change) {
     change();
     this.plan();
@@ -137,23 +132,20 @@ export class PlanPanel extends CoppiceElement {
     } else if (field.name === "strategy") this.#wish.strategy = field.value;
     else return;
     this.requestUpdate();
-    if (this.#timer) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.plan(), TYPING_MS);
   }
 
-  /**
-   * Plans again when the session has changed, unless a row would move under the pointer or a slider in the hand.
-   * Further
-   * changes do not put it off, or a busy session would never get its plan.
-   */
+  /** Plans again when the session has changed, unless the reader is in the groups or at a field. Further
+   * changes do not put it off, or a busy session would never get its plan. */
   #followChanges() {
-    if (!this.#outgrown || this.#busy || this.#follow) return;
+    if (!this.#stale || this.#busy || this.#follow) return;
     const reading = this.#openGroups.size > 0 && this.matches(":hover");
     this.#held = reading || this.querySelector(":is(input, select):focus") !== null;
     if (this.#held) return this.requestUpdate();
     this.#follow = setTimeout(() => {
-      this.#follow = null;
-      if (this.#outgrown) this.plan(this.#note);
+      this.#follow = undefined;
+      if (this.#stale) this.plan(this.#note);
     }, CALM_MS);
   }
 
@@ -161,7 +153,7 @@ export class PlanPanel extends CoppiceElement {
   async plan(note = null) {
     const session = this.#session;
     if (!session) return;
-    if (this.#timer) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
     this.#asking?.abort();
     const mine = new AbortController();
     this.#asking = mine;
@@ -184,7 +176,7 @@ export class PlanPanel extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Takes the emergency path, which is offered where protected messages take more than is usable. */
+  /** Takes the emergency path, offered where protected messages exceed what is usable. */
   async #relieve() {
     if (!this.#plan || this.#busy) return;
     this.#busy = true;
@@ -202,7 +194,7 @@ export class PlanPanel extends CoppiceElement {
   async apply() {
     const plan = this.#plan;
     if (!plan || this.#busy || !doesSomething(plan)) return;
-    if (this.#outgrown) return this.plan(OUTGROWN);
+    if (this.#stale) return this.plan(STALE);
     this.#busy = true;
     this.requestUpdate();
     const { ids } = this.#choices;
@@ -216,7 +208,7 @@ export class PlanPanel extends CoppiceElement {
       this.emit("pruned", { applied });
     } catch (error) {
       this.#busy = false;
-      if (error instanceof ApiError && error.status === 409) await this.plan(OUTGROWN);
+      if (error instanceof ApiError && error.status === 409) await this.plan(STALE);
       else this.#error = reasonOf(error);
     }
     this.requestUpdate();

@@ -1,4 +1,5 @@
-// The plan panel as markup: bars before and after, the reader's choices, what goes by its reason, the bill, a what-if.
+// The plan panel as markup: bars before and after, the reader's choices, what goes by reason, the bill, a
+// what-if.
 import { counted, money, number, percentSet, sentence } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -9,16 +10,15 @@ import { panelText, shortenedTo } from "./message-row.js";
 import { aimOf, paysBack, rowsByCause } from "./plan.js";
 
 /** @typedef {import("./choices.js").Choices} Choices */
-/**
- * What the panel shows: `open` causes, and `all` causes of which every row is shown.
- * @typedef {{ plan: Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish,
- * open: Set<string>, all: Set<string> }} PlanView
- */
+/** What the panel shows: `open` causes, and `all` causes of which every row is shown. @typedef {{ plan:
+ * Api.Plan, session: Api.Session, choices: Choices, wish: import("./plan.js").Wish, open: Set<string>, all:
+ * Set<string> }} PlanView */
 
 const SHOWN_ROWS = 40;
 const SHOWN_CHIPS = 6;
 
-/** @param {Api.Plan | null} plan @param {Api.Session} session @param {boolean} alone whether only what was chosen is to go */
+/** @param {Api.Plan | null} plan @param {Api.Session} session
+ * @param {boolean} alone only what was chosen goes */
 export function planTitle(plan, session, alone) {
   if (alone) return "Only what you chose";
   return plan ? `Prune to ${percentSet(aimOf(plan.max_tokens, session))}` : "Prune";
@@ -40,49 +40,42 @@ export function planBody(view) {
 function overBudget({ message, usable, emergency }) {
   const relief =
     emergency &&
-    html` Of the window ${number(usable)} are usable: the emergency path gets there, and cuts inside protected messages
-      where nothing else helps.
+    html` Of the window, ${number(usable)} tokens are usable. The emergency path cuts to that, where nothing
+      else helps inside protected messages too.
       <button class="small" data-act="relieve">Cut to ${number(usable)}</button>`;
   return html`<p class="note-box" data-kind="warning" role="status">
     ${icon("warning")}<span>${sentence(message)}${relief}</span>
   </p>`;
 }
 
-/** The reader's choices, each of which can be taken back. @param {Pick<PlanView, "choices" | "wish" | "session">}
- * view */
+/** The reader's choices, each with a way back.
+ * @param {Pick<PlanView, "choices" | "wish" | "session">} view */
 export function chosen({ choices, wish, session }) {
   const kinds = KINDS.filter(([kind]) => choices.of(kind).length > 0);
   if (kinds.length === 0) return "";
   const alone = choices.takes && wish.max_tokens === undefined;
+  const aim = percentSet(session.aim_percent);
+  /** @param {typeof KINDS[number]} kind */
+  const one = ([kind, label]) => html`<div>
+    <span class="muted">${label}</span><ul class="chips">${chips(kind, choices.of(kind))}</ul>
+  </div>`;
   return html`<div class="chosen">
-    ${kinds.map(
-      ([kind, label]) =>
-        html`<div>
-          <span class="muted">${label}</span><ul class="chips">${chips(kind, choices.of(kind))}</ul>
-        </div>`,
-    )}
-    ${
-      alone &&
-      html`<button class="small" data-act="also-prune">Prune to ${percentSet(session.aim_percent)} as well</button>`
-    }
+    ${kinds.map(one)}
+    ${alone && html`<button class="small" data-act="also-prune">Prune to ${aim} as well</button>`}
   </div>`;
 }
 
 /** @param {import("./choices.js").Kind} kind @param {import("./choices.js").Chosen[]} messages */
 function chips(kind, messages) {
   const undo = `No longer ${kind}`;
+  /** @param {string} act @param {string} id @param {string} what @param {string} text */
+  const chip = (act, id, what, text) => html`<li>
+    <button class="chip" data-act=${act} data-kind=${kind} data-id=${id} aria-label="${undo} ${what}"
+      >${text}${icon("close")}</button>
+  </li>`;
   if (messages.length > SHOWN_CHIPS)
-    return html`<li>
-      <button class="chip" data-act="forget-all" data-kind=${kind} aria-label="${undo} these ${messages.length} messages"
-        >${counted(messages.length, "message")}${icon("close")}</button>
-    </li>`;
-  return messages.map(
-    ({ id, number: n }) =>
-      html`<li>
-        <button class="chip" data-act="forget" data-id=${id} aria-label="${undo} message ${n}"
-          >#${number(n)}${icon("close")}</button>
-      </li>`,
-  );
+    return chip("forget-all", "", `these ${messages.length} messages`, counted(messages.length, "message"));
+  return messages.map(({ id, number: n }) => chip("forget", id, `message ${n}`, `#${number(n)}`));
 }
 
 /** @param {PlanView} view */
@@ -90,7 +83,10 @@ function groups({ plan, open, all }) {
   if (plan.groups.length === 0) return "";
   const rows = rowsByCause(plan);
   return html`<div class="groups">
-    ${plan.groups.map((group) => groupOf(group, rows.get(group.cause) ?? [], open.has(group.cause), all.has(group.cause)))}
+    ${plan.groups.map((group) => {
+      const { cause } = group;
+      return groupOf(group, rows.get(cause) ?? [], open.has(cause), all.has(cause));
+    })}
     ${plan.summary && summaryRows(plan.summary)}
     <p class="total">
       <span>Freed${plan.summary && html` <span class="muted small">at least</span>`}</span>
@@ -99,52 +95,44 @@ function groups({ plan, open, all }) {
   </div>`;
 }
 
-/** @param {Api.Plan["groups"][number]} group @param {Api.Message[]} rows @param {boolean} open @param {boolean} all */
+/** @param {Api.Plan["groups"][number]} group @param {Api.Message[]} rows @param {boolean} open
+ * @param {boolean} all */
 function groupOf({ cause, fate, label, messages, tokens }, rows, open, all) {
   const shortened = fate === "shortened";
+  const more = html`<li><button class="small" data-act="all-of" data-cause=${cause}
+    >${all ? "Show fewer" : `Show all ${number(rows.length)}`}</button></li>`;
+  const first = html`<li class="muted small">
+    the first ${number(rows.length)} of ${number(messages)}; the list shows all of them under
+    ${shortened ? "Shortened" : "Goes"}
+  </li>`;
+  const shown = html`<ul class="group-rows" data-fate=${fate}>
+    ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map(row)} ${rows.length > SHOWN_ROWS && more}
+    ${rows.length < messages && first}
+  </ul>`;
   return html`<section>
     <button class="bare group" data-act="group" data-cause=${cause} aria-expanded=${open}
       >${icon(open ? "down" : "right")}<span
         >${shortened && icon("torn")} ${sentence(label).slice(0, -1)}<small class="muted"
           >${counted(messages, shortened ? "output" : "message")}</small></span
       ><span class="num">−${number(tokens)}</span></button>
-    ${
-      open &&
-      html`<ul class="group-rows" data-fate=${shortened ? "shortened" : "goes"}>
-        ${(all ? rows : rows.slice(0, SHOWN_ROWS)).map(row)}
-        ${
-          rows.length > SHOWN_ROWS &&
-          html`<li><button class="small" data-act="all-of" data-cause=${cause}
-            >${all ? "Show fewer" : `Show all ${number(rows.length)}`}</button></li>`
-        }
-        ${
-          rows.length < messages &&
-          html`<li class="muted small">
-            the first ${number(rows.length)} of ${number(messages)}; the list shows all of them under
-            ${shortened ? "Shortened" : "Goes"}
-          </li>`
-        }
-      </ul>`
-    }
+    ${open && shown}
   </section>`;
 }
 
-/** What a summary takes of what it frees: its size is known once it is written, and is never more than this.
+/** The summary in the bill: its size is known when it is written, and at most this.
  * @param {Api.PlannedSummary} summary */
 function summaryRows({ first, last, most_tokens, absorbed_tokens, by_model }) {
   const builtIn = "the built-in summariser";
   const writer = by_model ? `the model, or ${builtIn} where it fails` : builtIn;
+  const absorbed = html`<p class="total">
+    <span>Earlier summaries, which go into it</span><span class="num">−${number(absorbed_tokens)}</span>
+  </p>`;
   return html`<p class="total">
       <span>Summary of messages ${number(first)}–${number(last)}<small class="muted"
         >written by ${writer} when you apply</small></span>
       <span class="num nowrap">+${number(most_tokens)}<small class="muted">at most</small></span>
     </p>
-    ${
-      absorbed_tokens > 0 &&
-      html`<p class="total">
-        <span>Earlier summaries, which go into it</span><span class="num">−${number(absorbed_tokens)}</span>
-      </p>`
-    }`;
+    ${absorbed_tokens > 0 && absorbed}`;
 }
 
 /** @param {Api.Message} message */
@@ -153,7 +141,8 @@ function row(message) {
   return html`<li>
     <span class="num muted">${number(n)}</span>${panelText(message)}
     <span class="num">${number(message.tokens)}${shortenedTo(message)}</span>
-    <button class="small" data-act="spare" data-id=${id} data-number=${n} aria-label="Spare message ${n}">Spare</button>
+    <button class="small" data-act="spare" data-id=${id} data-number=${n} aria-label="Spare message ${n}"
+      >Spare</button>
   </li>`;
 }
 
@@ -161,9 +150,10 @@ function row(message) {
 function bill({ cache, removed_count, shortened_count }) {
   if (removed_count + shortened_count === 0) return "";
   /** @param {string} what @param {number} tokens @param {number | null} cost */
-  const line = (what, tokens, cost) =>
-    html`<dt>${what}</dt>
-      <dd>${number(tokens)}${cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`}</dd>`;
+  const line = (what, tokens, cost) => {
+    const price = cost !== null && html`<span class="muted"> · ${money(cost, cache.currency)}</span>`;
+    return html`<dt>${what}</dt><dd>${number(tokens)}${price}</dd>`;
+  };
   const back = cache.break_even_calls;
   return html`<dl class="kv">
     ${line("Saved on every next call", cache.saved_per_call, cache.saved_cost)}

@@ -1,9 +1,10 @@
-// What a plan is asked for, and what it says in words and figures. Pure.
+// The request for a plan, and a plan in words and numbers. Pure.
 import { about, counted, number, percentSet } from "../shared/format.js";
 
-/** What the reader sets instead of the settings. @typedef {{ max_tokens?: number, strategy?: string }} Wish */
+/** Values that the reader sets instead of the settings.
+ * @typedef {{ max_tokens?: number, strategy?: string }} Wish */
 
-/** What applying does, as the button says it: "Prune 42 messages". @param {Api.Plan} plan */
+/** The label of the button that applies a plan: "Prune 42 messages". @param {Api.Plan} plan */
 export function planVerb(plan) {
   const covered = plan.summary?.messages ?? 0;
   /** @type {[string, number, string][]} */
@@ -19,15 +20,14 @@ export function planVerb(plan) {
   return words.join(", ").replace(/^./, (letter) => letter.toUpperCase());
 }
 
-/** Tells whether applying would change anything. @param {Api.Plan | null} plan */
+/** Returns whether applying would change anything. @param {Api.Plan | null} plan */
 export function doesSomething(plan) {
   return plan !== null && plan.removed_count + plan.shortened_count > 0;
 }
 
-/** The request for a plan. Where messages were chosen and no aim was set, they alone are to go, however large the
- * session
- * is by the time that the server looks.
- * @param {Wish} wish @param {import("./choices.js").Choices} choices @param {Api.Session} session */
+/** The request for a plan. Where messages were chosen and no aim was set, only they go: the budget has room
+ * for the rest, also when the session has grown meanwhile. @param {Wish} wish
+ * @param {import("./choices.js").Choices} choices @param {Api.Session} session */
 export function planRequest(wish, choices, session) {
   const plenty = Math.max(session.limit, 2 * session.pruned.tokens);
   const alone = choices.takes && wish.max_tokens === undefined;
@@ -38,10 +38,10 @@ export function planRequest(wish, choices, session) {
  * @param {Api.Session} session */
 export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, session.limit)) * 1000) / 10;
 
-/** After how many calls a prune pays back. @param {number} calls */
+/** The calls after which a prune pays back. @param {number} calls */
 export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call");
 
-/** What pruning would bring, for the banner. @param {Api.Plan} plan @param {Api.Session} session */
+/** The effect of a prune, for the banner. @param {Api.Plan} plan @param {Api.Session} session */
 export function promise(plan, session) {
   const back = plan.cache.break_even_calls;
   const pays = back === null ? "" : ` and pays back after ${paysBack(back)}`;
@@ -58,9 +58,8 @@ export function rowsByCause({ groups, removed, shortened }) {
   return rows;
 }
 
-/** What has changed since a plan was made. @param {number} then messages of the session at that time @param
- * {number} now
- * @param {boolean} outdated settings or limits have changed */
+/** The change since a plan was made. @param {number} then messages of the session at that time
+ * @param {number} now @param {boolean} outdated settings or limits have changed */
 export function sinceSentence(then, now, outdated) {
   const more = now - then;
   if (outdated) return "Settings have changed since this plan was made.";

@@ -1,5 +1,7 @@
-// <resume-dialog session-id>: asks for a pruned copy of the session and says by which command the agent resumes from it.
-// `session` is what it speaks of. Emits `resumed` with the answer.
+// <resume-dialog></resume-dialog>
+//
+// Writes a pruned copy of a session and shows the command with which the agent resumes from it.
+// `ask(session)` opens it. Emits `resumed` with the answer.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number, percentSet, sentence } from "../shared/format.js";
@@ -59,7 +61,8 @@ export class ResumeDialog extends CoppiceElement {
     return html`<dialog aria-labelledby="resume-title">
       <header>
         <h2 id="resume-title">Resume from this session</h2>
-        <button class="quiet iconic small" data-act="close-resume" aria-label="Close">${icon("close")}</button>
+        <button class="quiet iconic small" data-act="close-resume" aria-label="Close"
+          >${icon("close")}</button>
       </header>
       ${session && (this.#made ? written(session, this.#made) : question(session, this.#busy))}
       ${this.#error && html`<p class="fault" role="alert">${sentence(this.#error)}</p>`}
@@ -74,18 +77,15 @@ function question(session, busy) {
       <div class="foot"><button data-act="close-resume">Close</button></div>`;
   const saved = mainGauge(session).tokens - session.pruned.tokens;
   const aim = percentSet(aimOf(session.aim_tokens, session));
+  const holds = `The copy holds ${number(session.pruned.tokens)} tokens, ${number(saved)} less on each call.`;
   return html`<div class="body">
       <p>
         ${session.source_label} gets a pruned copy: a new session beside its own, which stays as it is.
-        ${
-          saved > 0
-            ? `The copy holds ${number(session.pruned.tokens)} tokens, ${number(saved)} less on each call.`
-            : "Nothing is pruned yet."
-        }
+        ${saved > 0 ? holds : "Nothing is pruned yet."}
       </p>
       <label class="switch"
-        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>Prune to ${aim} first, where it is above
-        that</label>
+        ><input type="checkbox" name="prune-first" .checked=${saved <= 0}>Prune to ${aim} first, where it is
+        above that</label>
     </div>
     <div class="foot">
       <button data-act="close-resume">Not now</button>
@@ -100,8 +100,8 @@ function written(session, made) {
   return html`<div class="body resume">
       <p>
         <a class="link" href=${pageOf(made.session_id)}>${made.title}</a> is written:
-        ${number(made.tokens_promised)} tokens instead of ${number(made.tokens_before)}${less}. Run this in a terminal
-        to go on from it:
+        ${number(made.tokens_promised)} tokens instead of ${number(made.tokens_before)}${less}. Run this in a
+        terminal to go on from it:
       </p>
       <code>${made.line}</code>
       <p class="small muted">

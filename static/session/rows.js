@@ -1,4 +1,5 @@
-// The message list's arithmetic: which rows are shown in which order, which wait, which belong together. Pure.
+// The message list's arithmetic: which rows are shown in which order, which wait, which belong together.
+// Pure.
 
 /** The place of each row in the bracket around its call and results: start, mid, end or none.
  * @param {Api.Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
@@ -13,14 +14,11 @@ export function brackets(messages) {
   });
 }
 
-/**
- * Merges a fresh reading from the list's beginning into the rows that are shown. Rows that are not in it have left.
- * If `open`, the rows are those of the reading; otherwise the rows that are shown stay in place with their fresh state,
- * and new ones wait.
- *
- * @param {Api.Message[]} shown @param {Api.Message[]} fresh @param {boolean} open
- * @returns {{ rows: Api.Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers
- */
+/** Merges a fresh reading from the list's beginning into the rows that are shown. Rows that are not in it
+ * have left. If `open`, the rows are those of the reading; otherwise the rows that are shown stay in place
+ * with their fresh state, and new ones wait. @param {Api.Message[]} shown @param {Api.Message[]} fresh
+ * @param {boolean} open @returns {{ rows: Api.Message[], waiting: number, end: number }} `end`: how many of
+ * `fresh` the list now covers */
 export function merge(shown, fresh, open) {
   const known = new Set(shown.map((m) => m.id));
   const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
@@ -39,22 +37,16 @@ export function unread(shown, fresh) {
   return Math.max(0, shown.length + added - fresh.length);
 }
 
-/**
- * The cursor of the page after `message`, which is the `count`th in its order.
- * @param {string} sort @param {Api.Message} message @param {number} count
- */
+/** The cursor of the page after `message`, which is the `count`th in its order. @param {string} sort
+ * @param {Api.Message} message @param {number} count */
 export function cursorAfter(sort, message, count) {
   return String(sort === "newest" || sort === "oldest" ? message.number : count);
 }
 
-/**
- * Merges rows that were just appended to the log into rows that are shown newest first: known rows are replaced in
- * place, new ones come first if `open`, and wait otherwise. Rows that come in push others off the end, so that no more
- * than `most` are shown.
- *
- * @param {Api.Message[]} shown @param {Api.Message[]} appended @param {boolean} open @param {number} most
- * @returns {{ rows: Api.Message[], waiting: number }}
- */
+/** Merges rows that were just appended to the log into rows that are shown newest first: known rows are
+ * replaced in place, new ones come first if `open`, and wait otherwise. Rows that come in push others off the
+ * end, so that no more than `most` are shown. @param {Api.Message[]} shown @param {Api.Message[]} appended
+ * @param {boolean} open @param {number} most @returns {{ rows: Api.Message[], waiting: number }} */
 export function arrive(shown, appended, open, most) {
   const byId = new Map(appended.map((m) => [m.id, m]));
   const known = new Set(shown.map((m) => m.id));
@@ -88,12 +80,9 @@ export function canDrop({ in_context, role, pinned, cause }) {
 /** The role of a message on the page. @param {Api.Message} message */
 export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
-/**
- * Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made again, so
- * that
- * no fate changes twice.
- * @param {Api.Message[]} shown @param {Api.Message[]} fresh @returns {Api.Message[]}
- */
+/** Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made
+ * again, so that no fate changes twice. @param {Api.Message[]} shown @param {Api.Message[]} fresh
+ * @returns {Api.Message[]} */
 export function withFates(shown, fresh) {
   const known = new Map(shown.map((m) => [m.id, m]));
   return fresh.map((now) => {
@@ -104,13 +93,11 @@ export function withFates(shown, fresh) {
   });
 }
 
-/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages: Api.Message[] }}
- * Group */
+/** @typedef {{ name: string, mono: boolean, count: number, tokens: number, going: number, messages:
+ * Api.Message[] }} Group */
 
-/**
- * The heaviest groups of messages: by tool where there is one, else by role.
- * @param {Api.Message[]} messages @returns {Group[]}
- */
+/** The heaviest groups of messages: by tool where there is one, else by role. @param {Api.Message[]} messages
+ * @returns {Group[]} */
 export function heaviest(messages) {
   /** @type {Map<string, Group>} */
   const groups = new Map();

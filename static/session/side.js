@@ -30,16 +30,19 @@ export function neighbour(tab, key) {
   return step === 0 ? null : (TABS[(here + step + TABS.length) % TABS.length]?.[0] ?? null);
 }
 
-/** @param {Api.Session} session @param {Tab} tab @param {boolean} sheet whether it is open where the page is narrow */
+/** @param {Api.Session} session @param {Tab} tab
+ * @param {boolean} sheet whether it is open where the page is narrow */
 export function side(session, tab, sheet) {
   return html`<aside class="side panel" data-open=${sheet} aria-label="Plan and history">
     <header>
       <div role="tablist" aria-label="Panels" class="tabs">
         ${TABS.map(([name, label]) => tabButton(name, label, tab === name, session.operations))}
       </div>
-      <button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close">${icon("close")}</button>
+      <button class="quiet iconic small close-sheet" data-act="close-sheet" aria-label="Close"
+        >${icon("close")}</button>
     </header>
-    <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body">${PANELS[tab](session.id)}</div>
+    <div role="tabpanel" id="side-panel" aria-labelledby="tab-${tab}" class="side-body"
+      >${PANELS[tab](session.id)}</div>
   </aside>`;
 }
 

@@ -1,15 +1,18 @@
 // <summary-panel session-id="…"></summary-panel>
 //
-// When a summary is made and how much came since the last one, as bars up to the limits at which something happens.
-// Summarise now; the summaries there are, each to read and to expand in its place; learnings that the last turn
-// proposes. `refresh()` reads again.
+// When the next summary is due, as bars up to its triggers, with a button that makes one now. Below, the
+// summaries, each of which can be read and expanded, and the learnings that the last turn proposes.
 import "../shared/learning-proposals.js";
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
+import { html, keyed } from "../shared/html.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { agoTime } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
+
+const NONE = html`<p class="muted pad">
+  No summary yet. A summary replaces all but the recent messages, and can be expanded again.
+</p>`;
 
 export class SummaryPanel extends ReadingElement {
   /** @type {Api.Status | null} */
@@ -43,10 +46,7 @@ export class SummaryPanel extends ReadingElement {
   }
 
   async read() {
-    const proposals = /** @type {import("../shared/learning-proposals.js").LearningProposals | null} */ (
-      this.querySelector("learning-proposals")
-    );
-    proposals?.refresh();
+    this.querySelector("learning-proposals")?.refresh();
     [this.#status, this.#summaries] = await Promise.all([api.status(this.#id), api.summaries(this.#id)]);
   }
 
@@ -54,14 +54,8 @@ export class SummaryPanel extends ReadingElement {
     const status = this.#status;
     return html`<div class="panel-body">
       ${this.problem("Could not read the summaries")} ${status && statusOf(status)}
-      ${
-        status &&
-        this.#summaries.length === 0 &&
-        html`<p class="muted pad">
-          No summary yet. A summary replaces all but the recent messages, and can be expanded again.
-        </p>`
-      }
-      ${repeat(this.#summaries, ({ id }) => id, summaryOf)}
+      ${status && this.#summaries.length === 0 && NONE}
+      ${keyed(this.#summaries, "id", summaryOf)}
       <learning-proposals session-id=${this.#id}></learning-proposals>
     </div>`;
   }
@@ -76,7 +70,8 @@ function statusOf({ made, last_summary, triggers, line, running }) {
       percent === null
         ? html`<p class="small">${text}</p>`
         : html`<p>
-            <label class="small">${text} <progress max="100" value=${Math.min(100, percent)}></progress></label>
+            <label class="small"
+              >${text} <progress max="100" value=${Math.min(100, percent)}></progress></label>
           </p>`,
     )}
     <p class="small muted status-line">${line}</p>
@@ -89,6 +84,8 @@ function statusOf({ made, last_summary, triggers, line, running }) {
 
 /** @param {Api.SummaryAnswer} summary */
 function summaryOf({ id, messages, tokens, standing, at, depth, model, cost, replaced_tokens, note, text }) {
+  const expand = html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}"
+    >Expand</button>`;
   const price = cost ? `, $${cost.toFixed(4)}` : "";
   return html`<details class="pad">
     <summary>
@@ -100,10 +97,7 @@ function summaryOf({ id, messages, tokens, standing, at, depth, model, cost, rep
       tokens.${note && ` ${note}.`}
     </p>
     <pre class="small">${text}</pre>
-    ${
-      standing &&
-      html`<button class="small" data-act="expand" data-n=${id} aria-label="Expand summary ${id}">Expand</button>`
-    }
+    ${standing && expand}
   </details>`;
 }
 

@@ -1,9 +1,9 @@
 // <token-chart followed unseen="12400"></token-chart>
 //
-// Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line, prunes
-// ▼ and compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every call sends.
-// Property `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by uPlot in the
-// colours of the theme, with the same in words for screen readers.
+// Tokens over time, or over messages: the agent's context and the pruned view, the target as a dotted line,
+// prunes ▼ and compactions ◆ as marks. It begins where the total is known: at `unseen` tokens, which every
+// call sends. Property `value`: a Timeline; `push(point)` adds the newest, once there is a message. Drawn by
+// uPlot in the colours of the theme, with the same in words for screen readers.
 import uPlot from "uplot";
 import { CoppiceElement } from "../shared/element.js";
 import { compact, number, timeOfDay } from "../shared/format.js";
@@ -105,7 +105,8 @@ export class TokenChart extends CoppiceElement {
         ${timeline && "No tokens yet. The line begins with the first message."}
       </div>`;
     return html`<figure class="chart">
-      <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}><div class="chart-canvas"></div></div>
+      <div class="chart-area" role="img" aria-label=${this.#spoken(timeline)}
+        ><div class="chart-canvas"></div></div>
       <figcaption class="chart-foot">
         ${this.#legend(timeline)}
         <span class="chart-at" aria-hidden="true"></span>
@@ -163,14 +164,16 @@ export class TokenChart extends CoppiceElement {
     this.#plot = new uPlot(this.#options(timeline, time, followed), data, holder);
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.AlignedData} */
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
+   * @returns {uPlot.AlignedData} */
   #data({ points }, time, followed) {
     const xs = across(points, time);
     const pruned = points.map((p) => p.pruned);
     return followed ? [xs, points.map((p) => p.agent), pruned] : [xs, pruned];
   }
 
-  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed @returns {uPlot.Options} */
+  /** @param {Api.Timeline} timeline @param {boolean} time @param {boolean} followed
+   * @returns {uPlot.Options} */
   #options(timeline, time, followed) {
     const style = getComputedStyle(this);
     /** @param {string} name */
@@ -296,7 +299,8 @@ function markWords({ label, number: at, before, after }) {
   return `${label}${at === null ? "" : ` at message ${number(at)}`}${tokens}`;
 }
 
-/** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+/** @param {CanvasRenderingContext2D} ctx @param {number} x1 @param {number} y1 @param {number} x2
+ * @param {number} y2 */
 function stroke(ctx, x1, y1, x2, y2) {
   ctx.beginPath();
   ctx.moveTo(x1 + 0.5, y1 + 0.5);
@@ -304,8 +308,8 @@ function stroke(ctx, x1, y1, x2, y2) {
   ctx.stroke();
 }
 
-/** A style's value as a colour that a canvas knows: only the page resolves light-dark(). @param {HTMLElement} host
- * @param {string} value */
+/** A style's value as a colour that a canvas knows: only the page resolves light-dark().
+ * @param {HTMLElement} host @param {string} value */
 function resolve(host, value) {
   const probe = document.createElement("span");
   probe.style.setProperty("color", value);

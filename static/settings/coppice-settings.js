@@ -1,7 +1,7 @@
 // <coppice-settings></coppice-settings>
 //
-// Every weight and threshold, edited together: their effect is shown on a real session at once, saving checks them as a
-// whole and shows faults beside their fields. Nothing changes without Save.
+// Every weight and threshold, edited together: their effect is shown on a real session at once, saving checks
+// them as a whole and shows faults beside their fields. Nothing changes without Save.
 import "./models-table.js";
 import "./weight-suggestion.js";
 import "./what-if.js";
@@ -14,13 +14,10 @@ import { ALL } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
 import {
-  automaticSection,
-  keepSection,
+  fieldSection,
   keywordsSection,
   lengthSection,
-  limitsSection,
   otherSection,
-  plainSection,
   rolesSection,
   weightsSection,
 } from "./form.js";
@@ -108,7 +105,6 @@ export class CoppiceSettings extends ReadingElement {
     }
   }
 
-  /** @returns {import("./what-if.js").WhatIf | null} */
   get #whatIf() {
     return this.querySelector("what-if");
   }
@@ -223,11 +219,12 @@ export class CoppiceSettings extends ReadingElement {
           <button type="submit" hidden tabindex="-1"></button>
           <div>
             ${typesSection(form)} ${weightsSection(form)} ${rolesSection(form)} ${keywordsSection(form)}
-            ${lengthSection(form)} ${plainSection(form, "tool_outputs")}
+            ${lengthSection(form)} ${fieldSection(form, "tool_outputs")}
           </div>
           <div>
-            ${limitsSection(form)} ${keepSection(form)} ${plainSection(form, "stages")} ${automaticSection(form)}
-            ${plainSection(form, "room")} ${plainSection(form, "summaries")} ${plainSection(form, "context")}
+            ${["limits", "keep", "stages", "automatic", "room", "summaries", "context"].map((name) =>
+              fieldSection(form, name),
+            )}
             ${otherSection(form)}
           </div>
         </form>
@@ -252,7 +249,8 @@ export class CoppiceSettings extends ReadingElement {
   }
 }
 
-/** The presets; the one that the settings equal is pressed. @param {Api.SettingsDoc} doc @param {Api.Settings} settings */
+/** The presets; the one that the settings equal is pressed. @param {Api.SettingsDoc} doc
+ * @param {Api.Settings} settings */
 function presets(doc, settings) {
   const names = Object.keys(doc.presets);
   const chosen = names.find(

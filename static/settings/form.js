@@ -1,27 +1,23 @@
-// The parts of the settings form as markup. Each field has the dotted path of its setting as its `name`, and its fault
-// beside it.
+// The parts of the settings form as markup. A field's `name` is the dotted path of its setting; its fault
+// stands below.
 import { decimal, sentence } from "../shared/format.js";
-import { html, kept, nothing, repeat } from "../shared/html.js";
+import { html, kept, nothing } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { options } from "../shared/session-parts.js";
+import { options, signalColour, signalSwatch } from "../shared/session-parts.js";
 import { ALL } from "../shared/task-types.js";
 import { choiceOptions, title } from "../shared/words.js";
-import { AUTO_FIELDS, KEEP_FIELDS, LIMIT_FIELDS, SECTIONS } from "./fields.js";
+import { SECTIONS } from "./fields.js";
 import { back, following, forWhom, placeOf, readBy, shownType, weightsReadBy } from "./type-choice.js";
 import { faultAt, valueAt } from "./values.js";
 
 /** @typedef {import("../shared/html.js").Html} Html */
 /** `type` is the task type whose weights and keywords are shown, that of all sessions by default.
- * @typedef {Api.SettingsDoc} Doc
- * @typedef {{ settings: Api.Settings, faults: Api.Detail[], limits: Doc["limits"], signals: Doc["signals"], type?: string }}
- * Form
- */
+ * @typedef {Api.SettingsDoc} Doc @typedef {{ settings: Api.Settings, faults: Api.Detail[], limits:
+ * Doc["limits"], signals: Doc["signals"], type?: string }} Form */
 
 const KNOWN = new Set([
-  ...["weights", "roles", "keywords", "length_steps", "task_type", "automatic"],
-  ...[LIMIT_FIELDS, KEEP_FIELDS, AUTO_FIELDS, ...SECTIONS.map(([, , , fields]) => fields)]
-    .flat()
-    .map(([name]) => name),
+  ...["weights", "roles", "keywords", "length_steps", "task_type"],
+  ...Object.values(SECTIONS).flatMap(([, , fields]) => fields.map(([name]) => name)),
 ]);
 
 /** A group of fields under a heading. @param {string} heading @param {Html} beside @param {Html} fields */
@@ -41,22 +37,23 @@ function faultNote({ faults }, path, within) {
   return message && html`<p class="fault small" id="fault-${path}">${sentence(message)}</p>`;
 }
 
-/** A number field. @param {Form} form @param {string} path @param {string} label @param {string} [limitName] */
-function numberField(form, path, label, limitName = path) {
+/** A number field. @param {Form} form @param {string} path @param {string} label @param {string} [limitName]
+ * @param {string} [id] */
+function numberField(form, path, label, limitName = path, id = "") {
   const value = valueAt(form.settings, path);
   const { min, max } = form.limits[limitName] ?? {};
   const fault = faultAt(form.faults, path) !== "";
   return html`<input type="number" name=${path} step="any" min=${min ?? nothing} max=${max ?? nothing}
     .value=${kept(value === null ? "" : rounded(value))} aria-label=${label} aria-invalid=${fault}
-    aria-describedby=${fault ? `fault-${path}` : nothing}>`;
+    aria-describedby=${fault ? `fault-${path}` : nothing} id=${id || nothing}>`;
 }
 
 /** @param {unknown} value */
 const rounded = (value) => (typeof value === "number" ? Math.round(value * 1000) / 1000 : value);
 
 /** A slider with a number field beside it. @param {Form} form @param {string} path @param {string} label
- * @param {Html} name @param {string} what the unit, for screen readers @param {string} limitName @param {number}
- * most */
+ * @param {Html} name @param {string} what the unit, for screen readers @param {string} limitName
+ * @param {number} most */
 function slider(form, path, label, name, what, limitName, most) {
   const { min = 0, max = most, step = most / 100 } = form.limits[limitName] ?? {};
   return html`<div class="weight">
@@ -67,8 +64,7 @@ function slider(form, path, label, name, what, limitName, most) {
   </div>`;
 }
 
-/** The colour of a signal. @param {number} i its place among the signals */
-const colourOf = (i) => `var(--sig-${(i % 8) + 1})`;
+const UNEVEN = html`<p class="muted small">The sum need not be 100; scores are limited to 0 to 100.</p>`;
 
 /** @param {Form} form */
 export function weightsSection(form) {
@@ -85,8 +81,7 @@ export function weightsSection(form) {
     const signal = form.signals.find((one) => one.name === name);
     const label = signal?.label ?? title(name);
     const meaning = strategy === "foresight" ? signal?.in_foresight : signal?.meaning;
-    const shown = html`<i class="swatch" .style="--c:${colourOf(i)};--e:var(--outline)"></i>${label}
-      <small class="muted">${meaning}</small>`;
+    const shown = html`${signalSwatch(i)}${label} <small class="muted">${meaning}</small>`;
     return slider(form, `${place.path}.${name}`, label, shown, "points", "weights", 100);
   });
   return section(
@@ -94,10 +89,7 @@ export function weightsSection(form) {
     html`<span class="muted small">points each signal can give</span>
       <span class="end">sum <b>${decimal(sum)}</b></span>`,
     html`${rows} ${bar} ${faultNote(form, place.path)}
-      ${
-        Math.abs(sum - 100) > 0.05 &&
-        html`<p class="muted small">The sum need not be 100; scores are cut off at 0 and 100.</p>`
-      }
+      ${Math.abs(sum - 100) > 0.05 && UNEVEN}
       ${readers && html`<p class="muted small read-by">${readers}</p>`} ${back(form, "weights")}
       ${shownType(form) === ALL && html`<weight-suggestion></weight-suggestion>`}`,
   );
@@ -106,7 +98,7 @@ export function weightsSection(form) {
 /** @param {number[]} shares in percent */
 const weightBar = (shares) =>
   html`<div class="weight-bar" aria-hidden="true">
-    ${shares.map((share, i) => html`<i .style="--w:${share}%;--c:${colourOf(i)}"></i>`)}
+    ${shares.map((share, i) => html`<i .style="--w:${share}%;--c:${signalColour(i)}"></i>`)}
   </div>`;
 
 /** @param {Form} form */
@@ -124,19 +116,14 @@ export function keywordsSection(form) {
   const groups = /** @type {Api.Settings["keywords"]} */ (valueAt(form.settings, path));
   const fields = follows
     ? following(form, "keywords")
-    : html`${repeat(
-        groups,
-        (_, i) => `${path}.${i}`,
-        (group, i) => keywordGroup(form, group, `${path}.${i}`, i),
-      )}
+    : html`${groups.map((group, i) => keywordGroup(form, group, `${path}.${i}`, i))}
       ${faultNote(form, path)}
       <div><button type="button" class="small" data-act="add-group">${icon("plus")}Add a group</button></div>
       ${back(form, "keywords")}`;
   return section(`Keywords${forWhom(form)}`, "whole words, any case", html`${readBy(form)} ${fields}`);
 }
 
-/** @param {Form} form @param {Api.KeywordGroup} group @param {string} path @param {number}
- * i */
+/** @param {Form} form @param {Api.KeywordGroup} group @param {string} path @param {number} i */
 function keywordGroup(form, { name, words }, path, i) {
   return html`<div class="keyword-group">
     <div class="keyword-head">
@@ -178,17 +165,18 @@ export function lengthSection(form) {
 }
 
 /** @param {Form} form @param {import("./fields.js").Field[]} fields */
-function rows(form, fields) {
-  return fields.filter(([name]) => name in form.settings).map((field) => fieldRow(form, field));
-}
+const rows = (form, fields) =>
+  fields.filter(([name]) => name in form.settings).map((field) => fieldRow(form, field));
 
-/** A setting with its name, unit and help: a switch, a choice, words or a number, as its value is.
- * @param {Form} form @param {import("./fields.js").Field} field */
+/** A setting with its name, unit and help, in the kind of field that its value needs. @param {Form} form
+ * @param {import("./fields.js").Field} field */
 function fieldRow(form, [name, label, unit, help]) {
   const value = valueAt(form.settings, name);
   if (typeof value === "boolean")
     return html`<div class="setting">
-      ${toggle(name, label, value, help && `help-${name}`)}
+      <label class="switch"
+        ><input type="checkbox" role="switch" name=${name} .checked=${value}
+          aria-describedby=${help ? `help-${name}` : nothing}>${label}</label>
       ${help && html`<p class="muted small" id="help-${name}">${help}</p>`}
     </div>`;
   const choices = choiceOptions(name);
@@ -198,56 +186,22 @@ function fieldRow(form, [name, label, unit, help]) {
     ? html`<select id="set-${name}" name=${name}>${options(choices, value)}</select>`
     : words
       ? html`<input id="set-${name}" type="text" name=${name} .value=${kept(text)}>`
-      : numberField(form, name, label);
+      : numberField(form, name, label, name, `set-${name}`);
   return html`<div class="setting">
-    ${
-      choices.length || words
-        ? html`<label class="setting-name" for="set-${name}">${label}</label>`
-        : html`<span class="setting-name">${label}</span>`
-    }
+    <label class="setting-name" for="set-${name}">${label}</label>
     <span class="setting-value">${field}<span class="muted">${unit}</span></span>
     ${help && html`<p class="muted small">${help}</p>`} ${faultNote(form, name, true)}
   </div>`;
 }
 
-/** @param {string} name @param {string} label @param {boolean} on @param {string} [help] the id of its description */
-const toggle = (name, label, on, help = "") =>
-  html`<label class="switch"
-    ><input type="checkbox" role="switch" name=${name} .checked=${on} aria-describedby=${help || nothing}
-    >${label}</label>`;
-
-/** A section that is fields and nothing else. @param {Form} form @param {string} wanted its name */
-export function plainSection(form, wanted) {
-  const [, heading, beside, fields] = SECTIONS.find(([name]) => name === wanted) ?? ["", "", "", []];
+/** A section that has only fields. @param {Form} form @param {string} name */
+export function fieldSection(form, name) {
+  const [heading, beside, fields] = SECTIONS[name] ?? ["", "", []];
   const shown = rows(form, fields);
   return shown.length > 0 && section(heading, beside, html`${shown}`);
 }
 
-/** @param {Form} form */
-export function limitsSection(form) {
-  return section("Target and aim", "of a model's input limit", html`${rows(form, LIMIT_FIELDS)}`);
-}
-
-/** @param {Form} form */
-export function keepSection(form) {
-  return section("What is kept", "besides system, last unit, pins", html`${rows(form, KEEP_FIELDS)}`);
-}
-
-/** @param {Form} form */
-export function automaticSection(form) {
-  return section(
-    "Automatic pruning",
-    null,
-    html`${toggle("automatic", "Prune automatically when a session crosses its target", form.settings.automatic)}
-      <p class="muted small">
-        The default; each session can have its own choice. Every such prune is in the session's history and can be
-        undone.
-      </p>
-      ${rows(form, AUTO_FIELDS)}`,
-  );
-}
-
-/** Settings that the page has no words for, under their own names. @param {Form} form */
+/** Settings that the page has no words for, by their names. @param {Form} form */
 export function otherSection(form) {
   const names = Object.keys(form.settings).filter(
     (name) => !KNOWN.has(name) && Object(valueAt(form.settings, name)) !== valueAt(form.settings, name),

@@ -1,10 +1,10 @@
 // <models-table></models-table>
 //
-// The limits of all models with source and date; a row can be overridden, and a model added. Reads and writes
-// /api/models itself; follows `models:changed`.
+// The limits of all models with source and date; a row can be overridden, and a model added. Follows
+// `models:changed`.
 import { ApiError, api } from "../shared/api.js";
 import { number, sentence } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
+import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { live } from "../shared/socket.js";
@@ -18,11 +18,18 @@ const FIELDS = [
   ["output_limit", "Output limit"],
 ];
 
+const NONE = html`<p class="pad muted">
+  No model of that name. Add it, with the window that its documentation states.
+</p>`;
+const NEW_NAME = html`<label>
+  Model <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix">
+</label>`;
+
 export class ModelsTable extends ReadingElement {
   /** @type {Api.Model[] | null} */
   #models = null;
   #q = "";
-  /** @type {string | null} the model that is being edited; "" for a new one */
+  /** The model in the form; "" for a new one. @type {string | null} */
   #editing = null;
   /** @type {Api.Detail[]} */
   #faults = [];
@@ -102,6 +109,9 @@ export class ModelsTable extends ReadingElement {
   view() {
     const q = this.#q.trim().toLowerCase();
     const shown = (this.#models ?? []).filter((m) => m.name.toLowerCase().includes(q));
+    /** @param {Api.Model} m */
+    const row = (m) =>
+      html`<tr>${m.name === this.#editing ? html`<td colspan="6">${this.#form(m)}</td>` : cells(m)}</tr>`;
     return html`<section class="panel group-box" id="models" aria-labelledby="models-title">
       <header>
         <h2 id="models-title">Models</h2>
@@ -123,32 +133,17 @@ export class ModelsTable extends ReadingElement {
           </tr>
         </thead>
         <tbody>
-          ${repeat(
-            shown,
-            ({ name }) => name,
-            (m) =>
-              html`<tr>${m.name === this.#editing ? html`<td colspan="6">${this.#form(m)}</td>` : cells(m)}</tr>`,
-          )}
+          ${keyed(shown, "name", row)}
         </tbody>
       </table></div>
-      ${
-        this.#models &&
-        shown.length === 0 &&
-        html`<p class="pad muted">No model of that name. Add it, with the window that its documentation states.</p>`
-      }
+      ${this.#models && shown.length === 0 && NONE}
     </section>`;
   }
 
   /** @param {Api.Model | null} m */
   #form(m) {
     return html`<div class="model-edit">
-      ${
-        m
-          ? html`<b class="mono">${m.name}</b>`
-          : html`<label
-              >Model
-              <input type="text" name="model" autocomplete="off" spellcheck="false" placeholder="name or prefix"></label>`
-      }
+      ${m ? html`<b class="mono">${m.name}</b>` : NEW_NAME}
       ${FIELDS.map(([field, label]) => {
         const fault = this.#faults.some((f) => f.field.endsWith(field));
         return html`<label
@@ -168,25 +163,21 @@ export class ModelsTable extends ReadingElement {
 
 /** @param {Api.Model} m */
 function cells(m) {
+  /** @param {string} act @param {string} label */
+  const button = (act, label) =>
+    html`<button class="small" data-act=${act} data-name=${m.name} aria-label="${label} ${m.name}"
+      >${label}</button>`;
   return html`<td class="mono">${m.name}</td>
     ${FIELDS.map(([field]) => html`<td class="num">${m[field] === null ? "–" : number(m[field])}</td>`)}
     <td class="small muted source">${m.overridden ? html`<b>yours</b>` : sourceOf(m)}</td>
-    <td class="num">
-      ${
-        m.overridden &&
-        html`<button class="small" data-act="reset-model" data-name=${m.name} aria-label="Reset ${m.name}"
-          >Reset</button>`
-      }
-      <button class="small" data-act="edit" data-name=${m.name} aria-label="Override ${m.name}">Override</button>
-    </td>`;
+    <td class="num">${m.overridden && button("reset-model", "Reset")} ${button("edit", "Override")}</td>`;
 }
 
 /** @param {Api.Model} m */
 function sourceOf({ source, date }) {
   const link = /^https?:\/\/[^/]/.test(source);
-  return html`${
-    link ? html`<a class="link" href=${source} rel="noreferrer">${new URL(source).hostname}</a>` : source
-  }${date && html`, <span class="nowrap">${date}</span>`}`;
+  const from = link && html`<a class="link" href=${source} rel="noreferrer">${new URL(source).hostname}</a>`;
+  return html`${from || source}${date && html`, <span class="nowrap">${date}</span>`}`;
 }
 
 customElements.define("models-table", ModelsTable);

@@ -1,4 +1,4 @@
-// The part of the settings form about task types: how a session's type is found, and whose weights and keywords are
+// The part of the settings form about task types: how a session gets its type, and which type's weights are
 // shown.
 import { html } from "../shared/html.js";
 import { options } from "../shared/session-parts.js";
@@ -20,7 +20,8 @@ export function placeOf(settings, type, field) {
   return type === ALL || follows ? { path: field, follows } : { path, follows };
 }
 
-/** What a type has of its own, in words; "" for nothing. @param {Api.Settings} settings @param {string} type */
+/** What a type has of its own, in words; "" for nothing. @param {Api.Settings} settings
+ * @param {string} type */
 export function ownOf(settings, type) {
   return ["weights", "keywords"]
     .filter((field) => valueAt(settings, `task_types.${type}.${field}`))
@@ -48,10 +49,7 @@ export function typesSection(form) {
       <div class="type-choice">
         <span class="muted small" id="type-of">Shown below</span>
         <span class="segmented" role="group" aria-labelledby="type-of">
-          ${choicesOf("task_type")
-            .map(({ name }) => name)
-            .filter((name) => name !== AUTO)
-            .map((name) => tab(form, name, name === shown))}
+          ${choicesOf("task_type").map((type) => type.name !== AUTO && tab(form, type, type.name === shown))}
         </span>
       </div>
       <p class="muted small type-about">${about(form, shown)}</p>
@@ -59,15 +57,16 @@ export function typesSection(form) {
   </section>`;
 }
 
-/** @param {Form} form @param {string} name @param {boolean} pressed */
-function tab(form, name, pressed) {
+/** @param {Form} form @param {Api.ChoiceText} type @param {boolean} pressed */
+function tab(form, { name, label }, pressed) {
   const all = name === ALL;
   const wrong = !all && faultAt(form.faults, `task_types.${name}`, true) !== "";
   const own = !all && ownOf(form.settings, name) !== "";
-  return html`<button type="button" data-act="type" data-type=${name} data-wrong=${wrong} aria-pressed=${pressed}
-    >${all ? "All sessions" : title(name)}${
-      own && html`<i class="own-mark" aria-hidden="true"></i><span class="sr"> (has its own)</span>`
-    }${wrong && html`<span class="sr"> (wrong)</span>`}</button>`;
+  const mark = html`<i class="own-mark" aria-hidden="true"></i><span class="sr"> (has its own)</span>`;
+  return html`<button type="button" data-act="type" data-type=${name} data-wrong=${wrong}
+    aria-pressed=${pressed}>${all ? "All sessions" : label}${own && mark}${
+      wrong && html`<span class="sr"> (wrong)</span>`
+    }</button>`;
 }
 
 /** Describes the shown type, with what it has of its own. @param {Form} form @param {string} shown */
@@ -75,11 +74,8 @@ function about(form, shown) {
   if (shown === ALL)
     return "These hold for every session whose type has none of its own. A dot marks the types that have.";
   const own = ownOf(form.settings, shown);
-  const { label, meaning } = choicesOf("task_type").find(({ name }) => name === shown) ?? {
-    label: shown,
-    meaning: "",
-  };
-  return `${label} ${meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
+  const type = choicesOf("task_type").find(({ name }) => name === shown);
+  return `${type?.label} ${type?.meaning}. It has ${own ? `its own ${own}` : "nothing of its own"}.`;
 }
 
 /** Replaces the fields where the shown type follows all sessions. @param {Form} form @param {Own} field */
@@ -90,14 +86,16 @@ export function following(form, field) {
   </div>`;
 }
 
-/** The way back to the field of all sessions; nothing where that is shown. @param {Form} form @param {Own} field */
+/** The way back to the field of all sessions; nothing where that is shown. @param {Form} form
+ * @param {Own} field */
 export function back(form, field) {
   const { path, follows } = placeOf(form.settings, shownType(form), field);
   if (follows || path === field) return "";
   const same = JSON.stringify(valueAt(form.settings, path)) === JSON.stringify(form.settings[field]);
   return html`<div class="follows">
     <p class="muted small">${same ? "Equal to" : "Instead of"} those of all sessions.</p>
-    <button type="button" class="small" data-act="follow" data-field=${field}>Follow all sessions again</button>
+    <button type="button" class="small" data-act="follow" data-field=${field}
+      >Follow all sessions again</button>
   </div>`;
 }
 
@@ -110,8 +108,8 @@ export function readBy(form) {
   const [score, foresight] = [strategyName("score"), strategyName("foresight")];
   return html`<p class="muted small read-by">${
     chosen === "score"
-      ? `Read by the strategy chosen now, ${score}. ${foresight} does not look at it.`
-      : `Read by the strategy ${score} only; ${strategyName(chosen)}, chosen now, does not go by it.`
+      ? `Read by the strategy chosen now, ${score}. ${foresight} does not read it.`
+      : `Read by the strategy ${score} only; ${strategyName(chosen)}, chosen now, does not use it.`
   }</p>`;
 }
 
@@ -119,5 +117,5 @@ export function readBy(form) {
 export function weightsReadBy(strategy) {
   if (strategy === "foresight") return "Foresight weighs every name and line by them, not whole messages.";
   if (strategy === "score") return "";
-  return `${strategyName(strategy)}, chosen now, does not go by them; the list shows the score that they make.`;
+  return `${strategyName(strategy)}, chosen now, does not use them; the list shows the scores they give.`;
 }

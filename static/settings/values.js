@@ -5,9 +5,8 @@ export function valueAt(settings, path) {
   return path.split(".").reduce((value, key) => value?.[key], settings);
 }
 
-/** A copy with the value at a dotted path replaced. @param {Api.Settings} settings @param {string} path @param
- * {unknown} value
- * @returns {Api.Settings} */
+/** A copy with the value at a dotted path replaced. @param {Api.Settings} settings @param {string} path
+ * @param {unknown} value @returns {Api.Settings} */
 export function withValue(settings, path, value) {
   const next = structuredClone(settings);
   const keys = path.split(".");
@@ -17,7 +16,8 @@ export function withValue(settings, path, value) {
   return next;
 }
 
-/** The names of the fields that differ, in the order of `a`. @param {Api.Settings} a @param {Api.Settings} b */
+/** The names of the fields that differ, in the order of `a`. @param {Api.Settings} a
+ * @param {Api.Settings} b */
 export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
@@ -30,9 +30,8 @@ function canonical(value) {
   return `{${entries.map(([key, one]) => `${key}:${canonical(one)}`).join(",")}}`;
 }
 
-/** Typed text as a number; other text stays text, so that the server can say what is wrong with it. @param {string}
- * text
- * @param {boolean} optional */
+/** Typed text as a number; other text stays text, so that the server can say what is wrong with it.
+ * @param {string} text @param {boolean} optional */
 export function typed(text, optional) {
   const trimmed = text.trim();
   if (trimmed === "") return optional ? null : "";

@@ -1,24 +1,25 @@
 // <what-if></what-if>
 //
-// The effect of unsaved settings on one session: tokens after a prune, and how many messages would change fate.
-// Property `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with the wrong
-// fields when the server refuses them.
+// The effect of unsaved settings on one session: tokens after a prune, and how many messages would change
+// fate. Property `settings`: those being edited, or null while they equal the saved ones. Emits `faults` with
+// the wrong fields when the server refuses them.
 import "../shared/context-gauge.js";
 import { ApiError, api } from "../shared/api.js";
-import { CoppiceElement } from "../shared/element.js";
 import { counted, number, percent } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { problem, reasonOf } from "../shared/problem.js";
 import { whatItDoes } from "../shared/prune-words.js";
+import { ReadingElement } from "../shared/reading-element.js";
 import { mainGauge, titleOf } from "../shared/session-facts.js";
 import { options, planBar } from "../shared/session-parts.js";
 import { typeName, typeReason, typeUnder } from "../shared/task-types.js";
 
 const TYPING_MS = 250;
 const SHOWN_SESSIONS = 200;
+const NONE = html`<p class="pad muted">There is no session to try settings on yet.</p>`;
+const WRONG = html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`;
 
-export class WhatIf extends CoppiceElement {
+export class WhatIf extends ReadingElement {
   /** @type {Api.Session[] | null} */
   #sessions = null;
   /** @type {Api.Session | null} */
@@ -30,19 +31,15 @@ export class WhatIf extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #tried = null;
   #busy = false;
-  /** @type {string | null} */
-  #error = null;
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  #timer = null;
-  /** @type {AbortController | null} */
-  #asking = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /** @param {Api.Settings | null} settings */
   set settings(settings) {
     this.#settings = settings;
     this.#busy = settings !== null;
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#try(), TYPING_MS);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.reader.restart(), TYPING_MS);
     this.requestUpdate();
   }
 
@@ -51,69 +48,53 @@ export class WhatIf extends CoppiceElement {
       const id = /** @type {HTMLSelectElement} */ (event.target).value;
       this.#session = this.#sessions?.find((s) => s.id === id) ?? null;
       this.#saved = this.#tried = null;
-      this.#try();
+      this.reader.restart();
     });
-    this.actions({ "retry-what-if": () => (this.#session ? this.#try() : this.#load()) });
-    this.#load();
+    super.start();
   }
 
   stop() {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#asking?.abort();
-  }
-
-  async #load() {
-    try {
-      const sessions = await api.sessions();
-      this.#sessions = sessions.sort((a, b) => mainGauge(b).tokens - mainGauge(a).tokens);
-      this.#session = this.#sessions[0] ?? null;
-      this.#error = null;
-    } catch (error) {
-      this.#error = reasonOf(error);
-    }
-    await this.#try();
+    clearTimeout(this.#timer);
+    super.stop();
   }
 
   /** Asks for the plan of the saved settings again. */
-  async refresh() {
+  refresh() {
     this.#saved = null;
-    await this.#try();
+    return this.reader.restart();
   }
 
-  async #try() {
-    const session = this.#session;
-    if (!session) return this.requestUpdate();
-    this.#asking?.abort();
-    const mine = new AbortController();
-    this.#asking = mine;
-    try {
-      this.#saved ??= await api.plan(session.id, {}, mine.signal);
-      const wanted = ownFirst(session, this.#settings);
-      this.#tried = wanted
-        ? await api.plan(session.id, { settings: { ...wanted }, compare: true }, mine.signal)
-        : null;
-      if (mine.signal.aborted) return;
-      this.#error = null;
-      this.emit("faults", []);
-    } catch (error) {
-      if (mine.signal.aborted) return;
-      this.#tried = null;
-      if (error instanceof ApiError && error.faults.length) this.emit("faults", error.faults);
-      else this.#error = reasonOf(error);
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    if (!this.#sessions) {
+      const sessions = await api.sessions();
+      this.#sessions = sessions.sort((a, b) => mainGauge(b).tokens - mainGauge(a).tokens);
+      this.#session = this.#sessions[0] ?? null;
     }
-    this.#busy = false;
-    this.requestUpdate();
+    const session = this.#session;
+    if (!session) return;
+    try {
+      this.#saved ??= await api.plan(session.id, {}, signal);
+      const wanted = ownFirst(session, this.#settings);
+      const wish = { settings: { ...wanted }, compare: true };
+      this.#tried = wanted ? await api.plan(session.id, wish, signal) : null;
+      if (!signal.aborted) this.emit("faults", []);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#tried = null;
+      if (!(error instanceof ApiError) || !error.faults.length) throw error;
+      this.emit("faults", error.faults);
+    } finally {
+      if (!signal.aborted) this.#busy = false;
+    }
   }
 
   view() {
     const session = this.#session;
     return html`<section class="panel" aria-labelledby="what-if-title">
       <header><h2 id="what-if-title">What it would do</h2></header>
-      ${this.#error && problem("Could not try the settings", this.#error, "retry-what-if")}
-      ${
-        this.#sessions?.length === 0 &&
-        html`<p class="pad muted">There is no session to try settings on yet.</p>`
-      }
+      ${this.problem("Could not try the settings")}
+      ${this.#sessions?.length === 0 && NONE}
       ${session && this.#comparison(session)}
     </section>`;
   }
@@ -128,7 +109,8 @@ export class WhatIf extends CoppiceElement {
       <label class="small muted" for="what-if-session">On the session</label>
       <select id="what-if-session">${options(choices, session.id)}</select>
       <p class="small muted">
-        Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>. ${typeReason(session, this.#settings)}
+        Counts as <b>${typeName(typeUnder(session, this.#settings))}</b>.
+        ${typeReason(session, this.#settings)}
       </p>
       <div class="plan-bars">
         ${saved && planBar("Now", session, saved.before, session.pruned.regions)}
@@ -142,11 +124,7 @@ export class WhatIf extends CoppiceElement {
   #words() {
     const [saved, tried] = [this.#saved, this.#tried];
     if (!saved) return html`<p class="muted">Planning…</p>`;
-    if (!tried && this.#settings && !this.#busy)
-      return (
-        !this.#error &&
-        html`<p class="muted">A field is wrong. Correct it to see what these settings would do.</p>`
-      );
+    if (!tried && this.#settings && !this.#busy) return !this.error && WRONG;
     if (!tried)
       return html`<p class="muted">
         With the saved settings a prune ${whatItDoes(saved)}. Change something to see the difference here.
@@ -164,8 +142,8 @@ export class WhatIf extends CoppiceElement {
   }
 }
 
-/** The settings as they would hold for a session: a task type chosen for it comes first.
- * @param {Api.Session} session @param {Api.Settings | null} settings */
+/** The settings for a session: a task type chosen for it comes first. @param {Api.Session} session
+ * @param {Api.Settings | null} settings */
 function ownFirst({ task_type }, settings) {
   return settings && task_type.own ? { ...settings, task_type: task_type.setting } : settings;
 }

@@ -1,5 +1,6 @@
-// What is chosen on a page (filter, sort, find) as part of its address, so that a reload or a shared link keeps the
-// view. `read` and `written` are pure; only what differs from the page's own beginning stands in the address.
+// What is chosen on a page (filter, sort, find) as part of its address, so that a reload or a shared link
+// keeps the view. `read` and `written` are pure; only what differs from the page's own beginning stands in
+// the address.
 
 /** What the address says of the fields that `beginning` names. @template {Record<string, string>} T
  * @param {string} search the query part of an address @param {T} beginning @returns {T} */
@@ -20,9 +21,8 @@ export function written(search, values, beginning) {
   return text ? `?${text}` : "";
 }
 
-/** Puts these values into the address of the page, without a step in its history. @param {Record<string, string>}
- * values
- * @param {Record<string, string>} beginning */
+/** Puts these values into the address of the page, without a step in its history.
+ * @param {Record<string, string>} values @param {Record<string, string>} beginning */
 export function write(values, beginning) {
   const query = written(location.search, values, beginning);
   if (query !== location.search)

@@ -1,5 +1,5 @@
-// The HTTP API, and the only place that knows fetch. Every call returns the parsed JSON or throws an ApiError, whose
-// message can be shown; its `faults` are the wrong fields of a refused form.
+// The HTTP API, and the only place that knows fetch. Every call returns the parsed JSON or throws an
+// ApiError, whose message can be shown; its `faults` are the wrong fields of a refused form.
 
 export class ApiError extends Error {
   /** @param {number} status @param {string} message @param {Api.Detail[]} [faults] */
@@ -42,8 +42,8 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 /** @param {string} id @param {string} message */
 const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
 
-/** @typedef {{ after?: string | null, limit?: number, role?: string, fate?: string, q?: string, sort?: string,
- * plan_id?: string, at_once?: boolean }} PageQuery */
+/** @typedef {{ after?: string | null, limit?: number, role?: string, fate?: string, q?: string, sort?:
+ * string, plan_id?: string, at_once?: boolean }} PageQuery */
 /** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
@@ -65,14 +65,16 @@ export function apiAt(base = "") {
     stats: (id, signal) => get(`${at(id)}/stats`, signal),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
     timeline: (id, signal) => get(`${at(id)}/timeline`, signal),
-    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal] @returns {Promise<Api.Page>} */
+    /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]
+     * @returns {Promise<Api.Page>} */
     messages: (id, query, signal) => get(`${at(id)}/messages${queryOf(query)}`, signal),
     /** @param {string} id @param {string} message @returns {Promise<Api.MessageFull>} */
     message: (id, message) => get(messageAt(id, message)),
-    /** Does one of pin, unpin, drop, drop-first and restore.
-     * @param {string} id @param {string} message @param {string} act @returns {Promise<Api.Applied>} */
+    /** Does one of pin, unpin, drop, drop-first and restore. @param {string} id @param {string} message
+     * @param {string} act @returns {Promise<Api.Applied>} */
     act: (id, message, act) => post(`${messageAt(id, message)}/${act}`),
-    /** @param {string} id @param {Api.PlanWish} wish @param {AbortSignal} [signal] @returns {Promise<Api.Plan>} */
+    /** @param {string} id @param {Api.PlanWish} wish @param {AbortSignal} [signal]
+     * @returns {Promise<Api.Plan>} */
     plan: (id, wish, signal) => post(`${at(id)}/plan`, wish, signal),
     /** @param {string} id @param {Api.PruneWish} wish @returns {Promise<Api.Applied>} */
     prune: (id, wish) => post(`${at(id)}/prune`, wish),
@@ -85,7 +87,8 @@ export function apiAt(base = "") {
     operation: (id, n) => get(`${at(id)}/operations/${n}`),
     /** @param {string} id @param {number} n @returns {Promise<Api.Undone>} */
     undo: (id, n) => post(`${at(id)}/operations/${n}/undo`),
-    /** @param {string} id @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Message[]>} */
+    /** @param {string} id @param {string} q @param {AbortSignal} [signal]
+     * @returns {Promise<Api.Message[]>} */
     archive: async (id, q, signal) => (await get(`${at(id)}/archive${queryOf({ q })}`, signal)).messages,
     /** @param {string} id @returns {Promise<Api.Status>} */
     status: (id) => get(`${at(id)}/status`),
@@ -97,12 +100,13 @@ export function apiAt(base = "") {
     cancelSummary: (id) => post(`${at(id)}/summarize/cancel`, {}),
     /** @param {string} id @param {number} n @returns {Promise<{ message: string }>} */
     expandSummary: (id, n) => post(`${at(id)}/summaries/${n}/expand`, {}),
-    /** Proposed learnings of one session, or of those that worked last.
-     * @param {string} [session] @returns {Promise<Api.Proposal[]>} */
+    /** Proposed learnings of one session, or of those that worked last. @param {string} [session]
+     * @returns {Promise<Api.Proposal[]>} */
     proposals: async (session) => (await get(`${session ? at(session) : ""}/proposals`)).proposals,
     /** @param {string} text @param {boolean} [again] propose it again */
     dismissProposal: (text, again = false) => post(`/proposals/${again ? "again" : "dismiss"}`, { text }),
-    /** @param {KeptKind} kind @param {string} q @param {AbortSignal} [signal] @returns {Promise<Api.Memory[]>} */
+    /** @param {KeptKind} kind @param {string} q @param {AbortSignal} [signal]
+     * @returns {Promise<Api.Memory[]>} */
     kept: async (kind, q, signal) => (await get(`/${kind}${queryOf({ q })}`, signal))[kind],
     /** @param {KeptKind} kind @param {Api.MemoryNew} data @returns {Promise<Api.Memory>} */
     keep: (kind, data) => post(`/${kind}`, data),

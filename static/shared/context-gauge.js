@@ -1,15 +1,16 @@
 // <context-gauge big label="Agent's context"></context-gauge>
 //
-// The utilization bar: stacked regions, the target as a fine line, the output reserve hatched, and what is above
-// 100 % sticking out. Property `value`: a Gauge and the session's limits. Attributes: `big` shows the target's
-// number; `label` names the bar for screen readers.
+// The utilization bar: stacked regions, the target as a fine line, the output reserve hatched, and what is
+// above 100 % sticking out. Property `value`: a Gauge and the session's limits. Attributes: `big` shows the
+// target's number; `label` names the bar for screen readers.
 import { CoppiceElement } from "./element.js";
 import { percent, percentSet, tokens } from "./format.js";
-import { layOut } from "./gauge.js";
+import { layOut, regionStyle } from "./gauge.js";
 import { html, nothing } from "./html.js";
 import { regionName } from "./words.js";
 
-/** @typedef {{ gauge: Api.Gauge, limits: import("./gauge.js").Limits & { target_percent: number } }} GaugeValue */
+/** @typedef {{ gauge: Api.Gauge, limits: import("./gauge.js").Limits & { target_percent: number } }}
+ * GaugeValue */
 
 export class ContextGauge extends CoppiceElement {
   static observedAttributes = ["big", "label"];
@@ -37,7 +38,7 @@ export class ContextGauge extends CoppiceElement {
       <div class="gauge-fill">
         ${segments.map(
           ({ name, width, tokens: count }) =>
-            html`<div class="gauge-part" data-region=${name} .style="--w:${width}%"
+            html`<div class="gauge-part" data-region=${name} .style="--w:${width}%;${regionStyle(name)}"
               title="${regionName(name)}: ${tokens(count, gauge.certainty)}"></div>`,
         )}
       </div>

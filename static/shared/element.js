@@ -1,7 +1,8 @@
-// The base of our elements. `view()` answers the template that an element shows; `requestUpdate()` asks for one
-// drawing before the next frame, however often it is called; listeners added with `listen` end when the element
+// The base of our elements. `view()` returns the template that an element shows; `requestUpdate()` renders it
+// once before the next frame, however often it is called; listeners added with `listen` end when the element
 // leaves the page.
 import { nothing, render } from "./html.js";
+import { shortcutsFor } from "./keys.js";
 
 export class CoppiceElement extends HTMLElement {
   #asked = false;
@@ -32,7 +33,7 @@ export class CoppiceElement extends HTMLElement {
     return this.#life?.signal ?? AbortSignal.abort();
   }
 
-  /** Where the view is drawn. @returns {HTMLElement | ShadowRoot} */
+  /** The node that holds the view. @returns {HTMLElement | ShadowRoot} */
   get root() {
     return this;
   }
@@ -52,18 +53,18 @@ export class CoppiceElement extends HTMLElement {
   /** Cleans up; called whenever the element leaves a page. */
   stop() {}
 
-  /** Draws the element now. */
+  /** Renders the element now. */
   update() {
     render(this.view(), this.root);
   }
 
-  /** Describes the element as it is. @returns {import("./html.js").Html} */
+  /** Returns the template of the current state. @returns {import("./html.js").Html} */
   view() {
     return nothing;
   }
 
-  /** @template {Event} [E=Event] @param {EventTarget} target @param {string} type @param {(event: E) => void}
-   * handler */
+  /** @template {Event} [E=Event] @param {EventTarget} target @param {string} type
+   * @param {(event: E) => void} handler */
   listen(target, type, handler) {
     target.addEventListener(type, /** @type {EventListener} */ (handler), { signal: this.life });
   }
@@ -101,7 +102,22 @@ export class CoppiceElement extends HTMLElement {
     return next;
   }
 
-  /** Tells those around the element. What began before it left the page is told from where it stood.
+  /** Lets the keys j and k move the focus among the elements that match. @param {string} selector
+   * @param {string} noun @param {(to: Element | undefined) => void} [then] */
+  stepKeys(selector, noun, then) {
+    /** @param {string} key @param {string} label @param {number} by */
+    const one = (key, label, by) => ({
+      key,
+      label,
+      run: () => {
+        const to = this.step(selector, by);
+        then?.(to);
+      },
+    });
+    shortcutsFor([one("j", `Next ${noun}`, 1), one("k", `Previous ${noun}`, -1)], this.life);
+  }
+
+  /** Fires an event that bubbles. One fired after the element left the page starts at its former parent.
    * @param {string} type @param {unknown} [detail] */
   emit(type, detail) {
     return (this.isConnected ? this : (this.#place ?? this)).dispatchEvent(

@@ -1,62 +1,49 @@
-// Numbers, percents, times and names as readers see them. Pure: no DOM, the clock is an argument.
-// Token counts are never shown with more digits than are true: an estimate carries "~".
+// Numbers, percents, times and names in the reader's locale. Pure: no DOM, the clock is an argument. No more
+// digits than are known: an estimate carries "~".
 
 const THIN = "\u202f";
 
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const tenth = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const short = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+/** @param {number} minimumFractionDigits @param {number} maximumFractionDigits */
+const decimals = (minimumFractionDigits, maximumFractionDigits) =>
+  new Intl.NumberFormat(undefined, { minimumFractionDigits, maximumFractionDigits });
+const [whole, tenth, short] = [decimals(0, 0), decimals(1, 1), decimals(0, 1)];
 
 /** A whole number, thousands grouped. @param {number} value */
-export function number(value) {
-  return whole.format(value);
-}
+export const number = (value) => whole.format(value);
 
 /** A number with at most `digits` decimals. @param {number} value @param {number} [digits] */
-export function decimal(value, digits = 1) {
-  return new Intl.NumberFormat(undefined, { maximumFractionDigits: digits }).format(value);
-}
+export const decimal = (value, digits = 1) => decimals(0, digits).format(value);
 
-/** A number with just so many decimals, for a column of them. @param {number} value @param {number} digits */
-export function fixed(value, digits) {
-  return new Intl.NumberFormat(undefined, {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  }).format(value);
-}
+/** A number with exactly `digits` decimals, for a column. @param {number} value @param {number} digits */
+export const fixed = (value, digits) => decimals(digits, digits).format(value);
 
-/** Percent with one decimal; a whole number where the value is a setting. @param {number} value */
-export function percent(value) {
-  return `${tenth.format(value)}${THIN}%`;
-}
+/** A measured percent, with one decimal. @param {number} value */
+export const percent = (value) => `${tenth.format(value)}${THIN}%`;
 
-/** A percent that someone set, without a needless decimal. @param {number} value */
-export function percentSet(value) {
-  return `${short.format(value)}${THIN}%`;
-}
+/** A percent that was set, with a decimal only where it has one. @param {number} value */
+export const percentSet = (value) => `${short.format(value)}${THIN}%`;
 
 /** 9,804 as "9.8k", 1,200,000 as "1.2M". @param {number} value @returns {string} */
 export function compact(value) {
   if (value < 0) return `−${compact(-value)}`;
-  const size = value;
-  if (size < 1000) return whole.format(value);
-  if (size < 99_950) return `${short.format(Math.round(value / 100) / 10)}k`;
-  if (size < 999_500) return `${whole.format(value / 1000)}k`;
+  if (value < 1000) return whole.format(value);
+  if (value < 99_950) return `${short.format(Math.round(value / 100) / 10)}k`;
+  if (value < 999_500) return `${whole.format(value / 1000)}k`;
   return `${short.format(Math.round(value / 100_000) / 10)}M`;
 }
 
-/** Tokens of a known certainty; nothing is nothing for certain. @param {number} value @param {string} [certainty] */
+/** Tokens, with "~" before an estimate; 0 is exact. @param {number} value @param {string} [certainty] */
 export function tokens(value, certainty) {
   return (certainty === "estimated" && value !== 0 ? "~" : "") + whole.format(value);
 }
 
-/** Bytes as files are told: 62,700,000 as "62.7 MB". @param {number} bytes */
+/** Bytes in decimal units: 62,700,000 as "62.7 MB". @param {number} bytes */
 export function size(bytes) {
   if (bytes < 1_000_000) return `${whole.format(Math.ceil(bytes / 1000))} kB`;
   return bytes < 1_000_000_000 ? `${tenth.format(bytes / 1e6)} MB` : `${tenth.format(bytes / 1e9)} GB`;
 }
 
-/** A figure rounded to two leading digits, for sentences that say "about". @param {number} value */
+/** A number rounded to two leading digits, for "about …". @param {number} value */
 export function about(value) {
   if (value < 100) return whole.format(value);
   const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
@@ -79,7 +66,8 @@ const STEPS = [
 ];
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "always", style: "narrow" });
 
-/** How long ago, in one unit: "now", "5 min ago". @param {string | null} iso @param {number} now milliseconds */
+/** The time since a moment, in one unit: "now", "5 min ago". @param {string | null} iso
+ * @param {number} now milliseconds */
 export function ago(iso, now) {
   if (!iso) return "–";
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
@@ -90,13 +78,9 @@ export function ago(iso, now) {
 }
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayClock = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, CLOCK);
+const dayClock = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", ...CLOCK });
 
 /** Date and time in full. @param {string | null} iso */
 export function moment(iso) {
@@ -104,26 +88,22 @@ export function moment(iso) {
   return Number.isFinite(ms) ? dateTime.format(ms) : "";
 }
 
-/** The time of day, with the date where it is not today's. @param {string | null} iso @param {number} now */
+/** The time of day, with the date unless it is today. @param {string | null} iso @param {number} now */
 export function timeOfDay(iso, now) {
   const ms = iso ? Date.parse(iso) : Number.NaN;
   if (!Number.isFinite(ms)) return "";
-  return new Date(ms).toDateString() === new Date(now).toDateString()
-    ? clock.format(ms)
-    : dayClock.format(ms);
+  const today = new Date(ms).toDateString() === new Date(now).toDateString();
+  return (today ? clock : dayClock).format(ms);
 }
 
-/** Money with as many decimals as it needs to be more than nothing. @param {number} value @param {string} currency */
+/** Money with up to four decimals where it is small. @param {number} value @param {string} currency */
 export function money(value, currency) {
-  const digits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
-  return new Intl.NumberFormat(undefined, {
-    style: "currency",
-    currency,
-    maximumFractionDigits: digits,
-  }).format(value);
+  const maximumFractionDigits = Math.abs(value) >= 1 ? 2 : Math.abs(value) >= 0.01 ? 3 : 4;
+  const format = { style: /** @type {const} */ ("currency"), currency, maximumFractionDigits };
+  return new Intl.NumberFormat(undefined, format).format(value);
 }
 
-/** A remark of the server as a sentence: capital first, full stop last. @param {string | null | undefined} text */
+/** A text as a sentence: a capital first, a full stop last. @param {string | null | undefined} text */
 export function sentence(text) {
   if (!text) return "";
   const whole = text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,9 +1,8 @@
 // The words of a search, marked in a snippet.
 import { html } from "./html.js";
 
-/** The pieces of a snippet, each with whether it is a word of the query. Pure. @param {string} text @param {string}
- * query
- * @returns {{ text: string, found: boolean }[]} */
+/** The pieces of a snippet, each with whether it is a word of the query. Pure. @param {string} text
+ * @param {string} query @returns {{ text: string, found: boolean }[]} */
 export function highlight(text, query) {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (words.length === 0) return [{ text, found: false }];

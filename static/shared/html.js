@@ -1,11 +1,16 @@
-// Templates: lit-html with three habits of ours. Text is only ever text: markup comes from templates in this code
-// base. `false` leaves nothing behind, or "false" as an attribute; `repeat` keeps rows and their focus where a list
-// changes; `kept` leaves a field alone while somebody types in it.
+// Templates: lit-html with three additions. `false` renders nothing, or "false" as an attribute; `keyed`
+// keeps rows and their focus where a list changes; `kept` leaves a field alone while somebody types in it.
+// Text is always escaped: markup comes from the templates in this code base.
 import { noChange, nothing, svg as svgTemplate, html as template } from "lit-html";
 import { Directive, directive } from "lit-html/directive.js";
+import { repeat } from "lit-html/directives/repeat.js";
 
 export { nothing, render } from "lit-html";
-export { repeat } from "lit-html/directives/repeat.js";
+export { repeat };
+
+/** Rows that keep their elements where the list changes. @template T @param {Iterable<T>} items
+ * @param {keyof T} key what tells the items apart @param {(item: T, i: number) => unknown} row */
+export const keyed = (items, key, row) => repeat(items, (item) => item[key], row);
 
 /** @typedef {import("lit-html").TemplateResult | typeof nothing | string | false | null} Html */
 
@@ -20,7 +25,7 @@ function shown(strings, values) {
 /** @param {TemplateStringsArray} strings @param {...unknown} values */
 export const html = (strings, ...values) => template(strings, ...shown(strings, values));
 
-/** The same for what is inside an <svg>. @param {TemplateStringsArray} strings @param {...unknown} values */
+/** The same inside an <svg>. @param {TemplateStringsArray} strings @param {...unknown} values */
 export const svg = (strings, ...values) => svgTemplate(strings, ...shown(strings, values));
 
 class Kept extends Directive {
@@ -38,5 +43,5 @@ class Kept extends Directive {
   }
 }
 
-/** The value of a field as `.value=${kept(value)}`: it changes unless the field has the focus. */
+/** A field's value, as `.value=${kept(value)}`, which is not replaced while the field has the focus. */
 export const kept = directive(/** @type {any} */ (Kept));

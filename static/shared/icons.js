@@ -1,11 +1,9 @@
-// The icons: one small set of strokes on a 16 px grid, drawn in the colour of the text around them.
-// An icon with a name is an image to a screen reader; one without is decoration beside a word.
+// The icons: one small set of strokes on a 16 px grid, drawn in the colour of the text around them. An icon
+// with a name is an image to a screen reader; one without is decoration beside a word.
 import { html, svg } from "./html.js";
 
 /** @type {Record<string, import("./html.js").Html>} */
 const SHAPES = {
-  leaf: svg`<path
-    d="M3.5 14.25h9M8 14.25V8M8 8C8 5 6.1 3.1 2.8 2.9 2.9 6.1 4.8 8 8 8Zm0 2.300c.1-2.5 1.7-4.2 4.7-4.3-.1 2.8-1.8 4.2-4.7 4.300Z"/>`,
   warning: svg`<path d="M8 2 14.8 13.800H1.200L8 2Zm0 4.500v3.200m0 2.100v.1"/>`,
   lock: svg`<rect x="3.5" y="7" width="9" height="6.5" rx="1.2"/><path d="M5.5 7V5a2.5 2.5 0 0 1 5 0v2"/>`,
   torn: svg`<path d="M3 2.500h10v7l-1.7 1.5-1.7-1.500L8 11l-1.7-1.500L4.7 11 3 9.500Zm2.5 3h5m-5 2h3"/>`,

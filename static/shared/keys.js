@@ -1,7 +1,8 @@
-// Keyboard shortcuts: pages register what a key does; typing in a field never fires one.
+// Keyboard shortcuts. Elements register keys while they are on a page; typing in a field never fires one.
 
-/** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void, group?: string }} Shortcut */
+/** @typedef {{ key: string, label: string, run: (event: KeyboardEvent) => void }} Shortcut */
 
+const CONTROLS = "a, button, summary, input, select, [role=tab]";
 /** @type {Set<Shortcut>} */
 const shortcuts = new Set();
 
@@ -13,23 +14,14 @@ export function shortcutsFor(list, signal) {
   });
 }
 
-/** All that can be pressed now, for the dialog. */
-export function allShortcuts() {
-  return [...shortcuts];
-}
+/** The shortcuts in force now. */
+export const allShortcuts = () => [...shortcuts];
 
 /** @param {EventTarget | null} target */
-export function isTyping(target) {
+function isTyping(target) {
   if (!(target instanceof HTMLElement)) return false;
-  if (
-    target.isContentEditable ||
-    target instanceof HTMLTextAreaElement ||
-    target instanceof HTMLSelectElement
-  )
-    return true;
-  return (
-    target instanceof HTMLInputElement && !["checkbox", "radio", "range", "button"].includes(target.type)
-  );
+  const pressed = target instanceof HTMLInputElement && /checkbox|radio|range|button/.test(target.type);
+  return target.isContentEditable || (/^(input|textarea|select)$/.test(target.localName) && !pressed);
 }
 
 /** @param {KeyboardEvent} event */
@@ -39,13 +31,9 @@ function press(event) {
   if (document.querySelector("dialog[open]") && event.key !== "Escape") return;
   const found = [...shortcuts].reverse().find((shortcut) => shortcut.key === event.key);
   if (!found) return;
-  // Enter belongs to the control that has the focus, a switch or a slider no less than a button.
-  if (
-    event.key === "Enter" &&
-    event.target instanceof Element &&
-    event.target.closest("a, button, summary, input, select, [role=tab]")
-  )
-    return;
+  // Enter belongs to the control that has the focus.
+  const control = event.target instanceof Element && event.target.closest(CONTROLS);
+  if (event.key === "Enter" && control) return;
   if (event.key !== "Escape") event.preventDefault();
   found.run(event);
 }

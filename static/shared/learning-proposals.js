@@ -1,18 +1,22 @@
 // <learning-proposals session-id="…"></learning-proposals>
 //
-// Decisions and refusals of the last turn that may be worth learning, each with a link to its message. Kept as a
-// learning or dismissed with one click; both can be undone. Without `session-id`, those of the sessions that worked
-// last. Emits `proposals` {count} whenever it has read them, `kept` once one is kept. `refresh()` reads again.
+// Decisions and refusals of the last turn that may be worth learning, each with a link to its message. One
+// click keeps or dismisses one; both can be undone. Without `session-id`, those of the sessions that worked
+// last. Emits `proposals` {count} after each reading, and `kept` when one is kept.
 import { api } from "./api.js";
 import { counted, number } from "./format.js";
-import { html, repeat } from "./html.js";
+import { html, keyed } from "./html.js";
 import { ReadingElement } from "./reading-element.js";
 import { pageOf } from "./session-facts.js";
 import { agoTime } from "./times.js";
 import { toast, toastError } from "./toast.js";
 
-/** A busy session tells of itself several times a second. */
+/** A busy session changes several times a second. */
 const CALM_MS = 2000;
+const KEPT = "Kept as a learning; the memory page has it.";
+const NONE = html`<p class="muted small proposals-none">
+  Nothing is proposed. Decisions and refusals of a turn that uses tools are proposed here at its end.
+</p>`;
 
 export class LearningProposals extends ReadingElement {
   /** @type {Api.Proposal[] | null} */
@@ -28,8 +32,21 @@ export class LearningProposals extends ReadingElement {
 
   start() {
     this.actions({
-      "keep-proposal": (target) => this.#keep(this.#proposals?.[Number(target.dataset.n)]),
-      "dismiss-proposal": (target) => this.#dismiss(this.#proposals?.[Number(target.dataset.n)]),
+      "keep-proposal": ({ dataset }) =>
+        this.#act(dataset.n, "Could not keep it", KEPT, async ({ text, session_id, message_id }) => {
+          const { id } = await api.keep("learnings", { text, session_id, message_id });
+          return () => api.forget("learnings", id);
+        }),
+      "dismiss-proposal": ({ dataset }) =>
+        this.#act(
+          dataset.n,
+          "Could not dismiss it",
+          "Dismissed; it is not proposed again.",
+          async ({ text }) => {
+            await api.dismissProposal(text);
+            return () => api.dismissProposal(text, true);
+          },
+        ),
     });
     super.start();
   }
@@ -39,30 +56,18 @@ export class LearningProposals extends ReadingElement {
     this.emit("proposals", { count: this.#proposals.length });
   }
 
-  /** @param {Api.Proposal | undefined} proposal */
-  async #keep(proposal) {
+  /** Keeps or dismisses a proposal, with a toast that offers to undo it. @param {string | undefined} n
+   * @param {string} failure @param {string} done
+   * @param {(proposal: Api.Proposal) => Promise<() => Promise<unknown>>} act returns its undo */
+  async #act(n, failure, done, act) {
+    const proposal = this.#proposals?.[Number(n)];
     if (!proposal) return;
-    const { text, session_id, message_id } = proposal;
     try {
-      const kept = await api.keep("learnings", { text, session_id, message_id });
-      const run = () => api.forget("learnings", kept.id).then(() => this.#changed());
-      toast("Kept as a learning; the memory page has it.", { act: { label: "Undo", run } });
+      const undo = await act(proposal);
+      toast(done, { act: { label: "Undo", run: () => undo().then(() => this.#changed()) } });
       await this.#changed();
     } catch (error) {
-      toastError(error, "Could not keep it");
-    }
-  }
-
-  /** @param {Api.Proposal | undefined} proposal */
-  async #dismiss(proposal) {
-    if (!proposal) return;
-    try {
-      await api.dismissProposal(proposal.text);
-      const run = () => api.dismissProposal(proposal.text, true).then(() => this.#changed());
-      toast("Dismissed; it is not proposed again.", { act: { label: "Undo", run } });
-      await this.reader.restart();
-    } catch (error) {
-      toastError(error, "Could not dismiss it");
+      toastError(error, failure);
     }
   }
 
@@ -76,27 +81,12 @@ export class LearningProposals extends ReadingElement {
     return html`<section aria-label="Proposed learnings">
       <header class="proposals-head">
         <h2>Proposed learnings</h2>
-        <span class="muted small" role="status">${found.length > 0 && counted(found.length, "proposal")}</span>
+        <span class="muted small" role="status"
+          >${found.length > 0 && counted(found.length, "proposal")}</span>
       </header>
       ${this.problem("Could not read the proposals")}
-      ${
-        this.#proposals &&
-        found.length === 0 &&
-        !this.error &&
-        html`<p class="muted small proposals-none">
-          Nothing is proposed. Decisions and refusals of a turn that uses tools are proposed here once the turn is over.
-        </p>`
-      }
-      ${
-        found.length > 0 &&
-        html`<ol class="proposals">
-          ${repeat(
-            found,
-            ({ text }) => text,
-            (one, n) => this.#row(one, n),
-          )}
-        </ol>`
-      }
+      ${this.#proposals && found.length === 0 && !this.error && NONE}
+      <ol class="proposals">${keyed(found, "text", (one, n) => this.#row(one, n))}</ol>
     </section>`;
   }
 
@@ -106,10 +96,12 @@ export class LearningProposals extends ReadingElement {
     return html`<li class="proposal">
       <p class="snippet">${text}</p>
       <div class="proposal-foot">
-        ${where}<a class="small" href="${pageOf(session_id)}?message=${message}">message ${number(message)}</a>
+        ${where}<a class="small" href="${pageOf(session_id)}?message=${message}"
+          >message ${number(message)}</a>
         ${at && html`<span class="muted small">${agoTime(at)}</span>`}
         <span class="proposal-acts">
-          <button class="small" data-act="keep-proposal" data-n=${n} aria-label="Keep as a learning: ${text}">Keep</button>
+          <button class="small" data-act="keep-proposal" data-n=${n} aria-label="Keep as a learning: ${text}"
+            >Keep</button>
           <button class="small quiet" data-act="dismiss-proposal" data-n=${n} aria-label="Dismiss: ${text}"
             >Dismiss</button>
         </span>

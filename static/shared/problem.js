@@ -5,8 +5,8 @@ import { icon } from "./icons.js";
 /** The words of whatever was thrown. @param {unknown} error */
 export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
 
-/** @param {string} what "Could not read the history" @param {string} why @param {string} retry the act that tries
- * again */
+/** @param {string} what "Could not read the history" @param {string} why
+ * @param {string} retry the act that tries again */
 export function problem(what, why, retry) {
   return html`<div class="problem" role="alert">
     ${icon("error")}<span>${what}: ${why}</span><button class="small" data-act=${retry}>Try again</button>

@@ -11,8 +11,9 @@ export function whatItDoes({ removed_count, shortened_count }) {
   return acts.filter(Boolean).join(" and ") || "changes nothing";
 }
 
-/** What an operation took: "12 removed, 3 shortened"; how many messages it changed where nothing more is known.
- * @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }} operation */
+/** What an operation took: "12 removed, 3 shortened"; how many messages it changed where nothing more is
+ * known. @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }}
+ * operation */
 export function tookWords({ messages, removed, shortened, summarised }) {
   const gone = (removed ?? 0) - (summarised ?? 0);
   const words = [

@@ -1,6 +1,6 @@
-// Reads something again whenever it may have changed: one reading at a time, so that no older answer lands after a
-// newer one, and at most one every `calm` milliseconds. However often it is asked meanwhile, one more reading
-// follows.
+// Reads something again whenever it may have changed: one reading at a time, so that no older answer lands
+// after a newer one, and at most one every `calm` milliseconds. However often it is asked meanwhile, one more
+// reading follows.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));
@@ -18,11 +18,9 @@ export class Reader {
   #again;
   #life = new AbortController();
 
-  /**
-   * @param {(signal: AbortSignal) => Promise<void>} read takes nothing once `signal` is aborted
-   * @param {{ calm?: number, retry?: number }} [pace] with `retry`, one that throws is made again after so many
-   * milliseconds
-   */
+  /** @param {(signal: AbortSignal) => Promise<void>} read takes nothing once `signal` is aborted @param {{
+   * calm?: number, retry?: number }} [pace] with `retry`, one that throws is made again after so many
+   * milliseconds */
   constructor(read, { calm = 0, retry = 0 } = {}) {
     this.#read = read;
     this.#calm = calm;

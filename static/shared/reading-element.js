@@ -1,14 +1,18 @@
-// The base of elements that show what they read from the server: one reading at a time, again on `refresh()`; a reading
-// that fails says so, with a button that tries again.
+// The base of elements that show what they read from the server, one request at a time, again on `refresh()`.
+// A failure is shown with a button that tries again.
 import { CoppiceElement } from "./element.js";
 import { problem, reasonOf } from "./problem.js";
 import { Reader } from "./reader.js";
 
+const TYPING_MS = 200;
+
 export class ReadingElement extends CoppiceElement {
   /** @type {Error | null} */
   error = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #typing;
 
-  /** @param {number} [calm] at most one reading in so many milliseconds */
+  /** @param {number} [calm] least milliseconds between two requests */
   constructor(calm = 0) {
     super();
     this.reader = new Reader((signal) => this.#attempt(signal), { calm });
@@ -20,15 +24,26 @@ export class ReadingElement extends CoppiceElement {
   }
 
   stop() {
+    clearTimeout(this.#typing);
     this.reader.stop();
   }
 
-  /** Reads again soon; done when it has. */
+  /** Reads again while the reader types in a search field. @param {(text: string) => void} take */
+  readAsTyped(take) {
+    this.listen(this, "input", ({ target }) => {
+      if (!(target instanceof HTMLInputElement) || target.type !== "search") return;
+      take(target.value);
+      clearTimeout(this.#typing);
+      this.#typing = setTimeout(() => this.reader.restart(), TYPING_MS);
+    });
+  }
+
+  /** Reads again soon; settles when that is done. */
   refresh() {
     return this.reader.ask();
   }
 
-  /** Reads what is shown. @param {AbortSignal} _signal aborted when the answer is not wanted any more */
+  /** Reads what is shown. @param {AbortSignal} _signal aborted when the answer is no longer needed */
   async read(_signal) {}
 
   /** @param {AbortSignal} signal */
@@ -43,8 +58,7 @@ export class ReadingElement extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** The box that says what could not be read; nothing where the last reading went well. @param {string} what
-   * "Could not …" */
+  /** The error of the last request, if it failed. @param {string} what "Could not …" */
   problem(what) {
     return this.error && problem(what, this.error.message, `retry-${this.localName}`);
   }

@@ -1,18 +1,21 @@
 // What the pages derive from a session's row. Pure.
 
-/** The gauge that drives state and row: the agent's own context where we follow one. @param {Api.Session} session */
+/** The gauge that drives state and row: the agent's own context where we follow one.
+ * @param {Api.Session} session */
 export function mainGauge(session) {
   return session.agent ?? session.pruned;
 }
 
-/** Tokens that the agent sends with every call and that are not in the transcript. @param {Api.Session} session */
+/** Tokens that the agent sends with every call and that are not in the transcript.
+ * @param {Api.Session} session */
 export function unseenOf(session) {
   return session.agent?.regions.find((region) => region.name === "unseen")?.tokens ?? 0;
 }
 
 const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
-/** A session's title; one that only has an id is called by the beginning of it. @param {Api.Session} session */
+/** A session's title; one that only has an id is called by the beginning of it.
+ * @param {Api.Session} session */
 export function titleOf(session) {
   const title = session.title?.trim() || session.id;
   const id = UUID.exec(title);
@@ -28,8 +31,8 @@ export function isAboveTarget(session) {
 /** The address of a session's page. @param {string} id */
 export const pageOf = (id) => `/sessions/${encodeURIComponent(id)}`;
 
-/** The limits a gauge draws; the target follows from its tokens, which a cap may have lowered. @param {Api.Session}
- * session */
+/** The limits a gauge draws; the target follows from its tokens, which a cap may have lowered.
+ * @param {Api.Session} session */
 export function limitsOf({ limit, window, output_reserve, target_tokens }) {
   const target_percent = (target_tokens / Math.max(1, limit)) * 100;
   return { limit, window, output_reserve, target_tokens, target_percent };

@@ -5,15 +5,14 @@ import { icon } from "./icons.js";
 import { gaugeOf, isAboveTarget } from "./session-facts.js";
 import { activityName, certaintyReason } from "./words.js";
 
-/** Tells screen readers what the "~" of an estimate says. @param {string} certainty */
+/** The "~" of an estimate in words, for screen readers. @param {string} certainty */
 export const estimated = (certainty) =>
   certainty === "estimated" && html`<span class="sr"> (estimated)</span>`;
 
-/** A count of tokens with its certainty on hover and for screen readers. @param {number} value @param {string}
- * certainty */
-export function tokenCount(value, certainty) {
-  return html`<span title=${certaintyReason(certainty)}>${tokens(value, certainty)}${estimated(certainty)}</span>`;
-}
+/** A count of tokens with its certainty on hover and for screen readers. @param {number} value
+ * @param {string} certainty */
+export const tokenCount = (value, certainty) =>
+  html`<span title=${certaintyReason(certainty)}>${tokens(value, certainty)}${estimated(certainty)}</span>`;
 
 /** @param {Api.Session} session */
 export function stateIcon(session) {
@@ -23,8 +22,8 @@ export function stateIcon(session) {
     : html`<span class="state" data-state=${session.activity}>${icon(session.activity, activity)}</span>`;
 }
 
-/** A context before or after a prune, in one line of a grid of four. @param {string} label @param {Api.Session} session
- * @param {Api.Fill} amount @param {Api.Region[]} regions */
+/** A context before or after a prune, in one line of a grid of four. @param {string} label
+ * @param {Api.Session} session @param {Api.Fill} amount @param {Api.Region[]} regions */
 export function planBar(label, session, { tokens, utilization }, regions) {
   const gauge = { tokens, utilization, certainty: session.pruned.certainty, messages: 0, regions };
   return html`<span class="muted">${label}</span>
@@ -32,7 +31,15 @@ export function planBar(label, session, { tokens, utilization }, regions) {
     <span class="num">${number(tokens)}</span><b class="num">${percent(utilization)}</b>`;
 }
 
-/** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices @param {unknown} chosen */
+/** The colour of a signal. @param {number} i its index among the signals */
+export const signalColour = (i) => `var(--sig-${(i % 8) + 1})`;
+
+/** @param {number} i */
+export const signalSwatch = (i) =>
+  html`<i class="swatch" .style="--c:${signalColour(i)};--e:var(--outline)"></i>`;
+
+/** The options of a <select>. @param {(readonly [value: string, label: string])[]} choices
+ * @param {unknown} chosen */
 export const options = (choices, chosen) =>
   choices.map(
     ([value, label]) => html`<option value=${value} .selected=${value === chosen}>${label}</option>`,

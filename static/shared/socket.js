@@ -1,5 +1,6 @@
-// The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen; after a
-// lost connection it is joined again, and the server sends what was missed, or a snapshot to start from.
+// The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen;
+// after a lost connection it is joined again, and the server sends what was missed, or a snapshot to start
+// from.
 import { io } from "socket.io-client";
 
 const EVENTS = [
@@ -20,11 +21,10 @@ const EVENTS = [
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
-/**
- * Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides these
- * `state` when the connection comes or goes, and `resync` with a `snapshot` of the room that was joined: for the first
- * time (`known` false), or after so long that what was missed is no longer remembered.
- */
+/** Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides
+ * these `state` when the connection comes or goes, and `resync` with a `snapshot` of the room that was
+ * joined: for the first time (`known` false), or after so long that what was missed is no longer
+ * remembered. */
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";

@@ -17,8 +17,8 @@ export function typeUnder({ task_type }, settings) {
 /** A type in a sentence: "coding", "no type". @param {string} name */
 export const typeName = (name) => choiceName("task_type", name).toLowerCase();
 
-/** Why a session counts as its type, without naming the type again.
- * @param {Api.Session} session @param {Api.Settings | null} [settings] those that are being tried */
+/** Why a session counts as its type, without naming the type again. @param {Api.Session} session
+ * @param {Api.Settings | null} [settings] those that are being tried */
 export function typeReason(session, settings = null) {
   const { own, looks_like } = session.task_type;
   const setting = own ? session.task_type.setting : (settings?.task_type ?? session.task_type.setting);

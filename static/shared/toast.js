@@ -1,9 +1,9 @@
-// Says something at the bottom of the page, from anywhere: `toast("42 messages pruned", { act: { label: "Undo", run
-// } })`.
+// Says something at the bottom of the page, from anywhere: `toast("42 messages pruned", { act: { label:
+// "Undo", run } })`.
 import { reasonOf } from "./problem.js";
 
-/** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?: boolean }}
- * ToastOptions */
+/** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?:
+ * boolean }} ToastOptions */
 
 /** @param {string} message @param {ToastOptions} [options] */
 export function toast(message, options = {}) {

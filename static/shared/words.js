@@ -1,4 +1,5 @@
-// One word for one thing: the names that codes of the API carry on the page, and the sentences that explain them.
+// One word for one thing: the names that codes of the API carry on the page, and the sentences that explain
+// them.
 
 /** @type {Record<string, string>} */
 const REGIONS = {
@@ -46,7 +47,8 @@ const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "short
 /** @param {string} fate */
 export const fateName = (fate) => FATES[fate] ?? fate;
 
-/** A reason without the fate that it opens with and that stands before it already. @param {string | null} reason */
+/** A reason without the fate that it opens with and that stands before it already.
+ * @param {string | null} reason */
 export function plainReason(reason) {
   return (reason ?? "")
     .replace(/^(kept|protected|dropped|goes|shortened|summarised): /, "")
@@ -72,7 +74,8 @@ export const operationName = (kind) => OPERATIONS[kind] ?? kind;
 /** @type {Record<string, Api.ChoiceText[]> | undefined} */
 let choices;
 
-/** The values that a setting accepts, in words: the server writes them into every page. @param {string} setting */
+/** The values that a setting accepts, in words: the server writes them into every page.
+ * @param {string} setting */
 export function choicesOf(setting) {
   choices ??= JSON.parse(document.querySelector("#choices")?.textContent ?? "{}");
   return choices?.[setting] ?? [];

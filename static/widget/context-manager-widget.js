@@ -1,9 +1,9 @@
 // <context-manager-widget session-id="…" base-url=""></context-manager-widget>
 //
-// The utilization of one session's context and the button that prunes it, for any page of ours; drawn in a shadow
-// root so that it looks the same everywhere. Attributes: `session-id`; `base-url`, the address of the server, by
-// default that of the page; both may change. Refreshes live, at most once a second and at least every three.
-// `getStatus()` answers what it shows. Emits `context:pruned` with the answer of the prune.
+// The utilization of one session's context and the button that prunes it, for any page of ours; drawn in a
+// shadow root so that it looks the same everywhere. Attributes: `session-id`; `base-url`, the address of the
+// server, by default that of the page; both may change. Refreshes live, at most once a second and at least
+// every three. `getStatus()` answers what it shows. Emits `context:pruned` with the answer of the prune.
 
 import { apiAt } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -186,7 +186,8 @@ export class ContextManagerWidget extends CoppiceElement {
         ${figure("Utilization", stats && percent(used))}
       </dl>
       <div class="track" role="progressbar" aria-label="Utilization" aria-valuemin="0" aria-valuemax="100"
-        aria-valuenow=${Math.round(shown)} aria-valuetext=${percent(used)}><i .style="--w:${shown}%"></i></div>
+        aria-valuenow=${Math.round(shown)} aria-valuetext=${percent(used)}
+        ><i .style="--w:${shown}%"></i></div>
       <div class="foot">
         <button data-act="prune" ?disabled=${this.#pruning || !stats}>Prune Context Now</button>
         <p class="info">${stats?.session.automatic ? AUTOMATIC : MANUAL}</p>

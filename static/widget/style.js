@@ -1,5 +1,5 @@
-// The style of <context-manager-widget>, in its shadow root. It takes the page's tokens where there are some, and has
-// colours of its own where there are none.
+// The style of <context-manager-widget>, in its shadow root. It takes the page's tokens where there are some,
+// and has colours of its own where there are none.
 
 export const WIDGET_STYLE = `
 :host { display: block; color-scheme: light dark; }
@@ -16,8 +16,8 @@ dd { font-weight: 580; }
 .of { font-weight: 400; font-size: 13px; }
 .track { height: 10px; border: 1px solid var(--outline, light-dark(#838680, #7b807c)); border-radius: 3px;
   overflow: hidden; background: var(--free, light-dark(#eee, #2a2e2b)); }
-.track i { display: block; height: 100%; width: var(--w); background: var(--accent, light-dark(#1f6b41, #84cf9d));
-  transition: width 200ms ease-out; }
+.track i { display: block; height: 100%; width: var(--w);
+  background: var(--accent, light-dark(#1f6b41, #84cf9d)); transition: width 200ms ease-out; }
 [data-state="warning"] .track i { background: var(--warn, light-dark(#7d4d00, #f0bc62)); }
 .banner { display: flex; gap: 8px; align-items: center; padding: 8px 12px; border-radius: 6px;
   border: 1px solid var(--warn-line, light-dark(#e3c68b, #6d5530));
@@ -28,7 +28,8 @@ dd { font-weight: 580; }
 .foot { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; }
 .info { flex: 1 1 200px; line-height: 18px; }
 button { font: inherit; height: 30px; padding: 0 12px; border: 0; border-radius: 6px; cursor: pointer;
-  background: var(--accent, light-dark(#1f6b41, #84cf9d)); color: var(--accent-text, light-dark(#fff, #10281b));
+  background: var(--accent, light-dark(#1f6b41, #84cf9d));
+  color: var(--accent-text, light-dark(#fff, #10281b));
   font-weight: 580; }
 button:hover { background: var(--accent-hover, light-dark(#195635, #97dcae)); }
 button:disabled { opacity: 0.6; cursor: default; }

@@ -90,5 +90,5 @@ class TestMemoryPage:
         expect(page.get_by_text("No memories yet.")).to_be_visible()
         page.get_by_role("button", name="Learnings").click()
         expect(page.locator(".hit .snippet")).to_have_text("tests first")
-        page.get_by_role("link", name="where it was said").click()
+        page.get_by_role("link", name="its session").click()
         expect(page).to_have_url(f"{server.url}/sessions/a")

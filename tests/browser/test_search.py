@@ -38,4 +38,4 @@ class TestSearching:
     def test_says_when_there_is_nothing(self, page: Page, server: Server) -> None:
         """No hit is said plainly; the query comes from the address."""
         page.goto(f"{server.url}/search?q=nothing+of+the+kind")
-        expect(page.get_by_text("Nothing that was ever said has these words.")).to_be_visible()
+        expect(page.get_by_text("No message has these words.")).to_be_visible()

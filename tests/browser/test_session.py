@@ -298,7 +298,7 @@ class TestFollowedSessions:
         page.goto(server.url)
         page.get_by_role("link", name="Fix the login race").click()
         expect(page.locator("context-gauge .gauge").nth(1)).to_be_visible()
-        expect(page.get_by_text("the agent's own context is untouched")).to_be_visible()
+        expect(page.get_by_text("not the agent's own context")).to_be_visible()
         agent = page.locator(".bar .figure").first.inner_text()
         page.keyboard.press("p")
         page.get_by_label("Cut to").fill("15")

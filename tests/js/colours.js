@@ -1,5 +1,5 @@
-// Colour arithmetic for the palette's test: OKLCH to linear sRGB, WCAG contrast, distance in OKLab, and how a colour
-// looks to someone without one kind of cone. Knows nothing of our tokens.
+// Colour arithmetic for the palette's test: OKLCH to linear sRGB, WCAG contrast, distance in OKLab, and how a
+// colour looks to someone without one kind of cone. Knows nothing of our tokens.
 
 /** @typedef {[number, number, number]} Triple */
 
@@ -59,7 +59,8 @@ const MISSING = {
 
 export const VISIONS = ["full", "protan", "deutan", "tritan"];
 
-/** How linear sRGB looks under one kind of vision. @param {Triple} rgb @param {string} vision @returns {Triple} */
+/** How linear sRGB looks under one kind of vision. @param {Triple} rgb @param {string} vision
+ * @returns {Triple} */
 export function seen(rgb, vision) {
   const rows = MISSING[vision];
   if (!rows) return rgb;
@@ -67,8 +68,8 @@ export function seen(rgb, vision) {
   return clamp([r, g, b]);
 }
 
-/** Distance of two OKLCH colours in OKLab under one kind of vision; 0.02 is just visible.
- * @param {Triple} a @param {Triple} b @param {string} vision */
+/** Distance of two OKLCH colours in OKLab under one kind of vision; 0.02 is just visible. @param {Triple} a
+ * @param {Triple} b @param {string} vision */
 export function apart(a, b, vision) {
   const p = oklab(seen(linear(a), vision));
   const q = oklab(seen(linear(b), vision));

@@ -1,4 +1,5 @@
-// The page that a module under test finds: the words of the server's choices, as templates/base.html writes them.
+// The page that a module under test finds: the words of the server's choices, as templates/base.html writes
+// them.
 
 /** @param {Record<string, string>} labels @returns {Api.ChoiceText[]} */
 const table = (labels) =>

@@ -5,8 +5,7 @@ import { regionLegend, sessionRow } from "../../../static/overview/session-row.j
 import { session } from "../builders.js";
 import { markup } from "../markup.js";
 
-/** @param {Api.Session} session @param {number} [depth] @param {number}
- * [quiet] */
+/** @param {Api.Session} session @param {number} [depth] @param {number} [quiet] */
 const row = (session, depth = 0, quiet = 0) => ({ session, depth, quiet, folded: quiet > 0 });
 
 describe("a session's row", () => {

@@ -17,7 +17,8 @@ describe("the cost of a session", () => {
     // X9
     assert.equal(
       costSentence(cost),
-      "Input of the next call at list price: $0.673 new, $0.067 from the cache. 103 calls so far, output included: $6.14.",
+      "Input of the next call at list price: $0.673 new, $0.067 from the cache. " +
+        "103 calls so far, output included: $6.14.",
     );
   });
   it("is a lower bound where the provider charges more for so long a context", () =>

@@ -76,7 +76,7 @@ describe("the bars", () => {
     assert.equal(text.match(/<context-gauge/g)?.length, 2);
     assert.match(text, /76,000 tokens less/);
     assert.match(text, /→ 100,000/);
-    assert.match(text, /the agent's own context is untouched/);
+    assert.match(text, /not the agent's own context/);
   });
   it("tell what calls cost, and nothing where that is not known or nothing would be sent", () => {
     // X9

@@ -3,11 +3,10 @@ import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  fieldSection,
   keywordsSection,
   lengthSection,
-  limitsSection,
   otherSection,
-  plainSection,
   rolesSection,
   weightsSection,
 } from "../../../static/settings/form.js";
@@ -95,7 +94,7 @@ describe("the weights and keywords of a task type", () => {
 });
 
 describe("what a strategy reads", () => {
-  it("is said where Foresight does not look at it", () => {
+  it("is said where Foresight does not read it", () => {
     const foresight = { ...FORM, settings: { ...settings, strategy: "foresight" } };
     for (const part of [rolesSection, keywordsSection, lengthSection])
       assert.match(
@@ -103,22 +102,22 @@ describe("what a strategy reads", () => {
         /Read by the strategy Lowest score first only; Foresight, chosen now,/,
       );
     assert.match(markup(weightsSection(foresight)), /weighs every name and line/);
-    assert.match(markup(rolesSection(FORM)), /Foresight does not look at it/);
+    assert.match(markup(rolesSection(FORM)), /Foresight does not read it/);
   });
 });
 
 describe("the other sections", () => {
   it("leave an empty cap empty", () =>
-    assert.match(markup(limitsSection(FORM)), /name="cap_tokens" step="any" value=""/));
+    assert.match(markup(fieldSection(FORM, "limits")), /name="cap_tokens" step="any" value=""/));
   it("keep words from becoming markup", () =>
     assert.match(markup(keywordsSection(FORM)), /value="error, &lt;failed&gt;"/)); // B4
   it("show a setting that the page has no words for under its own name", () => {
     const text = markup(otherSection(FORM));
-    assert.match(text, /Novel<\/span>.*name="novel_percent" step="any" value="7".*%/s);
+    assert.match(text, /Novel<\/label>.*name="novel_percent" step="any" value="7".*%/s);
     assert.equal(text.match(/class="setting"/g)?.length, 1);
   });
   it("show a setting as what it is: a number, a choice, a switch, words", () => {
-    const text = markup(["room", "context", "tool_outputs"].map((name) => plainSection(FORM, name)));
+    const text = markup(["room", "context", "tool_outputs"].map((name) => fieldSection(FORM, name)));
     assert.match(text, /type="number" name="response_reserve" step="any" value="4096"/);
     assert.match(text, /<option value="tokenizer" selected>The model&#39;s tokenizer/);
     assert.match(text, /role="switch" name="status_line" checked/);

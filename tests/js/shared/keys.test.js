@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 
 class Field {
   isContentEditable = false;
+  localName = "input";
   /** @param {string} type */
   constructor(type = "search") {
     this.type = type;
@@ -24,8 +25,6 @@ const fakes = {
   HTMLElement: Field,
   Element: Field,
   HTMLInputElement: Field,
-  HTMLTextAreaElement: class {},
-  HTMLSelectElement: class {},
 };
 for (const [name, value] of Object.entries(fakes))
   Object.defineProperty(globalThis, name, { value, configurable: true });

@@ -1,5 +1,5 @@
-// The promises of static/styles/tokens.css, computed: regions apart in every kind of vision, text and outlines
-// readable.
+// The promises of static/styles/tokens.css, computed: regions apart in every kind of vision, text and
+// outlines readable.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";

@@ -1,0 +1,12 @@
+// The classes of our elements by tag: querySelector("plan-panel") is a PlanPanel. No browser loads this file.
+
+interface HTMLElementTagNameMap {
+  "file-drop": import("../overview/file-drop.js").FileDrop;
+  "heavy-panel": import("../session/heavy-panel.js").HeavyPanel;
+  "learning-proposals": import("./learning-proposals.js").LearningProposals;
+  "message-list": import("../session/message-list.js").MessageList;
+  "plan-panel": import("../session/plan-panel.js").PlanPanel;
+  "resume-dialog": import("../session/resume-dialog.js").ResumeDialog;
+  "token-chart": import("../session/token-chart.js").TokenChart;
+  "what-if": import("../settings/what-if.js").WhatIf;
+}
