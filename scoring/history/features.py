@@ -145,7 +145,7 @@ def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | No
 
 
 def _named(names: list[str]) -> str:
-    """Names of tools as they are stored: one a line, nothing where none is known."""
+    """Return the names of tools as they are stored: one a line, "" where none is known."""
     return "\n".join([name.replace("\n", " ") for name in names]) if any(names) else ""
 
 
@@ -208,7 +208,7 @@ def argument_values(arguments: str) -> list[str]:
 
 
 def _parsed(arguments: str) -> Any:
-    """Arguments that are a JSON object or list; None where they are cut off, free-form or nested too deeply."""
+    """Return arguments that are a JSON object or list; None if they are cut off, free-form or nested too deeply."""
     text = arguments.strip(_JSON_BLANKS)
     if not text.startswith(("{", "[")):
         return None

@@ -92,7 +92,7 @@ def split(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
 
 
 def within(cases: Sequence[Case], messages: int) -> list[Case]:
-    """As many cases as have so many messages together, at least one; every session's first, then the second ..."""
+    """Return cases of `messages` messages together, at least one: first the first of every session, then the second."""
     by_session: dict[str, list[Case]] = {}
     for case in cases:
         by_session.setdefault(case.session, []).append(case)

@@ -1,6 +1,6 @@
 """The cost of a context, and the savings and cost of a prune, at list prices in US dollars.
 
-A provider's cache holds the beginning of a context as far as it is the same as in the call before. So a prune costs
+A provider's cache holds the beginning of a context up to the first change since the call before. So a prune costs
 once: everything behind the first changed place is written again. From then on each call saves the cached read of what
 was taken out. Where a provider has no price for writing to its cache a write costs what input costs; where it has
 none for reading, there is no cache. What is not known is None, never 0.

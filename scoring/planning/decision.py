@@ -36,7 +36,7 @@ class Decision:
     ) -> None:
         self.history, self.max_tokens, self.protection = history, max_tokens, protection
         self.scores: Scores | None = None  # as the strategy rated, where it did
-        self.cover: Cover | None = None  # what a summary is to stand for
+        self.cover: Cover | None = None  # the units that a summary will cover
         self.opening_tokens = 0  # of the line that a list begins with where no message of the user can
         self.stays = bytearray(len(history))
         self.shortenings: dict[int, Shortening] = {}

@@ -1,4 +1,4 @@
-"""Who may open a page: so many at once, so that requests are answered whatever pages do.
+"""Limits how many pages are open at once, so that requests are answered whatever the pages do.
 
 Outermost around Socket.IO. A page that asks again and again instead of opening a websocket holds a thread while it
 waits; those are fewer still.

@@ -114,7 +114,7 @@ class Arrival(TConn):  # type: ignore[misc]  # gunicorn has no types
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A worker that reads requests without a thread, and leaves websockets to whoever detaches them."""
+    """A worker that reads requests without a thread, and leaves detached websockets alone."""
 
     def init_process(self) -> None:
         """Prepare, and serve until the end."""
@@ -141,7 +141,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.app.close()
 
     def is_parent_alive(self) -> bool:
-        """Return True: whoever started the process may go."""
+        """Return True: the parent process may end before us."""
         return True
 
     def handle_exit(self, sig: int, frame: Any) -> None:
@@ -311,7 +311,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.wsgi = wsgi
 
     def finish_request(self, conn: Arrival, future: Any) -> None:
-        """Keep the connection for its next request, close it, or leave it to whoever detached it."""
+        """Keep the connection for its next request, close it, or leave it if it was detached."""
         self.working.discard(conn)
         self.uploads -= conn.upload
         conn.upload = False

@@ -31,7 +31,7 @@ class Copies:
         self._db.run("INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?)", copy)
 
     def find(self, session_id: str) -> CopyRow | None:
-        """Return what a session is a copy of; None if it is none."""
+        """Return what a session is a copy of, or None."""
         row = self._db.row(f"{_SELECT} WHERE session_id = ?", (session_id,))
         return CopyRow(*row) if row else None
 

@@ -210,7 +210,7 @@ INSERT INTO entry_words (entry_words, rank) VALUES ('crisismerge', 1000);
 
 @migrations()
 def m001_initial(db: Database) -> None:
-    """Sessions, log, contexts, operations, samples, settings, search."""
+    """Create sessions, log, contexts, operations, samples, settings and search."""
     for statement in _statements(SCHEMA):
         db.execute(statement)
 
@@ -222,7 +222,7 @@ def _statements(script: str) -> list[str]:
 
 # A statement a string: triggers hold semicolons of their own.
 SUMMARIES_AND_MEMORY = (
-    # What stands for messages or for other summaries. n counts from 1. `covers` lists [kind, number], 0 a message and
+    # Summaries of messages or of other summaries. n counts from 1. `covers` lists [kind, number], 0 a message and
     # 1 a summary; `position` is half a place before the first message it covers, so that it never stands where a
     # message does; `replaced_tokens` is what it stands for, `until_no` the
     # session's last message when it was made: what came later counts towards the next one. `level` says who wrote it.
@@ -295,14 +295,14 @@ SUMMARIES_AND_MEMORY = (
 
 @migrations()
 def m002_summaries_and_memory(db: Database) -> None:
-    """Summaries that stand for messages; memories and learnings with their index."""
+    """Create summaries, and memories and learnings with their index."""
     for statement in SUMMARIES_AND_MEMORY:
         db.execute(statement)
 
 
 @migrations()
 def m003_facts_for_task_types(db: Database) -> None:
-    """What a task type is recognised by, counted for the sessions that are there already."""
+    """Count, for existing sessions, the facts by which a task type is recognised."""
     for key, text in db.execute("SELECT key, state FROM sessions").fetchall():
         facts, state = Facts(), orjson.loads(text)
         for (features,) in db.execute("SELECT features FROM messages WHERE key BETWEEN ? AND ?", bounds(key)):
@@ -314,7 +314,7 @@ def m003_facts_for_task_types(db: Database) -> None:
 
 @migrations()
 def m004_session_numbers_for_ever(db: Database) -> None:
-    """The number of a deleted session is not given out again: whoever keeps something of it in memory goes by that."""
+    """Keep the numbers of deleted sessions, because other processes may remember them."""
     found = db.execute(
         "SELECT sql FROM sqlite_master WHERE tbl_name = 'sessions' AND sql IS NOT NULL ORDER BY rowid"
     )
@@ -330,7 +330,7 @@ def m004_session_numbers_for_ever(db: Database) -> None:
 
 @migrations()
 def m005_parents_without_circles(db: Database) -> None:
-    """Sessions that are above themselves are found from the top again: one parent of each circle goes."""
+    """Remove one parent of each circle, so that its sessions are found from the top again."""
     parents = dict(db.execute("SELECT id, parent_id FROM sessions ORDER BY key").fetchall())
     for session, parent in parents.items():
         above = parent
@@ -345,7 +345,7 @@ def m005_parents_without_circles(db: Database) -> None:
 
 @migrations()
 def m006_words_of_calls(db: Database) -> None:
-    """Calls are found by what their arguments say, not by how JSON spells it."""
+    """Index calls by the words of their arguments instead of by their JSON text."""
     take_out = "INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)"
     put_in = "INSERT INTO entry_words (rowid, text) VALUES (?, ?)"
     for (session,) in db.execute("SELECT key FROM sessions").fetchall():
@@ -365,7 +365,7 @@ def m006_words_of_calls(db: Database) -> None:
 
 @migrations()
 def m007_seals(db: Database) -> None:
-    """Seals over every part of a session; after the last step they are written for what is there."""
+    """Create seals over every part of a session; existing sessions are sealed after the last step."""
     db.execute(SEALS)
 
 

@@ -111,7 +111,7 @@ ADD = (  # SQLite has no XOR
 
 
 class Seals:
-    """What the rows that a transaction wrote add to the seals, noted on one connection until it commits."""
+    """The changes of seals by the rows that a transaction wrote, kept for one connection until it commits."""
 
     def __init__(self) -> None:
         self.noted: dict[tuple[int, str], int] = {}

@@ -25,7 +25,7 @@ class CallRow(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The gauges after message `no`; `agent_tokens` is None for a managed session."""
+    """The gauges after message `no`. `agent_tokens` is None for a managed session."""
 
     n: int
     at: int | None

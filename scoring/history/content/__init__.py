@@ -230,7 +230,7 @@ def _rows(
 
 
 def _write(out: bytearray, column: Sequence[int]) -> None:
-    """A column with its length, in the smallest numbers that hold it."""
+    """Append a column with its length, in the smallest integer type that holds it."""
     most = max(column, default=0)
     code = next(
         c for c, limit in (("B", 1 << 8), ("H", 1 << 16), ("I", 1 << 32), ("Q", 1 << 64)) if most < limit

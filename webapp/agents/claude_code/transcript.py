@@ -28,7 +28,7 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 
 def write(view: View) -> Transcript:
-    """Return a transcript."""
+    """Return a transcript of the view, under a new session id."""
     session = str(uuid.uuid4())
 
     def lines() -> Iterator[bytes]:

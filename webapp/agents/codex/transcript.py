@@ -38,7 +38,7 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 
 def write(view: View) -> Transcript:
-    """Return a rollout."""
+    """Return a rollout of the view, under a new session id."""
     session = str(uuid.uuid4())
 
     def lines() -> Iterator[bytes]:

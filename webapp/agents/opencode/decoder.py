@@ -37,7 +37,7 @@ Changed = list[tuple[Row, list[Row] | None]]  # messages in order, with their pa
 class _Seen:
     """A session as it is now: `marks` of what could be read, by message, and what could not, by name.
 
-    `info` is None where the session itself cannot be read. `newest` is when a file that cannot be read was written.
+    `info` is None where the session itself cannot be read. `newest` is the time of the newest file that cannot be read.
     """
 
     marks: dict[str, Any]

@@ -37,7 +37,7 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 
 def write(view: View) -> Transcript:
-    """Return a session."""
+    """Return a session of the view, under a new session id."""
     session = str(uuid.uuid4())
 
     def lines() -> Iterator[bytes]:

@@ -79,7 +79,7 @@ class LineReader:
         yield self._portion(tail, records, restarted)
 
     def _opened(self) -> tuple[FileTail, bool]:
-        """Go to the stored position; return the lines from there, and whether the file is another one by now."""
+        """Go to the stored position; return the lines from there, and True if the file was replaced."""
         mark = Mark.from_dict(self._position["mark"]) if "mark" in self._position else Mark()
         restarted = not catch_up(self._file.path, mark, self._decoder)
         if restarted:

@@ -44,7 +44,7 @@ def list_memories(app: App, query: MemoryQuery) -> Memories:
 
 @table.post("/memories", status=201, errors=(404,))
 def add_memory(app: App, body: MemoryNew) -> Memory:
-    """Remember a text, or the words of a message."""
+    """Store a text, or the words of a message, as a memory."""
     return app.memory.add("memory", body.text, body.session_id, body.message_id)
 
 

@@ -373,7 +373,7 @@ def _times(span: Span) -> tuple[int | None, int | None]:
 
 
 def summary_answer(row: SummaryRow, standing: bool) -> SummaryAnswer:
-    """Return a summary; `standing` says whether it is in the context."""
+    """Return a summary as an answer; `standing` is True for one in the context."""
     return SummaryAnswer(
         id=row.n,
         text=row.text,

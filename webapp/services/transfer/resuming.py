@@ -34,7 +34,7 @@ class Resuming:
     """The use case of resuming an agent from a pruned copy of one of its sessions."""
 
     def __init__(self, environment: Environment, prunes: Prunes, variables: Mapping[str, str]) -> None:
-        """`variables` are the environment variables by which agents' folders are found."""
+        """Take the environment variables by which agents' folders are found."""
         self._environment, self._store, self._prunes = environment, environment.store, prunes
         self._variables = variables
 
