@@ -19,13 +19,14 @@ MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.provider
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
     "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
+    "webapp.access",
     "webapp.app",
     "webapp.answers",
 )
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
     *("webapp.wiring", "webapp.serving"),
-    *("webapp.cli", "webapp.commands", "webapp.__main__"),
+    *("webapp.cli", "webapp.commands", "webapp.terminal", "webapp.__main__"),
 )
 
 # What a row may import of ours, besides itself.
@@ -36,8 +37,17 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "webapp.bus": ("webapp.events",),
     # Tokenizers and providers are handed in, so that a service runs with a fake of either.
     "webapp.answers": (),
-    "webapp.services": ("scoring", "webapp.answers", *FACTS, "webapp.store", "webapp.agents", "webapp.bus"),
-    "webapp.auth": ("webapp.config", "webapp.errors"),
+    "webapp.services": (
+        "scoring",
+        "webapp.access",
+        "webapp.answers",
+        *FACTS,
+        "webapp.store",
+        "webapp.agents",
+        "webapp.bus",
+    ),
+    "webapp.access": (),
+    "webapp.auth": ("webapp.access", "webapp.config", "webapp.errors"),
     "webapp.bodies": (),
     "webapp.routes": EDGE,
     "webapp.live": EDGE,

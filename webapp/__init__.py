@@ -22,20 +22,27 @@ def create_app(config: Config | None = None, *, app: App | None = None) -> Flask
     file and environment say). Nothing is followed until its `following.start()` is called.
     """
     from flask import Flask
+    from werkzeug.middleware.proxy_fix import ProxyFix
 
-    from webapp.auth import Gate, Guarded, hosts_of
+    from webapp.auth import Gate, Guarded, WsgiApp, hosts_of
     from webapp.config import Config
     from webapp.live.gateway import Gateway
-    from webapp.routes import install, opened_by
+    from webapp.routes import install, needed_by
     from webapp.routes.assets import TEMPLATES
+    from webapp.serving.prefixed import Prefixed
     from webapp.wiring import build
 
     config = config or Config.load()
     app = app or build(config)
     flask_app = Flask(__name__, static_folder=None, template_folder=str(TEMPLATES))
     hosts = hosts_of(config.host, config.allowed_hosts)
-    gate = Gate(hosts=hosts, token=config.token, is_open=opened_by(flask_app))
+    gate = Gate(hosts=hosts, keys=app.keys, closed=config.is_reachable, needs=needed_by(flask_app))
     install(flask_app, app, gate)
     flask_app.extensions["coppice.live"] = Gateway(app, flask_app, gate)
-    flask_app.wsgi_app = Guarded(flask_app.wsgi_app, gate)  # type: ignore[method-assign]
+    wsgi_app: WsgiApp = Guarded(flask_app.wsgi_app, gate)
+    if config.prefix:
+        wsgi_app = Prefixed(wsgi_app, config.prefix)
+    if config.proxies:  # outermost: whom the proxy serves decides what the gate sees
+        wsgi_app = ProxyFix(wsgi_app, x_for=config.proxies, x_proto=config.proxies, x_host=0)
+    flask_app.wsgi_app = wsgi_app  # type: ignore[method-assign, assignment]
     return flask_app

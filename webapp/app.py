@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from webapp.bus import Bus
 from webapp.config import Config
 from webapp.providers.client import ModelClient
+from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
@@ -63,6 +64,7 @@ class App:
     resuming: Resuming
     demo: Demo
     following: Watcher
+    keys: Keys
     model: ModelClient | None = None
 
     def verify(self) -> Iterator[str]:

@@ -1,41 +1,49 @@
 """Access to the server: programs of this machine, and our own pages in its browsers.
 
-Two laws, for HTTP and Socket.IO alike, checked before anything else sees the request:
-a request names a host that is ours (so that no rebound DNS name reaches us), and whatever may change something
-comes from our own pages or from a program (a browser says where a page is from; a program says nothing).
-A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may change things.
-Where a token is set, everything asks for it but the routes of a list, whatever else is added; which route an address
-reaches is asked of the table that routes it, so that no spelling leads past the gate. Nothing here knows Flask.
+The laws, for HTTP and Socket.IO alike, checked before anything else sees the request:
+a request names a host that is ours (so that no rebound DNS name reaches us); everything but the open pages is asked
+for by our own pages or by a program (a browser says where a page is from; a program says nothing); and a POST has
+what no form can send. A Socket.IO handshake counts as unsafe whatever its method, because what follows on it may change
+things. Where tokens are in use, everything asks for one but the routes of a list, whatever else is added; which route
+an address reaches is asked of the table that routes it, so that no spelling leads past the gate.
+Nothing here knows Flask, or where tokens are kept.
 """
 
 from __future__ import annotations
 
-import hmac
 import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
-from urllib.parse import parse_qs, quote, unquote
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, quote
+
+from webapp.access import OPERATOR, VIEWER, Failures, Keyring, Pass, Unasked
+from webapp.errors import StoreError
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost", "[::1]"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 SOCKET_PREFIX = "/socket.io"
-TOKEN_COOKIE = "coppice_token"
+# Where the gate leaves the pass of a request for those behind it.
+PASS = "coppice.pass"
+# A header that no form can send and no foreign page may. Its value does not matter.
+OWN_HEADER = "HTTP_X_COPPICE"
 
-HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]@,/\s]+)(:\d*)?")
+HOST = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]@,/\s]+)(:(?P<port>\d*))?")
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 WsgiApp = Callable[[Environ, StartResponse], Iterable[bytes]]
-IsOpen = Callable[[Environ], bool]
+# The role that a request needs by the route it reaches; None for an open one.
+T = TypeVar("T")
+Needs = Callable[[Environ], str | None]
 
 
-def nothing(_: Environ) -> bool:
-    """Return False: no route is open."""
-    return False
+def everything(_: Environ) -> str | None:
+    """Return the operator's role: no route is open."""
+    return OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +63,25 @@ class Refusal:
 class Gate:
     """Decides which requests are allowed. `hosts` are names without port besides loopback, `origins` whole origins.
 
-    `is_open` returns whether a request reaches a route that answers without the token; all others ask for it.
+    `closed` asks for a token even where none was ever made; `needs` is the role that a request needs by its route.
     """
 
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
-    token: str | None = None
-    is_open: IsOpen = nothing
+    keys: Keyring = field(default_factory=Unasked)
+    closed: bool = False
+    needs: Needs = everything
+    failures: Failures = field(default_factory=Failures)
 
     def refusal(self, environ: Environ) -> Refusal | None:
-        """Return why the request is refused, None if it is allowed."""
-        return self._host_refusal(environ) or self._origin_refusal(environ) or self._token_refusal(environ)
+        """Return why the request is refused, None if it is allowed; leaves its pass in `environ`. Raises StoreError."""
+        needed = VIEWER if is_socket(environ) else self.needs(environ)
+        return (
+            self._host_refusal(environ)
+            or self._origin_refusal(environ, needed)
+            or self._pass_refusal(environ, needed)
+            or form_refusal(environ)
+        )
 
     def allows_origin(self, origin: str | None, environ: Environ) -> bool:
         """Return whether a page from `origin` is one of ours: the host of the request, or a configured one."""
@@ -75,15 +91,51 @@ class Gate:
         own = {f"http://{host}", f"https://{host}"}  # https: behind a proxy that ends TLS
         return origin.lower() in own | self.origins
 
-    def admits(self, environ: Environ) -> bool:
-        """Return whether the request has the token, or none is needed."""
-        return self.token is None or self.is_token(sent_token(environ))
+    def is_asked(self) -> bool:
+        """Return whether a token is needed. Raises StoreError."""
+        return self.closed or self.keys.is_asked()
 
-    def is_token(self, text: str | None) -> bool:
-        """Return whether `text` is the token, in constant time."""
-        if text is None or self.token is None:
-            return False
-        return hmac.compare_digest(text.encode("utf-8", "surrogateescape"), self.token.encode())
+    def admits(self, environ: Environ) -> bool:
+        """Return whether the request has a valid token or session, or none is needed. Raises StoreError."""
+        return not self.is_asked() or isinstance(self.identify(environ), Pass)
+
+    def still_admits(self, environ: Environ) -> bool:
+        """Return whether what was let in by its handshake would be let in now. Raises StoreError."""
+        held = environ.get(PASS)
+        return not self.is_asked() if held is None else self.keys.still_holds(held)
+
+    def identify(self, environ: Environ) -> Pass | Refusal | None:
+        """Return the pass of a request, None if it has none, or why its token is not even looked at.
+
+        Raises:
+            StoreError: the tokens cannot be read.
+        """
+        bearer = sent_bearer(environ)
+        if bearer is None:
+            return self.keys.resume(sent_session(environ), server_of(environ))
+        return self._blocked(environ) or self._counted(environ, self.keys.admit(bearer))
+
+    def begin(self, environ: Environ) -> str | Refusal | None:
+        """Return the secret of a session for the token in a page's address.
+
+        None if there is none or it is wrong; a refusal if too many were wrong. Raises StoreError.
+        """
+        token = brought_token(environ)
+        if token is None or self.needs(environ) is not None or not self.is_asked():
+            return None
+        return self._blocked(environ) or self._counted(environ, self.keys.begin(token, server_of(environ)))
+
+    def _blocked(self, environ: Environ) -> Refusal | None:
+        seconds = self.failures.blocked_seconds(environ.get("REMOTE_ADDR", ""))
+        if not seconds:
+            return None
+        message = f"too many wrong tokens from this address; try again in {seconds} s"
+        return Refusal("429 Too Many Requests", "too_many_failures", message, seconds)
+
+    def _counted(self, environ: Environ, found: T | None) -> T | None:
+        if found is None:
+            self.failures.add(environ.get("REMOTE_ADDR", ""))
+        return found
 
     def _host_refusal(self, environ: Environ) -> Refusal | None:
         host = host_name(environ.get("HTTP_HOST", ""))
@@ -95,8 +147,8 @@ class Gate:
         )
         return Refusal("403 Forbidden", "unknown_host", message)
 
-    def _origin_refusal(self, environ: Environ) -> Refusal | None:
-        if environ["REQUEST_METHOD"] in SAFE_METHODS and not is_socket(environ):
+    def _origin_refusal(self, environ: Environ, needed: str | None) -> Refusal | None:
+        if needed is None and environ["REQUEST_METHOD"] in SAFE_METHODS:
             return None
         origin = environ.get("HTTP_ORIGIN")
         if not self.allows_origin(origin, environ):
@@ -107,13 +159,40 @@ class Gate:
             return Refusal("403 Forbidden", "foreign_origin", f"a {site} page may not do this")
         return None
 
-    def _token_refusal(self, environ: Environ) -> Refusal | None:
-        if self.admits(environ) or self.is_open(environ):
+    def _pass_refusal(self, environ: Environ, needed: str | None) -> Refusal | None:
+        if needed is None or not self.is_asked():
             return None
-        message = (
-            "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
-        )
-        return Refusal("401 Unauthorized", "token_needed", message)
+        found = self.identify(environ)
+        if isinstance(found, Refusal):
+            return found
+        if found is None:
+            message = "this server asks for its token; send `Authorization: Bearer …`, or open the page with ?token=…"
+            return Refusal("401 Unauthorized", "token_needed", message)
+        environ[PASS] = found
+        if needed == OPERATOR and found.role != OPERATOR:
+            return Refusal("403 Forbidden", "operator_needed", "a viewer may look and change nothing")
+        return None
+
+
+def may_change(environ: Environ) -> bool:
+    """Return whether a request that the gate let through may change things."""
+    held: Pass | None = environ.get(PASS)
+    return held is None or held.role == OPERATOR
+
+
+def form_refusal(environ: Environ) -> Refusal | None:
+    """Return why a POST is refused that a form on a foreign page could send.
+
+    Socket.IO's carry the secret of their connection.
+    """
+    if environ["REQUEST_METHOD"] != "POST" or is_socket(environ):
+        return None
+    kind = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    is_json = kind == "application/json" or kind.endswith("+json")
+    if is_json or OWN_HEADER in environ or "HTTP_AUTHORIZATION" in environ:
+        return None
+    message = f"expected Content-Type application/json or the header X-Coppice: 1, got {kind or 'neither'}"
+    return Refusal("415 Unsupported Media Type", "unsupported_type", message)
 
 
 def host_name(header: str) -> str:
@@ -148,16 +227,47 @@ def is_socket(environ: Environ) -> bool:
     return path.startswith(SOCKET_PREFIX)
 
 
-def sent_token(environ: Environ) -> str:
-    """Return the token of a request, from its bearer header or our cookie; empty if it has none."""
+def sent_bearer(environ: Environ) -> str | None:
+    """Return the token of a program, None if it sends none."""
     scheme, _, value = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
-    if scheme.lower() == "bearer":  # WSGI gives a header's bytes as latin-1
-        return str(value).strip().encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+    if scheme.lower() != "bearer":  # WSGI gives a header's bytes as latin-1
+        return None
+    return str(value).strip().encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+
+
+def server_of(environ: Environ) -> str:
+    """Return name and port by which the request reached us."""
+    return str(environ.get("HTTP_HOST", "")).strip().lower()
+
+
+def cookie_name(environ: Environ) -> str:
+    """Return the name of our cookie. Browsers send it to every port of a host, so that it names its own."""
+    found = HOST.fullmatch(server_of(environ))
+    port = found["port"] if found else None
+    return f"coppice_{port or ('443' if environ.get('wsgi.url_scheme') == 'https' else '80')}"
+
+
+def sent_session(environ: Environ) -> str:
+    """Return the secret of a browser's session; empty if it has none."""
     try:
-        cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(TOKEN_COOKIE)
+        cookie = SimpleCookie(environ.get("HTTP_COOKIE", "")).get(cookie_name(environ))
     except CookieError:
         return ""
-    return unquote(cookie.value) if cookie else ""
+    return cookie.value if cookie else ""
+
+
+def brought_token(environ: Environ) -> str | None:
+    """Return the token in the address of a page that is opened with one.
+
+    A foreign page may lead here, but not try tokens in the background: those would block this address for all.
+    """
+    if environ["REQUEST_METHOD"] != "GET":
+        return None
+    behind = environ.get("HTTP_SEC_FETCH_DEST", "document") != "document"
+    if behind and environ.get("HTTP_SEC_FETCH_SITE", "none") not in ("none", "same-origin"):
+        return None
+    found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
+    return found[-1] if found else None
 
 
 class Guarded:
@@ -168,28 +278,26 @@ class Guarded:
         self.gate = gate
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request directly if the gate refuses it, or if it only brings the token."""
-        refusal = self.gate.refusal(environ)
-        if refusal is not None:
-            return answer(refusal, environ, start_response)
-        if self.gate.is_token(self.brought_token(environ)):
-            return keep_token(self.gate.token or "", environ, start_response)
+        """Answer a request directly if the gate refuses it, or if it only brings a token."""
+        try:
+            stopped = self.gate.refusal(environ) or self.gate.begin(environ)
+        except StoreError as error:
+            stopped = Refusal("503 Service Unavailable", "store_busy", str(error), 1)
+        if isinstance(stopped, Refusal):
+            return answer(stopped, environ, start_response)
+        if stopped is not None:
+            return keep_session(stopped, environ, start_response)
         return self.application(environ, start_response)
 
-    def brought_token(self, environ: Environ) -> str | None:
-        """Return the token in the address of a page that was opened with one."""
-        if environ["REQUEST_METHOD"] != "GET" or not self.gate.is_open(environ):
-            return None
-        found = parse_qs(str(environ.get("QUERY_STRING", ""))).get("token")
-        return found[-1] if found else None
 
-
-def keep_token(token: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Move the token from the address to a cookie that no script and no other site can use."""
-    cookie = f"{TOKEN_COOKIE}={quote(token, safe='')}; HttpOnly; Path=/; SameSite=Strict"
-    path = "/" + environ.get("PATH_INFO", "").lstrip("/")
-    location = quote(path.encode("latin-1"))
-    start_response("303 See Other", [("Location", location), ("Set-Cookie", cookie)])
+def keep_session(secret: str, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Lead to the page without the token, with a cookie that no script and no other site can use."""
+    root = environ.get("SCRIPT_NAME", "")
+    secure = "; Secure" if environ.get("wsgi.url_scheme") == "https" else ""
+    cookie = f"{cookie_name(environ)}={secret}; HttpOnly; Path={root or '/'}; SameSite=Strict{secure}"
+    path = f"{root}/" + environ.get("PATH_INFO", "").lstrip("/")
+    headers = [("Location", quote(path.encode("latin-1"))), ("Set-Cookie", cookie)]
+    start_response("303 See Other", [*headers, ("Cache-Control", "no-store"), ("Content-Length", "0")])
     return [b""]
 
 

@@ -15,6 +15,7 @@ import click
 
 from scoring.errors import ScoringError
 from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
+from webapp.terminal import echo
 
 FAILED, UNUSABLE = 1, 2
 
@@ -30,6 +31,7 @@ COMMANDS = {
     "resume": "resuming",
     "suggest-weights": "suggesting",
     "verify": "verifying",
+    "token": "tokens",
 }
 
 
@@ -90,7 +92,7 @@ def code_of(error: Exception) -> int:
 
 def complain(message: str, code: int) -> int:
     """Write one line to stderr and return the code."""
-    click.echo("coppice: " + " ".join(message.split()), err=True)
+    echo("coppice: " + " ".join(message.split()), err=True)
     return code
 
 

@@ -5,7 +5,9 @@ What a user changes while it runs (weights, targets …) is not here but in the 
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -17,6 +19,16 @@ import platformdirs
 from webapp.errors import Invalid
 
 NAME = "coppice"
+FROM_ENVIRONMENT = ("db", "host", "port", "watch", "token", "tls_cert", "tls_key", "prefix", "proxies")
+PREFIX = re.compile(r"(/[\w.~-]+)*")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host name or address is this machine's own."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +39,9 @@ class Config:
     `follow` False follows nothing. `env` is the environment that the agents' folders are read from.
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
     with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
-    every page for its data.
+    every page for its data, besides those that `coppice token` makes. `tls_cert` and `tls_key` are PEM files;
+    `prefix` is the path below which a proxy serves, "" or like "/coppice"; `proxies` is how many proxies in front say
+    whom they serve, and are believed.
     """
 
     db: Path | None = None
@@ -41,12 +55,21 @@ class Config:
     busy_seconds: float = 5.0
     allowed_hosts: tuple[str, ...] = ()
     token: str | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    prefix: str = ""
+    proxies: int = 0
     env: Mapping[str, str] | None = None
 
     @property
     def database(self) -> Path:
         """Return the path of the database file."""
         return self.db or Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "coppice.db"
+
+    @property
+    def is_reachable(self) -> bool:
+        """Return whether others than the programs of this machine can reach the server: directly, or by a proxy."""
+        return self.proxies > 0 or not is_loopback(self.host)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -89,7 +112,7 @@ def _from_file(file: Path | None) -> dict[str, Any]:
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    names = {name: f"COPPICE_{name.upper()}" for name in ("db", "host", "port", "watch", "token")}
+    names = {name: f"COPPICE_{name.upper()}" for name in FROM_ENVIRONMENT}
     values: dict[str, Any] = {name: env[key] for name, key in names.items() if env.get(key)}
     if isinstance(values.get("watch"), str):
         values["watch"] = values["watch"].split(os.pathsep)
@@ -107,6 +130,10 @@ _EXPECTED = {
     "allowed_hosts": "a list of names",
     "busy_seconds": "a number of seconds, 0 or more",
     "token": "a string",
+    "tls_cert": "a path",
+    "tls_key": "a path",
+    "prefix": "a path like /coppice",
+    "proxies": "a whole number from 0 to 9",
 }
 
 
@@ -120,7 +147,7 @@ def _convert(name: str, value: Any) -> Any:
 
 def _read(name: str, value: Any) -> Any:
     """Return a value in the type of its field; raises TypeError or ValueError if it is invalid."""
-    if name == "db":
+    if name in ("db", "tls_cert", "tls_key"):
         return Path(value).expanduser().absolute()
     if name in ("watch", "allowed_hosts"):
         if isinstance(value, str) or not all(isinstance(one, str | Path) for one in value):
@@ -128,9 +155,12 @@ def _read(name: str, value: Any) -> Any:
         return tuple(Path(one).expanduser().absolute() if name == "watch" else str(one) for one in value)
     if name in ("host", "token"):
         return _if(value, isinstance(value, str))
-    if name == "port":  # from the environment it comes as text
+    if name in ("port", "proxies"):  # from the environment they come as text
         number = int(_if(value, isinstance(value, int | str) and not isinstance(value, bool)))
-        return _if(number, 0 <= number <= 65535)
+        return _if(number, 0 <= number <= (65535 if name == "port" else 9))
+    if name == "prefix":
+        path = _if(value, isinstance(value, str)).rstrip("/")
+        return _if(path, PREFIX.fullmatch(path) is not None)
     if name == "busy_seconds":
         return float(_if(value, type(value) in (int, float) and 0 <= value < float("inf")))
     return _if(value, isinstance(value, bool))

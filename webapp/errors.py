@@ -50,6 +50,12 @@ class Invalid(CoppiceError):
         super().__init__(message, details or own)
 
 
+class Forbidden(CoppiceError):
+    """The token does not allow it."""
+
+    type = "operator_needed"
+
+
 class TooLarge(CoppiceError):
     """The input is too large."""
 
@@ -77,6 +83,7 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (Conflict, 409, "conflict"),
     (Malformed, 400, "malformed"),
     (TooLarge, 413, "too_large"),
+    (Forbidden, 403, "operator_needed"),
     (Invalid, 422, "invalid"),
     (BusyStore, 503, "store_busy"),
     (FullDisk, 503, "store_full"),

@@ -11,6 +11,7 @@ from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
+from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
@@ -95,6 +96,7 @@ def build(config: Config) -> App:
         exporting=Exporting(environment, context, own),
         resuming=Resuming(environment, prunes, config.environment),
         demo=Demo(environment, ingest, sessions),
+        keys=Keys(store, config.token),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 

@@ -7,6 +7,7 @@ import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { shortcutsFor } from "../shared/keys.js";
 import { recall, remember } from "../shared/preferences.js";
+import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 
 const THEMES = /** @type {const} */ (["system", "light", "dark"]);
@@ -31,7 +32,7 @@ export class CoppiceStatus extends CoppiceElement {
   #focusSearch() {
     const field = document.querySelector('main input[type="search"]');
     if (field instanceof HTMLInputElement) field.select();
-    else location.assign("/search");
+    else location.assign(`${root}/search`);
   }
 
   get #theme() {

@@ -10,6 +10,7 @@ import { marked } from "../shared/highlight.js";
 import { html, keyed } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { root } from "../shared/root.js";
 import { pageOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { agoTime } from "../shared/times.js";
@@ -26,7 +27,7 @@ const KINDS = {
     help: `Facts: where things are, what they are called, what holds. Those that share words with the newest
       message go into the system prompt.`,
     none: html`No memories yet. Write the first above, or let a program send it:
-      <code>POST ${location.origin}/api/memories</code>`,
+      <code>POST ${location.origin}${root}/api/memories</code>`,
   },
   learnings: {
     one: "learning",

@@ -11,6 +11,7 @@ import { counted, number } from "../shared/format.js";
 import { html, repeat } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
+import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
@@ -210,7 +211,7 @@ export class CoppiceOverview extends ReadingElement {
           <button class="small" data-act="import">Choose a file…</button>
         </dd>
         <dt>Your own program</dt>
-        <dd><code>POST ${location.origin}/api/sessions</code></dd>
+        <dd><code>POST ${location.origin}${root}/api/sessions</code></dd>
         <dd class="muted">then append messages in any wire format and ask for the pruned context</dd>
       </dl>
       <p class="acts">

@@ -2,6 +2,7 @@
 // failure too.
 import { api } from "../shared/api.js";
 import { number } from "../shared/format.js";
+import { root } from "../shared/root.js";
 import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
@@ -70,7 +71,7 @@ export async function choose(session, field) {
 export async function deleteSession(session) {
   try {
     await api.deleteSession(session);
-    location.assign("/");
+    location.assign(`${root}/`);
   } catch (error) {
     toastError(error, "Could not delete the session");
   }

@@ -20,6 +20,7 @@ import { shortcutsFor } from "../shared/keys.js";
 import { reasonOf } from "../shared/problem.js";
 import { prunedSentence } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
+import { root } from "../shared/root.js";
 import { isAboveTarget, mainGauge, titleOf, unseenOf } from "../shared/session-facts.js";
 import { live } from "../shared/socket.js";
 import { refreshTimes } from "../shared/times.js";
@@ -122,7 +123,7 @@ export class CoppiceSession extends CoppiceElement {
       this.#operated = true;
     });
     own(["messages:appended"], ({ messages, count }) => this.#list?.arrived(messages, count));
-    own(["session:deleted"], () => location.assign("/"));
+    own(["session:deleted"], () => location.assign(`${root}/`));
     this.hear(live, ["resync"], (resync) => this.#resync(resync));
     this.hear(live, ["settings:changed", "models:changed"], () => {
       this.#stats.ask();

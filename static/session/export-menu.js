@@ -1,6 +1,7 @@
 // The menu that exports a session, as markup: each format with its use in a line.
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
+import { root } from "../shared/root.js";
 
 /** @type {[string, string, string][]} format, name, use */
 const FORMATS = [
@@ -15,7 +16,7 @@ const FORMATS = [
 ];
 
 /** @param {Api.Session} session @param {string} format */
-const exportOf = ({ id }, format) => `/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
+const exportOf = ({ id }, format) => `${root}/api/sessions/${encodeURIComponent(id)}/export?format=${format}`;
 
 /** @param {Api.Session} session */
 export function exportMenu(session) {

@@ -5,6 +5,7 @@ import { regionStyle, reserveShare } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { problem } from "../shared/problem.js";
+import { root } from "../shared/root.js";
 import { gaugeOf, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
 import { estimated, options, stateIcon, tokenCount } from "../shared/session-parts.js";
 import { typeReason } from "../shared/task-types.js";
@@ -148,7 +149,7 @@ export function noSession(error) {
     <h1>There is nothing here</h1>
     <p class="muted">${sentence(error.message)}</p>
     <p>The session may have been deleted, or the address is mistyped.</p>
-    <p><a class="button" href="/">All sessions</a></p>
+    <p><a class="button" href="${root}/">All sessions</a></p>
   </section>`;
 }
 

@@ -1,5 +1,6 @@
 // The HTTP API, and the only place that knows fetch. Every call returns the parsed JSON or throws an
 // ApiError, whose message can be shown; its `faults` are the wrong fields of a refused form.
+import { root } from "./root.js";
 
 export class ApiError extends Error {
   /** @param {number} status @param {string} message @param {Api.Detail[]} [faults] */
@@ -47,7 +48,7 @@ const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(mess
 /** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */
-export function apiAt(base = "") {
+export function apiAt(base = root) {
   /** @param {string} path @param {AbortSignal} [signal] */
   const get = (path, signal) => request(`${base}/api${path}`, "GET", undefined, signal);
   /** @param {string} path @param {unknown} [body] @param {AbortSignal} [signal] */

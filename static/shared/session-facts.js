@@ -1,4 +1,5 @@
 // What the pages derive from a session's row. Pure.
+import { root } from "./root.js";
 
 /** The gauge that drives state and row: the agent's own context where we follow one.
  * @param {Api.Session} session */
@@ -29,7 +30,7 @@ export function isAboveTarget(session) {
 }
 
 /** The address of a session's page. @param {string} id */
-export const pageOf = (id) => `/sessions/${encodeURIComponent(id)}`;
+export const pageOf = (id) => `${root}/sessions/${encodeURIComponent(id)}`;
 
 /** The limits a gauge draws; the target follows from its tokens, which a cap may have lowered.
  * @param {Api.Session} session */

@@ -2,6 +2,7 @@
 // after a lost connection it is joined again, and the server sends what was missed, or a snapshot to start
 // from.
 import { io } from "socket.io-client";
+import { root } from "./root.js";
 
 const EVENTS = [
   "session:updated",
@@ -52,6 +53,7 @@ class Live extends EventTarget {
   #connect() {
     if (this.#socket) return;
     const socket = io({
+      path: `${root}/socket.io`,
       transports: ["websocket", "polling"],
       reconnectionDelay: 300,
       reconnectionDelayMax: 2000,

@@ -13,6 +13,7 @@ import { icon } from "../shared/icons.js";
 import { reasonOf } from "../shared/problem.js";
 import { prunedItems } from "../shared/prune-words.js";
 import { Reader } from "../shared/reader.js";
+import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
 import { WIDGET_STYLE } from "./style.js";
 
@@ -51,7 +52,7 @@ export class ContextManagerWidget extends CoppiceElement {
   }
 
   get #api() {
-    return apiAt((this.getAttribute("base-url") ?? "").replace(/\/$/, ""));
+    return apiAt((this.getAttribute("base-url") ?? root).replace(/\/$/, ""));
   }
 
   attributeChangedCallback() {

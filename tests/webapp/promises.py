@@ -62,6 +62,7 @@ class Client(FlaskClient):
 
     def open(self, *args: Any, **rest: Any) -> Any:
         """Send a request and check its answer."""
+        self.environ_base["HTTP_X_COPPICE"] = "1"  # as our pages do
         answer = super().open(*args, **rest)
         request = answer.request
         if request.path.startswith("/api/") and answer.mimetype == "application/json":

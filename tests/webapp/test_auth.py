@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from werkzeug.test import Client, EnvironBuilder
 
-from webapp.auth import Gate, Guarded, content_policy, host_name, sent_token
+from webapp.access import OPERATOR, VIEWER, Failures, Pass
+from webapp.auth import Gate, Guarded, content_policy, host_name, sent_session
+from webapp.errors import BusyStore
 
 OWN = "127.0.0.1:5000"
 
@@ -22,14 +24,53 @@ def environ(
     return {**made, "HTTP_HOST": host}
 
 
-def is_page(request: dict[str, Any]) -> bool:
-    """Return whether a request is for a page; the application has a table for it."""
-    return not request["PATH_INFO"].startswith(("/api", "/socket.io"))
+def posted(**headers: str) -> dict[str, Any]:
+    """A POST of JSON."""
+    return {**environ("POST", **headers), "CONTENT_TYPE": "application/json"}
 
 
-def asking(token: str) -> Gate:
+class Ring:
+    """A keyring with two tokens; a session's secret is its token and its server."""
+
+    passes: ClassVar = {"secret": Pass(OPERATOR, "1"), "look": Pass(VIEWER, "2")}
+
+    def __init__(self) -> None:
+        self.broken = False
+
+    def is_asked(self) -> bool:
+        """Return True, unless the store is broken."""
+        if self.broken:
+            raise BusyStore("the database is busy")
+        return True
+
+    def admit(self, token: str) -> Pass | None:
+        """Return the pass of a token."""
+        return self.passes.get(token)
+
+    def begin(self, token: str, server: str) -> str | None:
+        """Return a session's secret."""
+        return f"{token}.{server.replace(':', '.')}" if token in self.passes else None
+
+    def resume(self, secret: str, server: str) -> Pass | None:
+        """Return the pass of a session."""
+        token, _, own = secret.partition(".")
+        return self.passes.get(token) if own == server.replace(":", ".") else None
+
+    def still_holds(self, held: Pass) -> bool:
+        """Return True."""
+        return True
+
+
+def needs(request: dict[str, Any]) -> str | None:
+    """Return the role that a request needs; the application has a table for it."""
+    if not request["PATH_INFO"].startswith(("/api", "/socket.io")):
+        return None
+    return VIEWER if request["REQUEST_METHOD"] == "GET" else OPERATOR
+
+
+def asking(failures: Failures | None = None) -> Gate:
     """A gate that asks for a token, but not for a page."""
-    return Gate(token=token, is_open=is_page)
+    return Gate(keys=Ring(), needs=needs, failures=failures or Failures())
 
 
 def behind(gate: Gate) -> Client:
@@ -95,15 +136,25 @@ class TestOrigins:
     def test_of_our_own_pages_pass(self) -> None:
         """The host that the request itself names, with either scheme."""
         for scheme in ("http", "https"):
-            assert Gate().refusal(environ("POST", Origin=f"{scheme}://{OWN}")) is None
+            assert Gate().refusal(posted(Origin=f"{scheme}://{OWN}")) is None
 
     def test_programs_pass(self) -> None:
         """A program names no origin."""
-        assert Gate().refusal(environ("POST")) is None
+        assert Gate().refusal(posted()) is None
 
-    def test_reading_is_left_to_the_browser(self) -> None:
-        """A foreign page may send a GET, for it has no effect and the answer is withheld from it."""
-        assert Gate().refusal(environ("GET", Origin="http://evil.example")) is None
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Origin": "http://evil.example"},
+            {"Sec-Fetch-Site": "cross-site"},
+            {"Sec-Fetch-Site": "same-site"},
+        ],
+    )
+    def test_read_nothing_either(self, headers: dict[str, str]) -> None:
+        """Not even what the browser would withhold, for the time it takes tells something too."""
+        gate = Gate(needs=needs)
+        assert gate.refusal(environ("GET", **headers)) is not None
+        assert gate.refusal(environ("GET", path="/", **headers)) is None
 
     def test_of_sockets_are_checked_whatever_the_method(self) -> None:
         """A handshake is a GET, and what follows may change things."""
@@ -120,60 +171,186 @@ class TestOrigins:
         """An origin given at the start may do what our own may."""
         gate = Gate(origins=frozenset({"https://environment.example"}))
         headers = {"Origin": "https://environment.example", "Sec-Fetch-Site": "cross-site"}
-        assert gate.refusal(environ("POST", **headers)) is None
+        assert gate.refusal(posted(**headers)) is None
+
+
+class TestForms:
+    """A POST has something that no form can send."""
+
+    @pytest.mark.parametrize(
+        "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+    )
+    def test_are_refused(self, kind: str) -> None:
+        """Whatever a form could send, although nothing says where it is from."""
+        refusal = Gate().refusal({**environ("POST"), "CONTENT_TYPE": kind})
+        assert refusal is not None
+        assert (refusal.status[:3], refusal.type) == ("415", "unsupported_type")
+
+    @pytest.mark.parametrize(
+        ("kind", "headers"),
+        [
+            ("application/json", {}),
+            ("application/vnd.x+json; charset=utf-8", {}),
+            ("multipart/form-data; boundary=x", {"X-Coppice": "1"}),
+            ("", {"Authorization": "Bearer x"}),
+        ],
+    )
+    def test_are_not_what_programs_and_our_pages_send(self, kind: str, headers: dict[str, str]) -> None:
+        """A type or a header for which a browser would ask first, if a foreign page sent it."""
+        assert Gate().refusal({**environ("POST", **headers), "CONTENT_TYPE": kind}) is None
+
+    def test_of_sockets_are_not_asked(self) -> None:
+        """They carry the secret of their connection."""
+        assert Gate().refusal({**environ("POST", "/socket.io/"), "CONTENT_TYPE": "text/plain"}) is None
 
 
 class TestTokens:
-    """With a token set, every request needs it."""
-
-    def test_are_taken_as_bearer_or_cookie(self) -> None:
-        """Programs send the one, pages the other."""
-        gate = Gate(token="secret")
-        assert gate.refusal(environ(Authorization="Bearer secret")) is None
-        assert gate.refusal(environ(Cookie="coppice_token=secret")) is None
+    """Where tokens are in use, one is asked for."""
 
     @pytest.mark.parametrize(
         "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}]
     )
     def test_missing_or_wrong_are_refused(self, headers: dict[str, str]) -> None:
         """With 401 and the way to send it."""
-        answer = behind(asking("secret")).get("/api/sessions", headers={"Host": OWN, **headers})
+        answer = behind(asking()).get("/api/sessions", headers={"Host": OWN, **headers})
         assert answer.status_code == 401
         assert "Bearer" in answer.headers["WWW-Authenticate"]
 
+    def test_of_programs_are_taken(self) -> None:
+        """As a bearer's."""
+        assert asking().refusal(environ(Authorization="Bearer secret")) is None
+
     def test_are_not_asked_for_a_page(self) -> None:
         """A page tells nothing about a session by itself."""
-        assert asking("secret").refusal(environ(path="/")) is None
+        assert asking().refusal(environ(path="/")) is None
 
-    def test_in_the_address_of_a_page_become_a_cookie(self) -> None:
-        """One that no script reads and no other site sends, and the address is clean again."""
-        answer = behind(asking("secret")).get("/sessions/a?token=secret", headers={"Host": OWN})
+    def test_are_asked_where_the_store_cannot_tell(self) -> None:
+        """A store that does not answer opens nothing."""
+        ring = Ring()
+        ring.broken = True
+        answer = behind(Gate(keys=ring, needs=needs)).get("/api/sessions", headers={"Host": OWN})
+        assert answer.status_code == 503
+
+    def test_are_asked_of_others_even_if_none_was_made(self) -> None:
+        """A server that other machines reach has no other way in."""
+        assert Gate(closed=True, needs=needs).refusal(environ()) is not None
+
+    def test_of_a_viewer_let_look_and_change_nothing(self) -> None:
+        """403 says that an operator's is needed."""
+        gate, look = asking(), {"Authorization": "Bearer look"}
+        assert gate.refusal(environ("GET", **look)) is None
+        refusal = gate.refusal(environ("DELETE", **look))
+        assert refusal is not None
+        assert (refusal.status[:3], refusal.type) == ("403", "operator_needed")
+
+
+class TestSessions:
+    """A browser keeps a session, and no token."""
+
+    def opened(self, gate: Gate, path: str = "/sessions/a?token=secret", **headers: str) -> Any:
+        """Open a page with a token."""
+        return behind(gate).get(path, headers={"Host": OWN, **headers})
+
+    def test_begin_with_a_token_in_the_address(self) -> None:
+        """A cookie that no script reads and no other site sends, and the address is clean again."""
+        gate = asking()
+        answer = self.opened(gate)
         assert (answer.status_code, answer.headers["Location"]) == (303, "/sessions/a")
         cookie = answer.headers["Set-Cookie"]
         assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
-        assert Gate(token="secret").refusal(environ(Cookie=cookie.partition(";")[0])) is None
+        assert gate.refusal(environ(Cookie=cookie.partition(";")[0])) is None
 
-    def test_in_an_address_lead_nowhere_else(self) -> None:
+    def test_are_named_for_their_port_and_bound_to_it(self) -> None:
+        """A cookie goes to every port of a host; another server's is not taken for ours."""
+        gate = asking()
+        cookie = self.opened(gate).headers["Set-Cookie"].partition(";")[0]
+        assert cookie.startswith("coppice_5000=")
+        assert gate.refusal(environ(host="127.0.0.1:5001", Cookie=cookie)) is not None
+        renamed = cookie.replace("_5000", "_5001")
+        assert gate.refusal(environ(host="127.0.0.1:5001", Cookie=renamed)) is not None
+
+    def test_are_secure_over_tls(self) -> None:
+        """So that they never go out in clear text."""
+        request = {**environ(path="/"), "QUERY_STRING": "token=secret", "wsgi.url_scheme": "https"}
+        headers: dict[str, str] = {}
+        Guarded(lambda *_: [], asking())(request, lambda _, found: headers.update(found))
+        assert "Secure" in headers["Set-Cookie"]
+
+    def test_lead_nowhere_else(self) -> None:
         """A path that looks like another host stays a path."""
         request = {**environ(path="/"), "PATH_INFO": "//evil.example/", "QUERY_STRING": "token=secret"}
         headers: dict[str, str] = {}
-        Guarded(lambda *_: [], asking("secret"))(request, lambda _, found: headers.update(found))
+        Guarded(lambda *_: [], asking())(request, lambda _, found: headers.update(found))
         assert headers["Location"] == "/evil.example/"
 
-    @pytest.mark.parametrize("token", ["güess", "secre", ""])
-    def test_in_the_address_are_compared_whole(self, token: str) -> None:
-        """Whatever letters it has, only the token itself becomes a cookie."""
-        answer = behind(asking("secret")).get("/", query_string={"token": token}, headers={"Host": OWN})
-        assert "Set-Cookie" not in answer.headers
-
-    def test_that_are_wrong_make_no_cookie(self) -> None:
+    @pytest.mark.parametrize("token", ["güess", "secre", "", "guess"])
+    def test_need_the_whole_token(self, token: str) -> None:
         """The page is shown, and its data is refused."""
-        answer = behind(asking("secret")).get("/?token=guess", headers={"Host": OWN})
-        assert "Set-Cookie" not in answer.headers
+        answer = self.opened(asking(), "/?token=" + token)
+        assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
 
     def test_in_a_broken_cookie_are_none(self) -> None:
-        """A cookie that cannot be read is no token, and no failure."""
-        assert sent_token({"HTTP_COOKIE": "a]b=;;\x00"}) == ""
+        """A cookie that cannot be read is no session, and no failure."""
+        assert sent_session({"HTTP_COOKIE": "a]b=;;\x00", "HTTP_HOST": OWN}) == ""
+
+
+class TestGuessing:
+    """Ten wrong tokens a minute from one address, and then none is looked at."""
+
+    @pytest.fixture
+    def now(self) -> list[float]:
+        """The time, to be moved."""
+        return [100.0]
+
+    @pytest.fixture
+    def client(self, now: list[float]) -> Client:
+        """A client of a gate with that time."""
+        return behind(asking(Failures(lambda: now[0])))
+
+    def status(self, client: Client, token: str, address: str = "10.0.0.1", path: str = "/api/x") -> int:
+        """Return the status for a token from an address."""
+        headers = {"Host": OWN, "Authorization": f"Bearer {token}"}
+        return client.get(path, headers=headers, environ_base={"REMOTE_ADDR": address}).status_code
+
+    def test_is_stopped_after_ten(self, client: Client) -> None:
+        """Also for the right one, which a guesser would notice; the answer says when to try again."""
+        assert [self.status(client, f"guess{n}") for n in range(12)] == [401] * 10 + [429] * 2
+        assert self.status(client, "secret") == 429
+
+    def test_may_go_on_after_a_minute(self, client: Client, now: list[float]) -> None:
+        """One for each that is a minute old."""
+        for n in range(10):
+            self.status(client, f"guess{n}")
+        now[0] += 60
+        assert self.status(client, "secret") == 200
+
+    def test_of_one_stops_no_other(self, client: Client) -> None:
+        """Addresses are counted apart; those of one IPv6 network together."""
+        for n in range(10):
+            self.status(client, "guess", f"2001:db8::{n}")
+        assert self.status(client, "secret", "2001:db8::abcd") == 429
+        assert self.status(client, "secret", "10.0.0.2") == 200
+
+    def test_in_the_address_of_a_page_counts_too(self, client: Client) -> None:
+        """It is another way to bring a token."""
+        address = {"REMOTE_ADDR": "10.0.0.1"}
+        for n in range(10):
+            client.get(f"/?token=guess{n}", headers={"Host": OWN}, environ_base=address)
+        assert client.get("/?token=secret", headers={"Host": OWN}, environ_base=address).status_code == 429
+
+    def test_by_a_foreign_page_in_the_background_is_not_even_counted(self, client: Client) -> None:
+        """Else any page could shut out the programs of this machine."""
+        foreign = {"Host": OWN, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "image"}
+        for n in range(20):
+            client.get(f"/?token=guess{n}", headers=foreign, environ_base={"REMOTE_ADDR": "10.0.0.1"})
+        assert self.status(client, "secret") == 200
+
+    def test_of_sessions_stops_no_browser(self, client: Client) -> None:
+        """A session that has ended is no guess: an open page would shut itself out."""
+        cookie = {"Host": OWN, "Cookie": "coppice_5000=old"}
+        for _ in range(20):
+            client.get("/api/x", headers=cookie, environ_base={"REMOTE_ADDR": "10.0.0.1"})
+        assert self.status(client, "secret") == 200
 
 
 class TestThePolicy:

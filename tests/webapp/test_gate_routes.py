@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
 import pytest
@@ -16,9 +16,12 @@ from werkzeug.routing import Rule
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from webapp import create_app
+from webapp.access import VIEWER
 from webapp.app import App
+from webapp.auth import PASS
 from webapp.config import Config
-from webapp.routes import OPEN
+from webapp.routes import LOOKING, OPEN
+from webapp.wiring import build
 
 HOST = "127.0.0.1:5000"
 TOKEN = "a-token-of-some-length"
@@ -59,9 +62,17 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.fixture
-def guarded(app: App, tmp_path: Path) -> Iterator[Flask]:
+def app(config: Config) -> Iterator[App]:
+    """Services that know a token."""
+    made = build(replace(config, token=TOKEN))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def guarded(app: App) -> Iterator[Flask]:
     """An application that asks for a token."""
-    made = create_app(Config(db=tmp_path / "x.db", token=TOKEN), app=app)
+    made = create_app(app.config, app=app)
     yield made
     made.extensions["coppice.live"].close()
 
@@ -140,3 +151,39 @@ class TestWithTheToken:
         reading = [address(rule) for method, rule in routes(guarded) if method == "GET"]
         found = {status_of(guarded, "GET", path, Authorization=f"Bearer {TOKEN}") for path in reading}
         assert not found & {401, 403}
+
+
+class TestWithAViewersToken:
+    """The same server, asked by somebody who may look."""
+
+    def test_what_changes_something_is_refused(self, guarded: Flask, app: App) -> None:
+        """Every method of every route but those that only look."""
+        _, token = app.keys.make("", VIEWER)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        for method, rule in routes(guarded):
+            changes = method not in ("GET", "HEAD") and rule.endpoint not in LOOKING
+            status = status_of(guarded, method, address(rule), **headers)
+            assert (status == 403) == changes, f"{method} {rule.rule}: {status}"
+
+    def test_nothing_is_changed_over_a_socket(self, guarded: Flask, app: App) -> None:
+        """A page may look, plan, and not prune."""
+        app.sessions.create(id="a", model="gpt-5")
+        _, token = app.keys.make("", VIEWER)
+        gateway = guarded.extensions["coppice.live"]
+        page = gateway.socketio.test_client(guarded, headers={"Authorization": f"Bearer {token}"})
+        environ = next(iter(gateway.socketio.server.environ.values()))
+        assert gateway.gate.refusal({**environ, "HTTP_HOST": HOST, "PATH_INFO": "/socket.io/"}) is None
+        environ[PASS] = app.keys.admit(token)
+        answers = {
+            event: page.emit(event, data, callback=True)
+            for event, data in (
+                ("subscribe", {"room": "session:a"}),
+                ("context:plan", {"session_id": "a"}),
+                ("context:prune", {"session_id": "a"}),
+                ("context:undo", {"session_id": "a"}),
+            )
+        }
+        refused = {event for event, answer in answers.items() if "error" in answer}
+        assert refused == {"context:prune", "context:undo"}
+        assert answers["context:prune"]["error"]["type"] == "operator_needed"
+        page.disconnect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from flask import Flask
@@ -60,14 +61,15 @@ class TestCreateApp:
             assert flask_app.test_client().get("/", headers={"Host": name}).status_code == status
             flask_app.extensions["coppice.live"].close()
 
-    def test_asks_for_the_token_that_is_configured(self, app: App, tmp_path: Path) -> None:
+    def test_asks_for_the_token_that_is_configured(self, config: Config) -> None:
         """Of the API, not of the page."""
-        flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
+        flask_app = create_app(replace(config, token="secret"))
         client = flask_app.test_client()
         assert [client.get(path).status_code for path in ("/", "/api/sessions")] == [200, 401]
         assert client.get("/?token=secret", follow_redirects=True).status_code == 200
         assert client.get("/api/sessions").status_code == 200
         flask_app.extensions["coppice.live"].close()
+        flask_app.extensions["coppice"].close()
 
 
 class TestImporting:

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import click
 import orjson
-from rich.console import Console
 
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Invalid, NotFound
 from webapp.services.session.answers import Gauge, Session
+from webapp.terminal import safe_json
 from webapp.wiring import build
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,18 +25,6 @@ db_option = click.option(
     "--db", type=click.Path(dir_okay=False, path_type=Path), help="The database file (COPPICE_DB)."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-
-
-def out() -> Console:
-    """Return the console for answers, on stdout. It does not wrap lines unless it writes to a terminal."""
-    return Console(
-        file=sys.stdout, width=None if sys.stdout.isatty() else 300, highlight=False, soft_wrap=True
-    )
-
-
-def err() -> Console:
-    """Return the console for reports and progress, on stderr."""
-    return Console(file=sys.stderr, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -93,7 +81,7 @@ def find_session(app: App, name: str) -> Session:
 
 def write_json(value: Any) -> None:
     """Write JSON to stdout, for other programs."""
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(safe_json(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n")
 
 
 def main_gauge(session: Session) -> Gauge:

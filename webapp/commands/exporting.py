@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from codecs import getincrementaldecoder
 from pathlib import Path
 
 import click
 
 from webapp.commands.common import db_option, find_session, opened
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
+from webapp.terminal import safe_json
 
 
 @click.command()
@@ -36,6 +38,11 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
     """
     with opened(db, made=False) as app:
         _, _, chunks = app.exporting.export(find_session(app, session).id, file_format)
+        if output is None and sys.stdout.isatty():
+            decoder = getincrementaldecoder("utf-8")()
+            for chunk in chunks:
+                sys.stdout.write(safe_json(decoder.decode(chunk)))
+            return
         target = sys.stdout.buffer if output is None else output.open("wb")
         try:
             for chunk in chunks:

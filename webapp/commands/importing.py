@@ -12,9 +12,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from scoring.errors import ScoringError
 from webapp.agents import AGENTS
 from webapp.app import App
-from webapp.commands.common import counted, db_option, err, opened
+from webapp.commands.common import counted, db_option, opened
 from webapp.errors import CoppiceError, StoreError
 from webapp.services.transfer.answers import ImportedSession
+from webapp.terminal import echo, err
 
 SUFFIXES = (".jsonl", ".json")
 COMPANION = ".meta.json"  # says something of the sub-agent's transcript beside it, and is read with that
@@ -55,7 +56,7 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
                 told_of.append(file)
             if len(told_of) == before:
                 failed.append(home)
-                click.echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
+                echo(f"coppice: {home}: no sessions of {labels} can be read in it", err=True)
         for file in files:
             bar.update(task, description=file.name[:40])
             start = bar.tasks[task].completed
@@ -65,13 +66,13 @@ def import_files(paths: tuple[Path, ...], file_format: str, model: str | None, d
 
             failure = import_one(app, file, file_format, model, progress_to)
             if failure is not None:
-                click.echo(failure, err=True)
+                echo(failure, err=True)
                 if file in named or size_of(file):  # agents leave empty files behind where nothing was said
                     failed.append(file)
             bar.update(task, completed=start + size_of(file))
     tried = len(files) + len(homes)
     if failed and tried > 1:
-        click.echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
+        echo(f"coppice: {len(failed)} of {tried} files could not be imported", err=True)
     return 0 if not failed else 2 if len(failed) == tried else 1
 
 
@@ -103,12 +104,12 @@ def import_one(
 
 def tell(file: Path, one: ImportedSession) -> None:
     """Print the result of importing one session."""
-    click.echo(f"{one.session_id}  {told(one)}  {one.title or ''}".rstrip())
+    echo(f"{one.session_id}  {told(one)}  {one.title or ''}".rstrip())
     for problem in one.problems[:PROBLEMS_SHOWN]:
-        click.echo(f"{file}: {problem}", err=True)
+        echo(f"{file}: {problem}", err=True)
     more = len(one.problems) - PROBLEMS_SHOWN
     if more > 0:
-        click.echo(f"{file}: {more} more like these", err=True)
+        echo(f"{file}: {more} more like these", err=True)
 
 
 def told(one: ImportedSession) -> str:

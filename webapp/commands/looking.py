@@ -16,13 +16,13 @@ from webapp.commands.common import (
     json_option,
     main_gauge,
     opened,
-    out,
     percent_text,
     tokens_text,
     write_json,
 )
 from webapp.services.catalog.answers import Stats
 from webapp.services.session.answers import Gauge, Session
+from webapp.terminal import echo, out
 
 BAR_WIDTH = 20
 
@@ -38,7 +38,7 @@ def sessions(db: Path | None, as_json: bool) -> None:
         write_json(found)
         return
     if not found:
-        click.echo(
+        echo(
             "No sessions yet. `coppice serve` follows your agents; `coppice import FILE` reads a transcript."
         )
         return
@@ -96,7 +96,7 @@ def context(session: str, db: Path | None, as_json: bool) -> None:  # S7
         write_json(stats)
     else:
         for line in status_lines(stats):
-            click.echo(line)
+            echo(line)
 
 
 def status_lines(stats: Stats) -> list[str]:

@@ -21,6 +21,7 @@ from webapp.commands.common import counted
 from webapp.config import Config
 from webapp.errors import Invalid, Malformed
 from webapp.services.session.codec import read_json
+from webapp.terminal import echo
 from webapp.tokenizers import Tokenizers
 
 
@@ -88,7 +89,7 @@ def prune(
     known = None if wire_format == "auto" else wire_format
     done = prune_value(value, model, max_tokens, strategy, known, task_type)
     for line in report(done):
-        click.echo(line, err=True)
+        echo(line, err=True)
     if not dry_run:
         write_list(done.value, lines, output)
 

@@ -11,15 +11,25 @@ import click
 
 from webapp.agents import AGENTS
 from webapp.commands.common import db_option
-from webapp.config import Config
+from webapp.config import Config, is_loopback
 from webapp.errors import Invalid
+from webapp.services.access.keys import Keys
 from webapp.store import Store
+from webapp.terminal import echo, log_safely
 
 Command = Callable[..., Any]
 
 REMOTE = (
     "{host} can be reached from other machines; serve on 127.0.0.1 and use an SSH tunnel, "
-    "or use --allow-remote and set COPPICE_TOKEN, which every request then needs"
+    "or make a token with `coppice token`, which every request then needs, and use --allow-remote"
+)
+TOKENLESS = (
+    "other machines will reach this server, and no token was made yet; "
+    "make one with `coppice token`, which every request then needs"
+)
+IN_CLEAR = (
+    "{host} is served without TLS: whoever is on the network between reads tokens and sessions; "
+    "use --tls-cert and --tls-key, or a proxy that has them"
 )
 GONE = "{folder} does not exist yet; it is followed once it does"
 
@@ -45,7 +55,7 @@ def serving_options(command: Command) -> Command:
             "--allow-remote",
             is_flag=True,
             envvar="COPPICE_ALLOW_REMOTE",
-            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE); needs COPPICE_TOKEN.",
+            help="Serve on an address that other machines reach (COPPICE_ALLOW_REMOTE); needs a token.",
         ),
         click.option(
             "--allow-host",
@@ -53,6 +63,26 @@ def serving_options(command: Command) -> Command:
             multiple=True,
             metavar="NAME",
             help="Answer requests for this host name too; can be repeated.",
+        ),
+        click.option(
+            "--tls-cert",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Serve HTTPS with this certificate chain (PEM).",
+        ),
+        click.option(
+            "--tls-key",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="The private key of the certificate, where it is not in the same file.",
+        ),
+        click.option(
+            "--prefix", metavar="PATH", help="The path below which a proxy serves this, as /coppice."
+        ),
+        click.option(
+            "--proxies",
+            type=click.IntRange(0, 9),
+            help="How many proxies in front set X-Forwarded-For and -Proto; by default none is believed.",
         ),
         click.option("--no-watch", is_flag=True, help="Follow nothing."),
         click.option(
@@ -108,21 +138,42 @@ def run_server(
         follow=False if no_watch else None,
         demo=demo or None,
     )
-    if not serving.is_loopback(config.host) and not (allow_remote and config.token):
+    if not is_loopback(config.host) and not allow_remote:
         raise Invalid(REMOTE.format(host=config.host), "host")
     for folder in config.watch:
         if not folder.is_dir():
-            click.echo(GONE.format(folder=folder), err=True)
-    Store(config.database).close()
+            echo(GONE.format(folder=folder), err=True)
+    refuse_open(config)
+    serving.check_certificate(config.tls_cert, config.tls_key)
     listener = serving.listen(config.host, config.port)
-    url = serving.url_of(listener, config.host)
+    url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
     port = listener.getsockname()[1]
     if config.port not in (0, port):
-        click.echo(f"Port {config.port} is in use; taking {port}.", err=True)
-    click.echo(f"Coppice is at {url} (Ctrl-C ends it)")
+        echo(f"Port {config.port} is in use; taking {port}.", err=True)
+    echo(f"Coppice is at {url} (Ctrl-C ends it)")
     if open_page:
         webbrowser.open(url)
-    serving.run(lambda: serving.Running(config), listener)
+    log_safely()
+    serving.run(lambda: serving.Running(config), listener, config.tls_cert, config.tls_key)
+
+
+def refuse_open(config: Config) -> None:
+    """Refuse to serve other machines without a token; warn where they would send it in clear text.
+
+    Raises:
+        Invalid: nobody could get in, or everybody.
+        StoreError: the database cannot be opened.
+    """
+    store = Store(config.database)
+    try:
+        if not config.is_reachable:
+            return
+        if not Keys(store, config.token).is_asked():
+            raise Invalid(TOKENLESS, "token")
+    finally:
+        store.close()
+    if config.tls_cert is None and not is_loopback(config.host):
+        echo(IN_CLEAR.format(host=config.host), err=True)
 
 
 COMMANDS = {"serve": serve, "demo": demo}

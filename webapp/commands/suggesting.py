@@ -9,17 +9,9 @@ import click
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from webapp.commands.common import (
-    db_option,
-    err,
-    find_session,
-    json_option,
-    opened,
-    out,
-    percent_text,
-    write_json,
-)
+from webapp.commands.common import db_option, find_session, json_option, opened, percent_text, write_json
 from webapp.services.settings.answers import Suggestion
+from webapp.terminal import echo, err, out
 
 
 @click.command("suggest-weights")
@@ -43,7 +35,7 @@ def suggest_weights(sessions: tuple[str, ...], db: Path | None, as_json: bool) -
         return
     out().print(table_of(found))
     for line in lines_of(found):
-        click.echo(line)
+        echo(line)
 
 
 def progress() -> Progress:

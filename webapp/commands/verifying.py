@@ -8,6 +8,7 @@ import click
 
 from webapp.commands.common import counted, db_option, opened, refuse_missing
 from webapp.config import Config
+from webapp.terminal import echo
 
 
 @click.command()
@@ -18,14 +19,14 @@ def verify(db: Path | None) -> int:
     with opened(db) as app:
         faults = list(app.verify())
     for fault in faults:
-        click.echo(str(fault))
+        echo(str(fault))
     if faults:
-        click.echo(
+        echo(
             f"coppice: {counted(len(faults), 'fault')}; export what you can and import it into a new database",
             err=True,
         )
         return 1
-    click.echo("The store is sound.")
+    echo("The store is sound.")
     return 0
 
 

@@ -21,9 +21,9 @@ from flask_socketio import SocketIO, join_room, leave_room
 from pydantic import ValidationError
 
 from webapp.app import App
-from webapp.auth import Gate
+from webapp.auth import PASS, Gate, may_change
 from webapp.bodies import Body, SocketPlan, SocketPrune, SocketUndo, Subscribe, refusal
-from webapp.errors import Malformed, NotFound, StoreError, status_of, to_json
+from webapp.errors import Forbidden, Malformed, NotFound, StoreError, status_of, to_json
 from webapp.events import Event
 from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
@@ -62,7 +62,7 @@ class Gateway:
     def __init__(
         self, app: App, flask_app: Flask, gate: Gate, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.app, self.flask_app = app, flask_app
+        self.app, self.flask_app, self.gate = app, flask_app, gate
         self.clock = clock
         self._wake = threading.Condition()
         self._rooms: dict[str, Room] = {}
@@ -85,8 +85,8 @@ class Gateway:
         self._answer("subscribe", Subscribe, self.subscribe)
         self._answer("unsubscribe", Subscribe, self.unsubscribe)
         self._answer("context:plan", SocketPlan, self.plan)
-        self._answer("context:prune", SocketPrune, self.prune)
-        self._answer("context:undo", SocketUndo, self.undo)
+        self._answer("context:prune", SocketPrune, self.prune, changes=True)
+        self._answer("context:undo", SocketUndo, self.undo, changes=True)
         self.socketio.on_event("disconnect", self.left)
         self._cancel = app.bus.subscribe(self.note)
         self._thread = threading.Thread(target=self._run, name="live", daemon=True)
@@ -121,8 +121,9 @@ class Gateway:
                 next_look = self.clock() + LAG_SECONDS
                 try:
                     self._drop_laggards()
+                    self._drop_uninvited()
                 except Exception:
-                    log.exception("cannot disconnect pages that lag")
+                    log.exception("cannot disconnect pages that lag or have no access any more")
 
     def _next_due(self) -> float:
         due = (pending.pace.due_at(n) for pending in self._pending.values() if (n := pending.count()))
@@ -223,15 +224,35 @@ class Gateway:
                 client.close(wait=False)
                 engine.sockets.pop(sid, None)
 
+    def _drop_uninvited(self) -> None:
+        """Disconnect pages whose token was revoked, or that came before one was asked for."""
+        engine, environs = self.socketio.server.eio, self.socketio.server.environ
+        admitted: dict[Any, bool] = {}
+        for sid, client in list(engine.sockets.items()):
+            environ = environs.get(sid, {})
+            held = environ.get(PASS)
+            if held not in admitted:
+                admitted[held] = self.gate.still_admits(environ)
+            if not admitted[held]:
+                client.close(wait=False)
+                engine.sockets.pop(sid, None)
+
     # -- requests from pages
 
-    def _answer(self, event: str, model: type[Body], handler: Callable[[Any], Payload]) -> None:
-        """Register a handler; its answer, or its failure as over HTTP, is the acknowledgement."""
+    def _answer(
+        self, event: str, model: type[Body], handler: Callable[[Any], Payload], *, changes: bool = False
+    ) -> None:
+        """Register a handler; its answer, or its failure as over HTTP, is the acknowledgement.
+
+        `changes` says that an operator's token is needed, where tokens are.
+        """
 
         def handle(data: Any = None, *_: Any) -> Payload:
             try:
                 if not isinstance(data, dict):
                     raise Malformed(f"{event} takes one object, got {type(data).__name__}")
+                if changes and not may_change(request.environ):
+                    raise Forbidden("a viewer may look and change nothing")
                 return handler(model.model_validate(data))
             except ValidationError as error:
                 return refusal(error)

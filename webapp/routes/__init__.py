@@ -8,6 +8,7 @@ from typing import Any
 from flask import Flask
 from werkzeug.exceptions import HTTPException
 
+from webapp.access import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.auth import Gate
 from webapp.routes import answers, api, assets, health, pages, problems
@@ -26,16 +27,22 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
 # Endpoints that answer without a token: the pages, which are empty shells, their files, and the check of health. The
 # page of a session would tell whether it exists, and its title: it asks `Gate.admits` first.
 OPEN = frozenset({"overview", "session", "settings", "search", "memory", "static", "healthz"})
+# Endpoints that are posted to and change nothing.
+LOOKING = frozenset({"api.plan_prune", "api.suggest_settings"})
+SAFE = frozenset({"GET", "HEAD"})
 
 
-def opened_by(flask_app: Flask) -> Callable[[dict[str, Any]], bool]:
-    """Return a function that tells whether a request reaches a route in `OPEN`, by the table that will route it."""
+def needed_by(flask_app: Flask) -> Callable[[dict[str, Any]], str | None]:
+    """Return a function that tells the role a request needs by the table that will route it; None for open ones."""
 
-    def is_open(environ: dict[str, Any]) -> bool:
+    def needs(environ: dict[str, Any]) -> str | None:
+        safe = environ["REQUEST_METHOD"] in SAFE
         try:
             endpoint, _ = flask_app.url_map.bind_to_environ(environ).match()
         except HTTPException:  # no such route, or not by this method
-            return False
-        return endpoint in OPEN and environ["REQUEST_METHOD"] in ("GET", "HEAD")
+            endpoint = ""
+        if safe and endpoint in OPEN:
+            return None
+        return VIEWER if safe or endpoint in LOOKING else OPERATOR
 
-    return is_open
+    return needs

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from selectors import EVENT_READ
 from typing import Any
 
@@ -353,14 +354,15 @@ def _but_closed_sockets(failed: threading.ExceptHookArgs) -> None:
 class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Our application in gunicorn's form."""
 
-    def __init__(self, make: Callable[[], Any]) -> None:
+    def __init__(self, make: Callable[[], Any], certificate: Path | None, key: Path | None) -> None:
         self._make = make
+        self._certificate = {"certfile": certificate, "keyfile": key or certificate} if certificate else {}
         self._running: Any = None
         super().__init__()
 
     def load_config(self) -> None:
         """Set every option; gunicorn's own files and variables are not read."""
-        chosen = {
+        chosen: dict[str, Any] = {
             "workers": 1,
             "threads": THREADS,
             "worker_connections": CONNECTIONS,
@@ -372,6 +374,7 @@ class Application(BaseApplication):  # type: ignore[misc]  # gunicorn has no typ
             "forwarded_allow_ips": "",
             "forwarder_headers": "",
         }
+        chosen |= {name: str(path) for name, path in self._certificate.items()}
         for name, value in chosen.items():
             self.cfg.set(name, value)
 
@@ -399,12 +402,14 @@ def allow_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def serve(make: Callable[[], Any], listener: socket.socket) -> None:
+def serve(
+    make: Callable[[], Any], listener: socket.socket, certificate: Path | None = None, key: Path | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM; ends with SystemExit, as gunicorn does."""
     os.environ.pop("GUNICORN_CMD_ARGS", None)
     allow_connections()
     listener.setblocking(False)
-    application = Application(make)
+    application = Application(make, certificate, key)
     log = application.cfg.logger_class(application.cfg)
     Worker(1, os.getppid(), [listener], application, 0, application.cfg, log).init_process()
     sys.exit(0)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import errno
 import gc
-import ipaddress
 import os
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from webapp import create_app
@@ -61,14 +62,6 @@ class Running:
 Make = Callable[[], Running]
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a host name or address is this machine's own."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket on `port`, or on the next free one after it; port 0 takes any.
 
@@ -94,12 +87,30 @@ def listen(host: str, port: int) -> socket.socket:
     raise Invalid(f"ports {port} to {last} on {host} are all in use; name another with --port", "port")
 
 
-def url_of(listener: socket.socket, host: str) -> str:
+def url_of(listener: socket.socket, host: str, *, secure: bool = False) -> str:
     """Return the address to open in a browser; for a server on all addresses, this machine's own."""
     if is_every_address(host):
         host = "::1" if ":" in host else "127.0.0.1"
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{listener.getsockname()[1]}"
+    return f"http{'s' if secure else ''}://{shown}:{listener.getsockname()[1]}"
+
+
+def check_certificate(certificate: Path | None, key: Path | None) -> None:
+    """Refuse certificate files that cannot be used.
+
+    Raises:
+        Invalid: a file cannot be read, or the key is not the certificate's.
+    """
+    if certificate is None:
+        if key is not None:
+            raise Invalid("a key without its certificate; name that with --tls-cert", "tls_cert")
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        message = f"cannot use the certificate {certificate} with the key {key or certificate}: {reason}"
+        raise Invalid(message, "tls_cert") from error
 
 
 def has_gunicorn() -> bool:
@@ -122,15 +133,17 @@ def spare_collector() -> None:
     gc.set_threshold(50_000, 20, 100)
 
 
-def run(make: Make, listener: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM; `make` is called in the process that serves."""
+def run(
+    make: Make, listener: socket.socket, certificate: Path | None = None, key: Path | None = None
+) -> None:
+    """Serve until SIGINT or SIGTERM, with TLS where a certificate is given."""
     spare_collector()
     if has_gunicorn():
         from webapp.serving.gunicorn import serve
 
-        serve(make, listener)
+        serve(make, listener, certificate, key)
     else:
-        server = WerkzeugServer(make(), listener)
+        server = WerkzeugServer(make(), listener, (certificate, key or certificate) if certificate else None)
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda *_: threading.Thread(target=server.stop, daemon=True).start())
         server.serve()
@@ -139,7 +152,7 @@ def run(make: Make, listener: socket.socket) -> None:
 class WerkzeugServer:
     """A threaded Werkzeug server on a socket made elsewhere; quiet, and stopped from another thread."""
 
-    def __init__(self, running: Running, listener: socket.socket) -> None:
+    def __init__(self, running: Running, listener: socket.socket, certificate: Any | None = None) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
         class Quiet(WSGIRequestHandler):
@@ -153,7 +166,13 @@ class WerkzeugServer:
         self._running = running
         host, port = listener.getsockname()[:2]
         self._server = make_server(
-            host, port, running.wsgi, threaded=True, request_handler=Quiet, fd=os.dup(listener.fileno())
+            host,
+            port,
+            running.wsgi,
+            threaded=True,
+            request_handler=Quiet,
+            ssl_context=certificate,
+            fd=os.dup(listener.fileno()),
         )
         listener.close()
         self._done = threading.Event()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from webapp.store.access import Access
 from webapp.store.connection import Connections
 from webapp.store.context import Contexts
 from webapp.store.copies import Copies
@@ -43,6 +44,7 @@ class Store:
         self.words = Words(self.db)
         self.small = SmallTables(self.db)
         self.copies = Copies(self.db)
+        self.access = Access(self.db)
         self.dump = Dump(self.db)
         self.db.upkeep = self.words.merge
 

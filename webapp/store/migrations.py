@@ -385,3 +385,28 @@ def m008_copies(db: Database) -> None:
         """
     )
     db.execute("CREATE INDEX copies_origin ON copies (origin_id, at)")
+
+
+@migrations()
+def m009_access(db: Database) -> None:
+    """Tokens, and the sessions of browsers that were opened with one; of both only hashes are kept."""
+    db.execute(
+        """CREATE TABLE access_tokens (
+            key INTEGER PRIMARY KEY AUTOINCREMENT,
+            hash BLOB NOT NULL UNIQUE,
+            name TEXT NOT NULL,
+            role TEXT NOT NULL CHECK (role IN ('viewer', 'operator')),
+            created_at INTEGER NOT NULL,
+            revoked_at INTEGER
+        )"""
+    )
+    # `token` is null for the one that the configuration names; `proof` binds the session to that one.
+    db.execute(
+        """CREATE TABLE access_sessions (
+            hash BLOB PRIMARY KEY,
+            token INTEGER REFERENCES access_tokens (key) ON DELETE CASCADE,
+            proof BLOB,
+            server TEXT NOT NULL,
+            expires_at INTEGER NOT NULL
+        ) WITHOUT ROWID"""
+    )

@@ -13,6 +13,7 @@ from tests.webapp.promises import Client
 from webapp import create_app
 from webapp.app import App
 from webapp.config import Config
+from webapp.services.access.keys import Keys
 
 PAGES = {
     "/": "coppice-overview",
@@ -97,7 +98,8 @@ class TestPagesBehindAToken:
     @pytest.fixture
     def stranger(self, app: App, tmp_path: Path) -> Any:
         """A client that has not brought the token yet."""
-        flask_app = create_app(Config(db=tmp_path / "x.db", token="secret"), app=app)
+        app.keys = Keys(app.store, "secret")
+        flask_app = create_app(Config(db=tmp_path / "x.db"), app=app)
         yield flask_app.test_client()
         flask_app.extensions["coppice.live"].close()
 

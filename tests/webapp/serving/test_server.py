@@ -9,8 +9,9 @@ import pytest
 
 from tests.servers import Server
 from tests.waiting import PATIENCE
+from webapp.config import is_loopback
 from webapp.errors import Invalid
-from webapp.serving.server import has_gunicorn, is_loopback, listen, url_of
+from webapp.serving.server import has_gunicorn, listen, url_of
 
 
 class TestPorts:

@@ -1,0 +1,43 @@
+"""`coppice token`: shown once, listed without it, rotated, revoked."""
+
+from __future__ import annotations
+
+import json
+
+from tests.webapp.commands.running import Run
+
+
+class TestTheCommand:
+    """Tokens by hand."""
+
+    def test_shows_a_token_alone_and_once(self, run: Run) -> None:
+        """On stdout, so that a script can take it; what to do with it is said beside."""
+        made = run("token", "--name", "laptop")
+        assert made.code == 0
+        token = made.out.strip()
+        assert (token.startswith("coppice_"), len(token.split())) == (True, 1)
+        assert "only time" in made.err
+        listed = run("token", "list")
+        assert "laptop" in listed.out
+        assert token not in listed.out
+
+    def test_lists_roles_and_times(self, run: Run) -> None:
+        """As a table, and as JSON."""
+        run("token", "--role", "viewer")
+        [row] = json.loads(run("token", "list", "--json").out)
+        assert (row["number"], row["role"], row["revoked_at"]) == ("1", "viewer", None)
+
+    def test_rotates_and_revokes(self, run: Run) -> None:
+        """By number; the last one revoked lets nobody in, and that is said."""
+        first = run("token").out
+        second = run("token", "rotate", "1")
+        assert second.out != first
+        revoked = run("token", "revoke", "2")
+        assert "nobody gets in" in revoked.err
+        assert run("token", "revoke", "2").code == 2
+
+    def test_can_be_switched_off(self, run: Run) -> None:
+        """Then none is asked for on this machine."""
+        run("token")
+        assert "1 token deleted" in run("token", "off").out
+        assert json.loads(run("token", "list", "--json").out) == []

@@ -1,0 +1,72 @@
+"""Stored text in a terminal: shown, never obeyed."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+
+import pytest
+from rich.table import Table
+
+from tests.sources import read_modules
+from webapp.terminal import SafeConsole, SafeFormatter, safe, safe_json
+
+# What a terminal would obey: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device control,
+# bells, backspaces, carriage returns, and what turns the reading direction or is not seen.
+EVIL = (
+    "\x1b]0;title\x07 \x1b]52;c;ZXZpbA==\x1b\\ \x1b[2J\x1b[1A \x9b2J \x9d0;x\x9c \x90q\x9c \x08\x08 a\rb \x7f \x85"
+    " \u202eesrever\u202c \u2066x\u2069 \u200b \u061c \ufeff \U000e0041"
+)
+OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0041]"
+)
+
+
+class TestText:
+    """Text of agents, files and web pages."""
+
+    def test_keeps_no_character_that_a_terminal_obeys(self) -> None:
+        """Each is visible instead."""
+        assert OBEYED.search(safe(EVIL)) is None
+        assert safe("\x1b[31m\x9b\u202e") == "␛[31m<U+009B><U+202E>"
+
+    def test_keeps_all_that_is_harmless(self) -> None:
+        """Any writing, and tabs and line feeds."""
+        for text in ("Grüße, 世界, مرحبا, 👩\u200d👧", "a\tb\nc", "│ ▲ …"):
+            assert safe(text) == text
+
+    def test_means_the_same_in_json(self) -> None:
+        """Escaped, so that a program reads what was stored."""
+        text = json.dumps({"title": EVIL}, ensure_ascii=False)
+        assert OBEYED.search(safe_json(text)) is None
+        assert json.loads(safe_json(text)) == {"title": EVIL}
+
+    @pytest.mark.parametrize("is_terminal", [True, False])
+    def test_is_safe_in_a_table(self, is_terminal: bool) -> None:
+        """In cells, headings and titles; our own colours stay."""
+        file = io.StringIO()
+        console = SafeConsole(file=file, force_terminal=is_terminal, width=300)
+        table = Table(EVIL, title=EVIL, header_style="bold")
+        table.add_row(EVIL)
+        console.print(table)
+        console.print(EVIL)
+        shown = re.sub("\x1b\\[[0-9;]*m", "", file.getvalue())
+        assert OBEYED.search(shown) is None
+        assert ("\x1b[1m" in file.getvalue()) == is_terminal
+
+    def test_is_safe_in_a_log(self) -> None:
+        """Names of files and titles stand in it."""
+        record = logging.LogRecord("x", 30, "f", 1, "cannot read %s", (EVIL,), None)
+        assert OBEYED.search(SafeFormatter().format(record)) is None
+
+
+class TestTheOnePlace:
+    """Everything that prints."""
+
+    def test_is_used_by_all_commands(self) -> None:
+        """None prints by itself; what is written to a pipe or a file is JSON."""
+        own = re.compile(r"click\.(s?echo|secho)\(|(?<![\w.])print\(|[^.\w]Console\(|import Console")
+        printing = {name for name, module in read_modules().items() if own.search(module.text)}
+        assert printing == {"webapp.terminal"}

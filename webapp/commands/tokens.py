@@ -1,0 +1,124 @@
+"""`coppice token`: makes, lists, rotates and revokes the tokens that let programs and browsers in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from webapp.access import OPERATOR
+from webapp.commands.common import counted, db_option, json_option, write_json
+from webapp.config import Config
+from webapp.services.access.keys import ROLES, Keys
+from webapp.services.session.times import iso
+from webapp.store import Store
+from webapp.store.access import TokenRow
+from webapp.terminal import echo, out
+
+ONCE = (
+    "This is the only time it is shown. Programs send it as `Authorization: Bearer …`; "
+    "a browser opens a page with ?token=…"
+)
+OPENED = "No token is asked for any more, except where other machines can reach the server."
+NOBODY = (
+    "No token is valid now, so nobody gets in; `coppice token` makes one, `coppice token off` asks for none."
+)
+
+
+@contextmanager
+def keyring(db: Path | None) -> Iterator[Keys]:
+    """Yield the tokens of the store, and close it."""
+    store = Store(Config.load(db=db).database)
+    try:
+        yield Keys(store)
+    finally:
+        store.close()
+
+
+def shown(row: TokenRow, token: str) -> None:
+    """Print a new token, alone on stdout, and what to do with it."""
+    echo(f"Token {row.key} for {article(row.role)} {row.role}:", err=True)
+    echo(token)
+    echo(ONCE, err=True)
+
+
+def article(word: str) -> str:
+    """Return "a" or "an"."""
+    return "an" if word[0] in "aeiou" else "a"
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--role",
+    type=click.Choice(ROLES),
+    default=OPERATOR,
+    show_default=True,
+    help="A viewer looks, an operator changes things as well.",
+)
+@click.option("--name", default="", metavar="TEXT", help="A word on who has it, for the list.")
+@db_option
+@click.pass_context
+def token(ctx: click.Context, role: str, name: str, db: Path | None) -> None:
+    """Make a token and show it once; from then on the server asks for one.
+
+    Only a hash of it is stored. A running server takes it at once.
+    """
+    ctx.obj = db
+    if ctx.invoked_subcommand is None:
+        with keyring(db) as keys:
+            shown(*keys.make(name, role))
+
+
+@token.command("list")
+@json_option
+@click.pass_obj
+def list_tokens(db: Path | None, as_json: bool) -> None:
+    """List the tokens: number, name, role, when made and revoked."""
+    with keyring(db) as keys:
+        found = keys.listed()
+    rows = [(str(one.key), one.name, one.role, iso(one.created_at), iso(one.revoked_at)) for one in found]
+    if as_json:
+        names = ("number", "name", "role", "created_at", "revoked_at")
+        write_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    table = Table("number", "name", "role", "made", "revoked", box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*(escape(cell or "") for cell in row))
+    out().print(table)
+
+
+@token.command()
+@click.argument("number", type=int)
+@click.pass_obj
+def rotate(db: Path | None, number: int) -> None:
+    """Replace a token by a new one of its name and role."""
+    with keyring(db) as keys:
+        shown(*keys.rotate(number))
+
+
+@token.command()
+@click.argument("number", type=int)
+@click.pass_obj
+def revoke(db: Path | None, number: int) -> None:
+    """Revoke a token; the browsers that were let in with it are cut off."""
+    with keyring(db) as keys:
+        keys.revoke(number)
+        left = sum(one.revoked_at is None for one in keys.listed())
+    echo(f"Token {number} is revoked; {counted(left, 'token')} left.")
+    if not left:
+        echo(NOBODY, err=True)
+
+
+@token.command("off")
+@click.pass_obj
+def off(db: Path | None) -> None:
+    """Delete all tokens, so that a server on this machine asks for none."""
+    with keyring(db) as keys:
+        echo(f"{counted(keys.forget(), 'token')} deleted. {OPENED}")
+
+
+COMMANDS = {"token": token}

@@ -1,0 +1,1 @@
+"""Access: tokens, browser sessions, and the failures of those who guess."""

@@ -1,0 +1,151 @@
+"""Who gets in: tokens, shown once and kept as hashes, and the sessions of browsers that were opened with one.
+
+A made token has 256 random bits, so its hash needs no salt. A browser keeps no token but the secret of a session, which
+ends by itself, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a token
+of an operator that is not stored; its sessions hold a proof that only the two secrets together make.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+
+from webapp.access import OPERATOR, VIEWER, Pass
+from webapp.errors import Invalid, NotFound
+from webapp.services.session.times import now_ms
+from webapp.store import Store
+from webapp.store.access import TokenRow
+
+ROLES = (OPERATOR, VIEWER)
+# Makes a token recognisable, to people and to programs that look for leaked secrets.
+PREFIX = "coppice_"
+RANDOM_BYTES = 32
+SESSION_MS = 7 * 24 * 3600 * 1000
+CONFIGURED = "COPPICE_TOKEN"
+
+
+class Keys:
+    """The tokens and sessions of one store. `configured` is the token that the configuration names, if any."""
+
+    def __init__(
+        self, store: Store, configured: str | None = None, clock: Callable[[], int] = now_ms
+    ) -> None:
+        self._store, self._configured, self._clock = store, configured, clock
+
+    # -- for the gate
+
+    def is_asked(self) -> bool:
+        """Return whether a token is needed at all. Raises StoreError."""
+        return self._configured is not None or self._store.access.is_asked()
+
+    def admit(self, token: str) -> Pass | None:
+        """Return the pass of a token, None if it is not valid. Raises StoreError."""
+        if self._configured is not None and same(token, self._configured):
+            return Pass(OPERATOR, CONFIGURED)
+        row = self._store.access.token(digest(token)) if token.startswith(PREFIX) else None
+        return pass_of(row)
+
+    def begin(self, token: str, server: str) -> str | None:
+        """Begin a session for whoever brought a token; return its secret, None if the token is not valid.
+
+        Raises:
+            StoreError: the session cannot be stored.
+        """
+        admitted = self.admit(token)
+        if admitted is None:
+            return None
+        secret, now = secrets.token_urlsafe(RANDOM_BYTES), self._clock()
+        configured = admitted.key == CONFIGURED
+        with self._store.write():
+            self._store.access.end_sessions(now)
+            self._store.access.add_session(
+                digest(secret),
+                None if configured else int(admitted.key),
+                proof(secret, token) if configured else None,
+                server,
+                now + SESSION_MS,
+            )
+        return secret
+
+    def resume(self, secret: str, server: str) -> Pass | None:
+        """Return the pass of a session, None if it is not valid at this server. Raises StoreError."""
+        row = self._store.access.session(digest(secret))
+        if row is None or row.server != server or row.expires_at < self._clock():
+            return None
+        if row.proof is None:
+            return pass_of(row.token)
+        own = self._configured is not None and hmac.compare_digest(row.proof, proof(secret, self._configured))
+        return Pass(OPERATOR, CONFIGURED) if own else None
+
+    def still_holds(self, held: Pass) -> bool:
+        """Return whether a pass that was given would be given now. Raises StoreError."""
+        if held.key == CONFIGURED:
+            return self._configured is not None
+        return pass_of(self._store.access.token_by_key(int(held.key))) is not None
+
+    # -- for the command line
+
+    def make(self, name: str, role: str = OPERATOR) -> tuple[TokenRow, str]:
+        """Make a token; return its row and the token, which is stored nowhere.
+
+        Raises:
+            Invalid: the role is unknown.
+        """
+        if role not in ROLES:
+            raise Invalid(f"no such role: {role}; expected one of {', '.join(ROLES)}", "role")
+        token = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
+        with self._store.write():
+            return self._store.access.add_token(digest(token), name, role, self._clock()), token
+
+    def rotate(self, key: int) -> tuple[TokenRow, str]:
+        """Revoke a token and make another of its name and role.
+
+        Raises:
+            NotFound: there is no such valid token.
+        """
+        with self._store.write():
+            row = self.revoke(key)
+            return self.make(row.name, row.role)
+
+    def revoke(self, key: int) -> TokenRow:
+        """Revoke a token, and end the sessions it began.
+
+        Raises:
+            NotFound: there is no such valid token.
+        """
+        with self._store.write():
+            row = self._store.access.token_by_key(key)
+            if row is None or not self._store.access.revoke(key, self._clock()):
+                raise NotFound("valid token", key)
+            return row
+
+    def listed(self) -> list[TokenRow]:
+        """Return every token, oldest first."""
+        return list(self._store.access.tokens())
+
+    def forget(self) -> int:
+        """Delete every token, so that none is asked for; return their number."""
+        with self._store.write():
+            return self._store.access.forget()
+
+
+def pass_of(row: TokenRow | None) -> Pass | None:
+    """Return the pass of a token, None if it is unknown or revoked."""
+    return None if row is None or row.revoked_at is not None else Pass(row.role, str(row.key))
+
+
+def digest(secret: str) -> bytes:
+    """Return the hash by which a secret is stored."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
+
+
+def proof(secret: str, token: str) -> bytes:
+    """Return what only the two together make."""
+    return hmac.digest(secret.encode("utf-8", "surrogateescape"), token.encode(), "sha256")
+
+
+def same(given: str, expected: str) -> bool:
+    """Return whether two tokens are the same, in constant time."""
+    return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), expected.encode())

@@ -1,0 +1,24 @@
+"""Serving below a path: a proxy in front passes it on or has taken it off, and either is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from webapp.auth import Environ, StartResponse, WsgiApp
+
+
+class Prefixed:
+    """A WSGI application whose addresses begin with `prefix`, like "/coppice"."""
+
+    def __init__(self, application: WsgiApp, prefix: str) -> None:
+        self._application = application
+        self._prefix = prefix
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request by its path below the prefix."""
+        path = environ.get("PATH_INFO", "")
+        below = path.removeprefix(self._prefix)
+        if below and not below.startswith("/"):  # another name that begins the same
+            below = path
+        environ["SCRIPT_NAME"], environ["PATH_INFO"] = self._prefix, below or "/"
+        return self._application(environ, start_response)

@@ -1,0 +1,96 @@
+"""Tokens and browser sessions, by their hashes: what lets somebody in is never stored itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from webapp.store.connection import Connections
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """One token. `role` is viewer or operator; times are in milliseconds, `revoked_at` None while it is valid."""
+
+    key: int
+    name: str
+    role: str
+    created_at: int
+    revoked_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One browser session. `token` is None and `proof` set for a session of the configured token."""
+
+    token: TokenRow | None
+    proof: bytes | None
+    server: str
+    expires_at: int
+
+
+COLUMNS = "key, name, role, created_at, revoked_at"
+
+
+class Access:
+    """The tables of access. Writes belong inside `Connections.write()`."""
+
+    def __init__(self, db: Connections) -> None:
+        self._db = db
+
+    def is_asked(self) -> bool:
+        """Return whether a token was ever made; revoked ones count, so that revoking the last opens nothing."""
+        return self._db.value("SELECT 1 FROM access_tokens LIMIT 1") is not None
+
+    def add_token(self, digest: bytes, name: str, role: str, at: int) -> TokenRow:
+        """Store a token."""
+        sql = f"INSERT INTO access_tokens (hash, name, role, created_at) VALUES (?, ?, ?, ?) RETURNING {COLUMNS}"
+        [row] = self._db.rows(sql, (digest, name, role, at))
+        return TokenRow(*row)
+
+    def tokens(self) -> Iterator[TokenRow]:
+        """Yield every token, oldest first."""
+        for row in self._db.rows(f"SELECT {COLUMNS} FROM access_tokens ORDER BY key"):
+            yield TokenRow(*row)
+
+    def token(self, digest: bytes) -> TokenRow | None:
+        """Return the token with this hash, None if there is none."""
+        row = self._db.row(f"SELECT {COLUMNS} FROM access_tokens WHERE hash = ?", (digest,))
+        return None if row is None else TokenRow(*row)
+
+    def token_by_key(self, key: int) -> TokenRow | None:
+        """Return the token with this number, None if there is none."""
+        row = self._db.row(f"SELECT {COLUMNS} FROM access_tokens WHERE key = ?", (key,))
+        return None if row is None else TokenRow(*row)
+
+    def revoke(self, key: int, at: int) -> bool:
+        """Revoke a token and end its sessions; return whether it was valid."""
+        self._db.run("DELETE FROM access_sessions WHERE token = ?", (key,))
+        sql = "UPDATE access_tokens SET revoked_at = ? WHERE key = ? AND revoked_at IS NULL"
+        return self._db.run(sql, (at, key)) > 0
+
+    def forget(self) -> int:
+        """Delete every token and session; return the number of tokens."""
+        self._db.run("DELETE FROM access_sessions")
+        return self._db.run("DELETE FROM access_tokens")
+
+    def add_session(
+        self, digest: bytes, token: int | None, proof: bytes | None, server: str, until: int
+    ) -> None:
+        """Store a session that ends at `until`."""
+        self._db.run(
+            "INSERT INTO access_sessions VALUES (?, ?, ?, ?, ?)", (digest, token, proof, server, until)
+        )
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        """Return the session with this hash, None if there is none."""
+        sql = "SELECT token, proof, server, expires_at FROM access_sessions WHERE hash = ?"
+        row = self._db.row(sql, (digest,))
+        if row is None:
+            return None
+        token, proof, server, until = row
+        return SessionRow(None if token is None else self.token_by_key(token), proof, server, until)
+
+    def end_sessions(self, before: int) -> None:
+        """Delete the sessions that ended before a time."""
+        self._db.run("DELETE FROM access_sessions WHERE expires_at < ?", (before,))

@@ -1,0 +1,80 @@
+"""Text for a terminal: what was stored is shown, and never obeyed.
+
+Titles, model names and messages come from agents, files and web pages. Control characters in them could move the
+cursor, rewrite lines above, set the title, reach the clipboard or turn the reading direction; each is shown as the
+picture or the number of its character. All commands print through this module; a test looks for any that does not.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
+
+# C0 except tab and line feed, DEL, C1, and what changes the direction or hides: marks, embeddings, isolates, tags.
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def safe(text: str) -> str:
+    """Return a text in which every control character is visible, and none works; tabs and line feeds stay."""
+    return UNSAFE.sub(lambda found: _picture(ord(found[0])), text)
+
+
+def _picture(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def safe_json(text: str) -> str:
+    """Return a JSON text with the same meaning, in which every control character is escaped."""
+    return UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print lines of text on stdout, or on stderr."""
+    click.echo(safe(text), err=err)
+
+
+def out() -> Console:
+    """Return the console of answers; as wide as they take where nobody looks."""
+    width = None if sys.stdout.isatty() else 300
+    return SafeConsole(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+
+
+def err() -> Console:
+    """Return the console of reports and progress."""
+    return SafeConsole(file=sys.stderr, highlight=False, soft_wrap=True)
+
+
+def log_safely() -> None:
+    """Send what is logged to stderr as safe text."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(SafeFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+class SafeConsole(Console):
+    """A console that sends no control character but its own."""
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield the pieces of an answer, safe, before their widths are measured."""
+        for piece in super().render(renderable, options):
+            yield piece if piece.control else Segment(safe(piece.text), piece.style)
+
+
+class SafeFormatter(logging.Formatter):
+    """Formats what is logged, with the names and titles that stand in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return safe(super().format(record))
