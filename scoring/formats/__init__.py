@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoring.errors import MalformedMessage, UnknownFormat
 from scoring.formats import anthropic, gemini, langchain, openai, responses
 from scoring.formats.base import Decoded, Format, gathered_sources, place_system, system_text, turns_of
 from scoring.formats.numbering import numbered, plain
-from scoring.formats.reading import DEPTH_LIMIT, Place, json_text, kind_of
+from scoring.formats.reading import DEPTH_LIMIT, ROLE_NAMES, Place, json_text, kind_of
 from scoring.formats.repairs import OPENING, opening, repair
 from scoring.messages import Message, Text, Wire
 
@@ -25,7 +25,8 @@ FORMATS: dict[str, Format] = {
 
 # From here on a list can only be in the format that recognises it.
 SURE = 0.8
-_FLAT = ("openai", "responses", "anthropic")
+LIKELY = 0.4  # enough for a message that the list's own format does not know at all
+_FLAT = ("openai", "responses", "anthropic")  # write a text as {"role": …, "content": …}
 _ANTHROPIC_MODELS = ("claude", "sonnet", "opus", "haiku")
 
 
@@ -36,13 +37,22 @@ def recognise(value: Any) -> Format:
     Raises:
         UnknownFormat: no format could be it.
     """
-    if isinstance(value, list | Mapping):
-        telling = _telling(value) if isinstance(value, list) else value
-        marks = {name: format.recognise(telling) for name, format in FORMATS.items()}
-        best = max(marks, key=marks.__getitem__)
-        if marks[best] > 0:
-            return FORMATS[best]
-    raise UnknownFormat(_seen(value))
+    return _surest(value, _marks(value))
+
+
+def _surest(value: Any, marks: Mapping[str, float]) -> Format:
+    best = max(marks, key=marks.__getitem__, default="")
+    if not marks.get(best):
+        raise UnknownFormat(_seen(value))
+    return FORMATS[best]
+
+
+def _marks(value: Any) -> dict[str, float]:
+    """Return how sure each format is of a list or body, 0…1; {} for what is neither."""
+    if not isinstance(value, list | Mapping):
+        return {}
+    telling = _telling(value) if isinstance(value, list) else value
+    return {name: format.recognise(telling) for name, format in FORMATS.items()}
 
 
 def is_sure(value: Any, format: str) -> bool:
@@ -89,6 +99,9 @@ def _seen(value: Any) -> str:
     if isinstance(value, list) and value:
         return "a list of which the first item is " + _seen(value[0])
     if isinstance(value, Mapping):
+        role = value.get("role")
+        if isinstance(role, str) and role not in ROLE_NAMES:
+            return f"a message with role {role[:40]!r}; expected one of {', '.join(ROLE_NAMES)}"
         return "an object with the fields " + (", ".join(sorted(map(str, value))[:8]) or "(none)")
     return kind_of(value)
 
@@ -96,13 +109,15 @@ def _seen(value: Any) -> str:
 def decode(value: Any, format: str | None = None) -> Decoded:
     """Return the messages of a list or request body, each with its original object in `wire`.
 
+    A message that can only be in another format than the list is read in that one.
+
     Raises:
         UnknownFormat: the format is not given and not recognised, or no such format exists.
         MalformedMessage: a message of the list cannot be read; says which, and what was expected.
     """
-    chosen, envelope, items = _opened(value, format)
-    read = [_read(chosen, n, item) for n, item in enumerate(items)]
-    return Decoded(tuple(numbered(read)), chosen.name, envelope)
+    opened = _opened(value, format)
+    read = [opened.read(n, item) for n, item in enumerate(opened.items)]
+    return Decoded(tuple(numbered(read)), opened.format.name, opened.envelope)
 
 
 def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
@@ -112,20 +127,40 @@ def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, lis
         UnknownFormat: as `decode`.
         MalformedMessage: there is no list of messages at all.
     """
-    chosen, envelope, items = _opened(value, format)
+    opened = _opened(value, format)
     read: list[Message] = []
     faults: list[MalformedMessage] = []
-    for n, item in enumerate(items):
+    for n, item in enumerate(opened.items):
         try:
-            read.append(_read(chosen, n, item))
+            read.append(opened.read(n, item))
         except MalformedMessage as fault:
             faults.append(fault)
-    return Decoded(tuple(numbered(read)), chosen.name, envelope), faults
+    return Decoded(tuple(numbered(read)), opened.format.name, opened.envelope), faults
 
 
-def _opened(value: Any, format: str | None) -> tuple[Format, dict[str, Any], Sequence[Any]]:
-    """(the format, the envelope, the list) of a list or request body."""
-    chosen = recognise(value) if format is None else _format(format)
+class _Opened(NamedTuple):
+    """A list with the format it is read in, and the other fields of its body; `mixed` if another is in it too."""
+
+    format: Format
+    envelope: dict[str, Any]
+    items: Sequence[Any]
+    mixed: bool
+
+    def read(self, n: int, item: Any) -> Message:
+        """Return one message of the list, in its own format where the list is mixed."""
+        chosen = self.format
+        if self.mixed and not is_sure([item], chosen.name):
+            marks = _marks([item])
+            best = max(marks, key=marks.__getitem__)
+            unknown = chosen.name not in _FLAT and not marks[chosen.name]
+            if marks[best] >= (LIKELY if unknown else SURE):
+                chosen = FORMATS[best]
+        return chosen.read(Place(n, Wire(chosen.name, item)), item)
+
+
+def _opened(value: Any, format: str | None) -> _Opened:
+    marks = _marks(value)
+    chosen = _surest(value, marks) if format is None else _format(format)
     envelope: dict[str, Any] = {}
     if isinstance(value, Mapping):
         if chosen.key not in value:
@@ -140,11 +175,9 @@ def _opened(value: Any, format: str | None) -> tuple[Format, dict[str, Any], Seq
         value = [value]
     if not isinstance(value, list | tuple):
         raise MalformedMessage(0, f"expected a list of messages, got {kind_of(value)}")
-    return chosen, envelope, value
-
-
-def _read(chosen: Format, n: int, item: Any) -> Message:
-    return chosen.read(Place(n, Wire(chosen.name, item)), item)
+    foreign = any(mark >= SURE for name, mark in marks.items() if name != chosen.name)
+    mixed = not envelope and (foreign or not marks.get(chosen.name))
+    return _Opened(chosen, envelope, value, mixed)
 
 
 def encode(
@@ -170,7 +203,7 @@ def encode(
         else:
             end = next((n for n in range(at, len(messages)) if _is_own(messages[n], target)), len(messages))
             run = messages[at:end]
-            turns = turns_of(run, kept_ids, target.keeps_reasoning)
+            turns = turns_of(run, kept_ids, target)
             items, built, at = target.write(turns, gathered_sources(run)), True, end
         for n, item in enumerate(items):
             beside = out and (built or built_last) and n == 0

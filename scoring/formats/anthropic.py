@@ -108,7 +108,7 @@ def _parts(place: Place, block: Any) -> list[Part]:
         return [Reasoning("", len(place.text(block.get("data"), "data")))]
     if kind in _CALLS:
         call_id = place.text(block.get("id"), "a call's id")
-        name = place.text(block.get("name"), "a tool's name")
+        name = place.tool_name(block.get("name"), "a tool's name")
         return [ToolCall(call_id, name, place.json(block.get("input") or {}, "a call's input"))]
     if kind.endswith("tool_result"):
         return [_result(place, block)]

@@ -18,8 +18,14 @@ from typing import Any
 from scoring.formats.media import Source, sources_in
 from scoring.formats.numbering import bare_id
 from scoring.formats.reading import Place, words_in
+<<<<<<< HEAD
 from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+=======
+from scoring.formats.tool_names import allowed_name
+from scoring.messages import FileReference, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
 
+TOOL_NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI and Anthropic allow
 MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
 
 
@@ -37,9 +43,15 @@ class Format:
     """One wire format.
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
+<<<<<<< HEAD
     list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message that
     begins a list where the format asks for one. `join` makes one object of two neighbours, or returns None where two
     may stay; a format without it never joins.
+=======
+    list). `write` makes new objects of turns, `patch` a changed copy of one, `join` one object of two neighbours (None
+    where they may stay two), `opening` an object to begin a list with where it has to begin with the user,
+    `tool_names` matches the names of tools it allows (None: any).
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
     """
 
     name: str
@@ -53,18 +65,36 @@ class Format:
     opening: Callable[[str], Any] | None = None
     join: Callable[[Any, Any], Any | None] | None = None
     keeps_reasoning: bool = False
+    tool_names: re.Pattern[str] | None = TOOL_NAMES
 
 
+<<<<<<< HEAD
 def turns_of(
     messages: Sequence[Message], kept_ids: frozenset[str] = frozenset(), reasoning: bool = False
 ) -> list[Message]:
     """Return new messages to write: one for each run of a speaker, results behind their calls, reasoning left out, ids
     fit for any provider.
+=======
+def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Turn]:
+    """Return the messages as turns: results behind their calls, ids and tool names as the target takes them, reasoning
+    left out unless the target keeps it.
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
 
     `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
     """
-    turns = _unique_ids(_merged(_pieces(messages, reasoning)), kept_ids)
-    return _merged(_results_behind_calls(turns))
+    turns = _unique_ids(_merged(_pieces(messages, target.keeps_reasoning)), kept_ids)
+    return _merged(_results_behind_calls([_allowed(turn, target.tool_names) for turn in turns]))
+
+
+def _allowed(turn: Turn, names: re.Pattern[str] | None) -> Turn:
+    """Return the turn with tool names that match the pattern; a result without a name stays without."""
+
+    def named(part: Part) -> Part:
+        if isinstance(part, ToolCall) or (isinstance(part, ToolResult) and part.name):
+            return replace(part, name=allowed_name(part.name, names))
+        return part
+
+    return replace(turn, parts=tuple(map(named, turn.parts)))
 
 
 def gathered_sources(messages: Sequence[Message]) -> dict[str, Source]:

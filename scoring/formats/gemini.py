@@ -6,6 +6,7 @@ stand in the one content behind it. A `thoughtSignature` travels with its part a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
     call = either(part, "functionCall", "function_call")
     if call is not None:
         call = place.object(call, "functionCall")
-        name = place.text(call.get("name"), "a function's name")
+        name = place.tool_name(call.get("name"), "a function's name")
         call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
         return ToolCall(call_id, name, place.json(call.get("args") or {}, "args"))
     response = either(part, "functionResponse", "function_response")
@@ -92,7 +93,7 @@ def _main(place: Place, part: Mapping[str, Any]) -> Part | None:
 
 
 def _response(place: Place, response: Mapping[str, Any]) -> ToolResult:
-    name = place.text(response.get("name"), "a function's name")
+    name = place.tool_name(response.get("name"), "a function's name")
     call_id = place.text(response.get("id"), "a response's id") or made_up_id(name)
     body = response.get("response")
     media = tuple(
@@ -241,5 +242,11 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
 
 
 FORMAT = Format(
+<<<<<<< HEAD
     "gemini", "contents", "systemInstruction", recognise, read, write, patch, validate, opening, join
 )
+=======
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, join, validate, opening,
+    tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
+)  # fmt: skip
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)

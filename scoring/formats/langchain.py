@@ -82,7 +82,7 @@ def read(place: Place, item: Any) -> Message:
     role: Role = "user" if kind == "remove" else ROLE_NAMES.get(kind, "user")
     if kind == "chat":
         role = place.role(fields.get("role"))
-    name = place.text(fields.get("name"), "name")
+    name = place.tool_name(fields.get("name"), "name")
     if role == "tool":
         return Message("tool", (_result(place, fields, name),), wire=place.wire)
     calls = _calls(place, fields)
@@ -115,7 +115,7 @@ def _calls(place: Place, fields: Mapping[str, Any]) -> list[ToolCall]:
 
 def _call(place: Place, call: Any) -> ToolCall:
     call = place.object(call, "a tool call")
-    name = place.text(call.get("name"), "a tool's name")
+    name = place.tool_name(call.get("name"), "a tool's name")
     call_id = place.text(call.get("id"), "a call's id") or made_up_id(name)
     args = call.get("args")
     return ToolCall(call_id, name, "" if args is None else place.json(args, "args"))
@@ -129,20 +129,25 @@ def _provider_call(place: Place, call: Any) -> ToolCall:
     )
 
 
+<<<<<<< HEAD
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
     """New messages for these turns, in the type-and-data shape."""
+=======
+def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
+    """Return new messages for these turns, in the flat shape that `convert_to_messages` and chat models take."""
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
     out: list[Any] = []
     for turn in turns:
         if turn.role == "tool":
             out += [_wire_result(r, sources) for r in turn.results]
             continue
         blocks = [b for p in turn.parts if (b := _block(p, sources)) is not None]
-        data: dict[str, Any] = {"content": _content(blocks)}
+        message: dict[str, Any] = {"type": _WRITTEN[turn.role], "content": _content(blocks)}
         if turn.name:
-            data["name"] = turn.name
+            message["name"] = turn.name
         if turn.calls:
-            data["tool_calls"] = [_wire_call(c) for c in turn.calls]
-        out.append({"type": _WRITTEN[turn.role], "data": data})
+            message["tool_calls"] = [_wire_call(c) for c in turn.calls]
+        out.append(message)
     return out
 
 
@@ -161,12 +166,12 @@ def _wire_call(call: ToolCall) -> dict[str, Any]:
 def _wire_result(result: ToolResult, sources: Mapping[str, Source]) -> dict[str, Any]:
     parts: list[Part] = [*([Text(result.text)] if result.text else []), *result.media]
     blocks = [b for p in parts if (b := _block(p, sources)) is not None]
-    data = {"content": _content(blocks), "tool_call_id": result.call_id}
+    message = {"type": "tool", "content": _content(blocks), "tool_call_id": result.call_id}
     if result.name:
-        data["name"] = result.name
+        message["name"] = result.name
     if result.is_error:
-        data["status"] = "error"
-    return {"type": "tool", "data": data}
+        message["status"] = "error"
+    return message
 
 
 def _block(part: Part, sources: Mapping[str, Source]) -> Any | None:
@@ -247,4 +252,11 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
     return problems
 
 
+<<<<<<< HEAD
 FORMAT = Format("langchain", "messages", "", recognise, read, write, patch, validate, keeps_reasoning=True)
+=======
+FORMAT = Format(
+    "langchain", "messages", "", recognise, read, write, patch, join, validate, None, keeps_reasoning=True,
+    tool_names=None,
+)  # fmt: skip
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)

@@ -70,7 +70,7 @@ def read(place: Place, item: Any) -> Message:
         len(item) == 2 and type(content) is str and role != "tool"
     ):  # the commonest message says this and no more
         return Message(role, (Text(content),) if content else (), "", place.wire)
-    name = place.text(item.get("name"), "name")
+    name = place.tool_name(item.get("name"), "name")
     if role == "tool":
         text, media = text_and_media(place, content)
         call_id = place.text(item.get("tool_call_id"), "tool_call_id") or made_up_id(name)
@@ -96,14 +96,14 @@ def _call(place: Place, call: Any) -> ToolCall:
     if call.get("custom") is not None:
         custom = place.object(call["custom"], "custom")
         return ToolCall(
-            call_id, place.text(custom.get("name"), "name"), place.text(custom.get("input"), "input")
+            call_id, place.tool_name(custom.get("name"), "name"), place.text(custom.get("input"), "input")
         )
     return _function(place, call_id, call.get("function"))
 
 
 def _function(place: Place, call_id: str, function: Any) -> ToolCall:
     function = place.object(function, "a tool call's function")
-    name = place.text(function.get("name"), "a function's name")
+    name = place.tool_name(function.get("name"), "a function's name")
     arguments = function.get("arguments")
     text = "" if arguments is None else place.json(arguments, "arguments")
     return ToolCall(call_id or made_up_id(name), name, text)

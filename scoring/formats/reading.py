@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn, cast
 
 from scoring.errors import MalformedMessage
+from scoring.formats.tool_names import original_name
 from scoring.messages import Role, Wire
 
 # What wire formats call the four roles (B3).
@@ -103,6 +104,10 @@ class Place:
         if not isinstance(value, str):
             self.fail(f"{what} to be a string", value)
         return value
+
+    def tool_name(self, value: Any, what: str) -> str:
+        """Return the value as a tool's name, as it was before a format's rules escaped it."""
+        return original_name(self.text(value, what))
 
     def role(self, value: Any) -> Role:
         """Return the value as one of our four roles."""

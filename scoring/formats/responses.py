@@ -105,7 +105,7 @@ def _call_id(place: Place, item: Mapping[str, Any], name: str) -> str:
 
 
 def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
-    name = place.text(item.get("name"), "name") or kind.removesuffix("_call")
+    name = place.tool_name(item.get("name"), "name") or kind.removesuffix("_call")
     call_id = _call_id(place, item, name)
     found = next((item[k] for k in _ARGUMENTS if item.get(k) is not None), "")
     call = ToolCall(call_id, name, place.json(found, "a call's arguments"))
@@ -119,7 +119,7 @@ def _call(place: Place, kind: str, item: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
-    name = place.text(item.get("name"), "name")
+    name = place.tool_name(item.get("name"), "name")
     call_id = _call_id(place, item, name or kind.removesuffix("_call_output").removesuffix("_output"))
     output = next((item[k] for k in _OUTPUTS if item.get(k) is not None), None)
     failed = item.get("status") in ("failed", "incomplete")

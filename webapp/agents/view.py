@@ -43,7 +43,9 @@ class ViewMessage:
     def replaced(self, wire_format: str) -> list[Any]:
         """Return what replaces the whole message, as objects of a wire format."""
         messages = [self.replacement] if self.replacement is not None else []
-        return FORMATS[wire_format].write(turns_of(messages), gathered_sources(messages))
+        return FORMATS[wire_format].write(
+            turns_of(messages, frozenset(), FORMATS[wire_format]), gathered_sources(messages)
+        )
 
 
 @dataclass(frozen=True, slots=True)

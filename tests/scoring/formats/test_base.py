@@ -7,7 +7,12 @@ from typing import Any
 
 from hypothesis import given, settings
 
+<<<<<<< HEAD
 from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
+=======
+from scoring.formats import langchain, openai
+from scoring.formats.base import MAX_ID_LENGTH, file_text, gathered_sources, place_system, turns_of
+>>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
 from scoring.messages import (
     Message,
     Reasoning,
@@ -27,20 +32,24 @@ class TestTurns:
         """The user's words come behind the results they were sent with."""
         called = Message("assistant", (ToolCall("c", "f", "{}"),))
         mixed = Message("user", (Text("and?"), ToolResult("c", "r")))
-        assert [t.role for t in turns_of([called, mixed])] == ["assistant", "tool", "user"]
+        assert [t.role for t in turns_of([called, mixed], frozenset(), openai.FORMAT)] == [
+            "assistant",
+            "tool",
+            "user",
+        ]
 
     def test_split_what_the_provider_ran(self) -> None:
         """A call and its result within one message become two turns and the words behind them a third."""
         ran = Message("assistant", (Text("a"), ToolCall("c", "f", "{}"), ToolResult("c", "r"), Text("b")))
-        turns = turns_of([ran])
+        turns = turns_of([ran], frozenset(), openai.FORMAT)
         assert [t.role for t in turns] == ["assistant", "tool", "assistant"]
         assert turns[1].results[0].name == "f"
 
     def test_leave_reasoning_out_unless_it_is_wanted(self) -> None:
         """A message of nothing else is no turn."""
         thought = Message("assistant", (Reasoning("hm"),))
-        assert turns_of([thought]) == []
-        assert turns_of([thought], reasoning=True)[0].parts == thought.parts
+        assert turns_of([thought], frozenset(), openai.FORMAT) == []
+        assert turns_of([thought], frozenset(), langchain.FORMAT)[0].parts == thought.parts
 
     def test_keep_ids_that_may_not_change(self) -> None:
         """Ids of objects that are kept stay as they are, even twice."""
@@ -48,9 +57,9 @@ class TestTurns:
             Message("assistant", (ToolCall("a/1", "f", "{}"),)),
             Message("tool", (ToolResult("a/1", "r"),)),
         ]
-        kept = turns_of(rounds * 2, frozenset({"a/1"}))
+        kept = turns_of(rounds * 2, frozenset({"a/1"}), openai.FORMAT)
         assert [c.id for t in kept for c in t.calls] == ["a/1", "a/1"]
-        fresh = turns_of(rounds * 2)
+        fresh = turns_of(rounds * 2, frozenset(), openai.FORMAT)
         assert [c.id for t in fresh for c in t.calls] == ["a_1", "a_1-2"]
         assert [r.call_id for t in fresh for r in t.results] == ["a_1", "a_1-2"]
 
@@ -58,7 +67,9 @@ class TestTurns:
         """Check that where an id is used again before its first call was answered, the result is the newer call's."""
         called = [Message("assistant", (ToolCall("c", name, "{}"),)) for name in ("old", "new")]
         turns = turns_of(
-            [called[0], message("user", "x"), called[1], Message("tool", (ToolResult("c", "r"),))]
+            [called[0], message("user", "x"), called[1], Message("tool", (ToolResult("c", "r"),))],
+            frozenset(),
+            openai.FORMAT,
         )
         (answer,) = (r for t in turns for r in t.results)
         assert (answer.call_id, answer.name) == (turns[2].calls[0].id, "new")
@@ -67,7 +78,7 @@ class TestTurns:
     @settings(max_examples=100)
     def test_answer_every_call_at_once(self, messages: list[Message]) -> None:  # P4
         """Behind each turn with calls stand exactly its results, in order, under ids that are short and unique."""
-        turns = turns_of(messages)
+        turns = turns_of(messages, frozenset(), openai.FORMAT)
         ids = [c.id for t in turns for c in t.calls]
         assert len(set(ids)) == len(ids)
         assert all(len(i) <= MAX_ID_LENGTH for i in ids)

@@ -263,7 +263,7 @@ class TestWhatIsKnown:
     def test_gives_the_same_problems(self, name: str, items: list[Any], ready: bool) -> None:  # X6
         """Of any list, whichever way."""
         readable = decode_readable(items, name)[0].messages
-        known = [m for m in readable if reads_as_said(m)]
+        known = [m for m in readable if reads_as_said(m) and m.wire is not None and m.wire.format == name]
         listed = [m.wire.value for m in known if m.wire is not None]
         assert validate(listed, name, ready=ready, said=known) == validate(listed, name, ready=ready)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages
 
 from scoring.errors import MalformedMessage
 from scoring.formats import decode, encode, validate
@@ -120,16 +121,17 @@ class TestWriting:
 
     def test_gives_what_langchain_loads(self) -> None:
         """The library itself reads back what was written."""
-        langchain = pytest.importorskip("langchain_core.messages")
         messages = [
             message("system", "s"),
             Message("user", (Text("hi"),), "ann"),
             Message("assistant", (Reasoning("hm"), Text("x"), ToolCall("c", "f", '{"a": 1}'))),
             Message("tool", (ToolResult("c", "r", "f", is_error=True),)),
         ]
-        loaded = langchain.messages_from_dict(encode(messages, "langchain"))
+        loaded = convert_to_messages(encode(messages, "langchain"))
         assert [m.type for m in loaded] == ["system", "human", "ai", "tool"]
+        assert isinstance(loaded[2], AIMessage)
         assert loaded[2].tool_calls == [CALL]
+        assert isinstance(loaded[3], ToolMessage)
         assert (loaded[3].tool_call_id, loaded[3].status) == ("c", "error")
 
     def test_reads_what_langchain_dumps(self) -> None:
@@ -151,9 +153,9 @@ class TestWriting:
         item = {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": PNG}}]}
         decoded = decode([item]).messages
         written = encode(decoded, "langchain")
-        assert written[0]["data"]["content"] == [{"type": "image", "mime_type": "image/png", "base64": PNG}]
+        assert written[0]["content"] == [{"type": "image", "mime_type": "image/png", "base64": PNG}]
         assert decode(written).messages[0].media == decoded[0].media
-        assert encode([Message("user", (Media("audio"),))], "langchain")[0]["data"]["content"] == "[audio]"
+        assert encode([Message("user", (Media("audio"),))], "langchain")[0]["content"] == "[audio]"
 
 
 class TestPatching:
