@@ -18,12 +18,8 @@ from typing import Any
 from scoring.formats.media import Source, sources_in
 from scoring.formats.numbering import bare_id
 from scoring.formats.reading import Place, words_in
-<<<<<<< HEAD
-from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
-=======
 from scoring.formats.tool_names import allowed_name
-from scoring.messages import FileReference, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
+from scoring.messages import Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 
 TOOL_NAMES = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what OpenAI and Anthropic allow
 MAX_ID_LENGTH = 40  # OpenAI's limit for a tool_call_id, the shortest of all
@@ -43,15 +39,9 @@ class Format:
     """One wire format.
 
     `key` is the field of a request body that holds the list, `system` the one for its prompt ("" if it stands in the
-<<<<<<< HEAD
     list). `write` makes new objects of messages, `patch` a changed copy of one. `opening` makes the user message that
     begins a list where the format asks for one. `join` makes one object of two neighbours, or returns None where two
-    may stay; a format without it never joins.
-=======
-    list). `write` makes new objects of turns, `patch` a changed copy of one, `join` one object of two neighbours (None
-    where they may stay two), `opening` an object to begin a list with where it has to begin with the user,
-    `tool_names` matches the names of tools it allows (None: any).
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
+    may stay; a format without it never joins. `tool_names` matches the names of tools that it allows, None allows any.
     """
 
     name: str
@@ -68,17 +58,9 @@ class Format:
     tool_names: re.Pattern[str] | None = TOOL_NAMES
 
 
-<<<<<<< HEAD
-def turns_of(
-    messages: Sequence[Message], kept_ids: frozenset[str] = frozenset(), reasoning: bool = False
-) -> list[Message]:
-    """Return new messages to write: one for each run of a speaker, results behind their calls, reasoning left out, ids
-    fit for any provider.
-=======
-def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Turn]:
-    """Return the messages as turns: results behind their calls, ids and tool names as the target takes them, reasoning
-    left out unless the target keeps it.
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
+def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Format) -> list[Message]:
+    """Return new messages to write: one for each run of a speaker, results behind their calls, ids and tool names as
+    the target takes them, reasoning left out unless the target keeps it.
 
     `kept_ids` are ids that stand in objects kept as they are, which therefore may not be renamed.
     """
@@ -86,7 +68,7 @@ def turns_of(messages: Sequence[Message], kept_ids: frozenset[str], target: Form
     return _merged(_results_behind_calls([_allowed(turn, target.tool_names) for turn in turns]))
 
 
-def _allowed(turn: Turn, names: re.Pattern[str] | None) -> Turn:
+def _allowed(turn: Message, names: re.Pattern[str] | None) -> Message:
     """Return the turn with tool names that match the pattern; a result without a name stays without."""
 
     def named(part: Part) -> Part:

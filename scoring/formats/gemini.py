@@ -242,11 +242,6 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
 
 
 FORMAT = Format(
-<<<<<<< HEAD
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, validate, opening, join
-)
-=======
-    "gemini", "contents", "systemInstruction", recognise, read, write, patch, join, validate, opening,
+    "gemini", "contents", "systemInstruction", recognise, read, write, patch, validate, opening, join,
     tool_names=re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}"),
 )  # fmt: skip
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)

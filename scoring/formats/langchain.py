@@ -129,13 +129,8 @@ def _provider_call(place: Place, call: Any) -> ToolCall:
     )
 
 
-<<<<<<< HEAD
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """New messages for these turns, in the type-and-data shape."""
-=======
-def write(turns: Sequence[Turn], sources: Mapping[str, Source]) -> list[Any]:
     """Return new messages for these turns, in the flat shape that `convert_to_messages` and chat models take."""
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
     out: list[Any] = []
     for turn in turns:
         if turn.role == "tool":
@@ -252,11 +247,15 @@ def validate(items: Sequence[Any], ready: bool, said: Sequence[Message] | None =
     return problems
 
 
-<<<<<<< HEAD
-FORMAT = Format("langchain", "messages", "", recognise, read, write, patch, validate, keeps_reasoning=True)
-=======
 FORMAT = Format(
-    "langchain", "messages", "", recognise, read, write, patch, join, validate, None, keeps_reasoning=True,
+    "langchain",
+    "messages",
+    "",
+    recognise,
+    read,
+    write,
+    patch,
+    validate,
+    keeps_reasoning=True,
     tool_names=None,
-)  # fmt: skip
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
+)

@@ -7,12 +7,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-<<<<<<< HEAD
-from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
-=======
 from scoring.formats import langchain, openai
-from scoring.formats.base import MAX_ID_LENGTH, file_text, gathered_sources, place_system, turns_of
->>>>>>> 9462784 (Read mixed lists whole, carry tool names through formats that forbid them, write flat LangChain messages)
+from scoring.formats.base import MAX_ID_LENGTH, gathered_sources, place_system, turns_of
 from scoring.messages import (
     Message,
     Reasoning,
