@@ -25,15 +25,15 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "roles": "How much each role counts, 0 to 1.",
         "keywords": "Groups of words and the share of the signal each is worth; whole words, in any case.",
         "length_steps": "From how many characters a message rates how high, 0 to 1.",
-        "task_type": "Whose weights and keywords hold: `any` for the ones above in all sessions, `auto` for those of "
+        "task_type": "The weights and keywords in force: `any` for those above in all sessions, `auto` for those of "
         "what a session looks like, or `coding`, `support`, `research`, `chat`.",
-        "task_types": "What each type has of its own, weights, keywords or both; null follows the ones above.",
-        "strategy": f"How units are chosen: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}; "
-        "what each does, [the context](context.md#how-messages-are-chosen) says.",
+        "task_types": "A type's own weights, keywords or both; null follows the ones above.",
+        "strategy": f"The choice of units: {', '.join(f'`{name}`' for name in STRATEGY_NAMES)}; "
+        "see [the context](context.md#how-messages-are-chosen).",
     },
     "When, and how far": {
         "target_percent": "Above this share of the input limit a session is marked, and automatic pruning acts.",
-        "aim_percent": "What a prune cuts to, at most the target.",
+        "aim_percent": "The share that a prune cuts to, at most the target.",
         "cap_tokens": "Your own ceiling on the target, for windows so large that 80 % never comes.",
         "automatic": "Prune by itself when an append crosses the target. A session can say otherwise.",
         "minimum_gain_percent": "What an automatic prune has to free, as a share of the input limit, or of what a cap "
@@ -41,15 +41,15 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "What is kept": {
         "fresh_tail": "So many of the newest messages are never dropped.",
-        "user_words_tokens": "What users said is kept word for word, newest first, up to so many tokens …",
+        "user_words_tokens": "The users' words are kept unchanged, newest first, up to so many tokens …",
         "user_words_percent": "… and up to this share of the budget.",
         "user_words_messages_percent": "Only where users write at most this share of the messages.",
     },
     "Before anything is dropped": {
-        "stage_duplicates": "Clear a tool output that comes again word for word later; the newest stays.",
-        "stage_superseded": "Clear what a tool read of a file that is read again, or rewritten, later.",
+        "stage_duplicates": "Clear a tool output that is repeated unchanged later; the newest stays.",
+        "stage_superseded": "Clear a file's content where the file is read again, or rewritten, later.",
         "stage_outputs": "Old tool outputs: `off`, `shorten` to head, tail and error lines, or `clear` to one line, "
-        "the oldest first and no more than has to be.",
+        "the oldest first and no more than needed.",
     },
     "Windows and counting": {
         "response_reserve": "Tokens kept free for the answer.",
@@ -141,7 +141,7 @@ def _shown(value: Any) -> str:
 
 
 def _owned(own: Mapping[str, Any]) -> str:
-    """Return what a task type has of its own."""
+    """Return a task type's own weights and keywords."""
     said = [f"{key} {_shown(value)}" for key, value in own.items() if value is not None]
     return ", ".join(said) or "nothing"
 

@@ -16,7 +16,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SessionCreated(Event):
-    """A session exists that did not. `session_id` names it."""
+    """A session was created. `session_id` names it."""
 
     session_id: str
 
@@ -84,7 +84,7 @@ class ContextPruned(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextRestored(Event):
-    """Messages stand in the context again. `message_ids` names them, `n` is the operation that was undone, None where
+    """Messages are in the context again. `message_ids` names them, `n` is the operation that was undone, None where
     they were put back by hand.
     """
 
@@ -95,7 +95,7 @@ class ContextRestored(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextSummarized(Event):
-    """A summary stands in the context. `summary_id` names it, `summarized` and `kept` count messages, `summary` is
+    """A summary was put into the context. `summary_id` names it, `summarized` and `kept` count messages, `summary` is
     its text.
     """
 
@@ -121,13 +121,13 @@ class SettingsChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelsChanged(Event):
-    """A row of the model table was overridden or given back."""
+    """A row of the model table was overridden, or its override removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportProgressed(Event):
-    """A file that somebody sent under this `name` is being read: `done` of its `size` bytes so far; told a few times
-    a second, and only of files that take longer than that.
+    """A file that was sent under this `name` is being read: `done` of its `size` bytes so far. Published a few times a
+    second, only for files that take longer than that.
     """
 
     name: str

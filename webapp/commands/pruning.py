@@ -41,19 +41,19 @@ class Pruned:
     "--max-tokens",
     type=click.IntRange(min=0),
     metavar="N",
-    help="What to cut to; by default 60 % of the model's input limit.",
+    help="The tokens to cut to; by default 60 % of the model's input limit.",
 )
 @click.option(
     "--strategy",
     metavar="NAME",
-    help=f"How to choose what stays: {', '.join(STRATEGY_NAMES)}; by default {PRESETS[DEFAULT_PRESET].strategy}.",
+    help=f"The strategy: {', '.join(STRATEGY_NAMES)}; by default {PRESETS[DEFAULT_PRESET].strategy}.",
 )
 @click.option(
     "--task-type",
     type=click.Choice(TASK_TYPE_CHOICES),
     default=AUTO,
     show_default=True,
-    help="Whose weights and keywords count; auto for what the list looks like, any for the common ones.",
+    help="The type whose weights and keywords count; auto recognises it, any takes the common ones.",
 )
 @click.option(
     "--format",
@@ -82,7 +82,7 @@ def prune(
 ) -> None:
     """Prune the message list in FILE (- reads stdin), whole units at a time.
 
-    FILE holds a list of messages or a request body as JSON, or one message a line. What comes out is in the same
+    FILE holds a list of messages or a request body as JSON, or one message a line. The result is in the same
     format; messages that stay are unchanged.
     """
     value, lines = read_list(file)
