@@ -9,13 +9,14 @@ from scoring.models.lookup import (
     window_above,
     window_to_offer,
 )
-from scoring.models.prices import CURRENCY, CallTokens, PruneCost, context_cost, prune_cost, spent
+from scoring.models.prices import CURRENCY, CallTokens, PruneCost, Spent, context_cost, prune_cost, spent
 
 __all__ = [
     "CURRENCY",
     "CallTokens",
     "ModelLimits",
     "PruneCost",
+    "Spent",
     "context_cost",
     "find_model",
     "get_context_limit",

@@ -21,6 +21,7 @@ from scoring.settings import FORESIGHT, Limit, Settings, number, shown
 WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Windows as providers offer them, to choose from where nothing is known of a model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
+LOCAL = frozenset({"ollama", "ollama_chat", "lmstudio", "lm_studio", "llamacpp", "llama.cpp", "local", "mlx"})
 WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
 
 
@@ -80,9 +81,27 @@ def find_model(
     key = _key(spelled)
     rows, default = _table(settings.windows)
     found = _longest([(_key(row.name), row) for row in overrides], key) or _longest(rows, key) or default
+    if not found.own and costs_nothing(spelled):
+        found = replace(
+            found, input_price=0, cached_price=0, cache_write_price=0, output_price=0, dearer_above=None
+        )
     if is_wide(spelled) and found.window < WIDE_WINDOW:
         found = replace(found, window=WIDE_WINDOW, input_limit=None)
     return found
+
+
+def costs_nothing(name: str) -> bool:
+    """Return whether a model is run on the user's own machine, or offered without a price, as its name tells.
+
+    Ollama spells a model with its size behind a colon (`llama3.1:8b`), gateways mark what is free (`:free`).
+    """
+    provider, _, model = name.lower().rpartition("/")
+    tag = model.partition(":")[2]
+    return (
+        provider.rpartition("/")[2] in LOCAL
+        or tag == "free"
+        or re.match(r"(\d+x)?\d+(\.\d+)?[bm]\b", tag) is not None
+    )
 
 
 def get_context_limit(

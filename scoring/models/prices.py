@@ -1,9 +1,10 @@
 """The cost of a context, and the savings and cost of a prune, at list prices in US dollars.
 
-A provider's cache holds the beginning of a context up to the first change since the call before. So a prune costs
-once: everything behind the first changed place is written again. From then on each call saves the cached read of what
-was taken out. Where a provider has no price for writing to its cache a write costs what input costs; where it has
-none for reading, there is no cache. What is not known is None, never 0.
+A provider's cache holds the beginning of a context as far as it is the same as in the call before. So a prune costs
+once: everything behind the first changed place is written again, unless the cache has expired, when the next call
+writes everything again anyway. From then on each call saves the cached read of what was taken out. A cache of an hour
+costs twice the price of input to write. Where a provider has no price for writing to its cache a write costs what
+input costs; where it has none for reading, there is no cache. What is not known is None, never 0.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scoring.models.lookup import ModelLimits
 CURRENCY = "USD"
 PER = 1_000_000  # prices are per so many tokens
 DIGITS = 6
+HOUR_TIMES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class PruneCost:
 
     `saved_per_call` and `rewritten_once` are tokens, `saved_cost` is of each later call, `rewrite_cost` of the next one
     alone. After `break_even_calls` calls it has paid back: 0 where rewriting costs nothing, None where it never does or
-    prices are not known.
+    prices are not known. `cold`: the cache has expired, so that rewriting costs nothing extra.
     """
 
     saved_per_call: int
@@ -46,16 +48,29 @@ class PruneCost:
     saved_cost: float | None
     rewrite_cost: float | None
     currency: str = CURRENCY
+    cold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CallTokens:
-    """The tokens of one call as reported. `cached` (read) and `written` are parts of `input`."""
+    """The tokens of one call as reported. `cached` (read) and `written` are parts of `input`, `hour` is the part of
+    `written` that is cached for an hour. `answer` is what the text of the answer must be, where more than reported.
+    """
 
     input: int
     output: int
     cached: int = 0
     written: int = 0
+    hour: int = 0
+    answer: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The price of calls. `at_least`: the provider charges more, or only a part is known."""
+
+    amount: float
+    at_least: bool
 
 
 def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
@@ -68,28 +83,51 @@ def context_cost(tokens: int, model: ModelLimits) -> ContextCost | None:
     return ContextCost(_dollars(tokens * fresh), _dollars(tokens * cached), dearer)
 
 
-def prune_cost(saved: int, rewritten: int, model: ModelLimits) -> PruneCost:
-    """Return the bill of a prune that takes `saved` tokens out and leaves `rewritten` behind the first change."""
+def prune_cost(
+    saved: int, rewritten: int, model: ModelLimits, *, hour: bool = False, cold: bool = False
+) -> PruneCost:
+    """Return the bill of a prune that takes `saved` tokens out and leaves `rewritten` behind the first change.
+
+    `hour`: the session writes to a cache that lives for an hour. `cold`: the cache has expired.
+    """
     prices = _prices(model)
     if prices is None or saved <= 0:
-        return PruneCost(saved, rewritten, None, None, None)
+        return PruneCost(saved, rewritten, None, None, None, cold=cold)
     _, cached, write = prices
-    once, each = rewritten * max(0.0, write - cached), saved * cached
+    write = _hour_price(model) if hour else write
+    once, each = 0.0 if cold else rewritten * max(0.0, write - cached), saved * cached
     calls = ceil(once / each) if each > 0 else (0 if once == 0 else None)
-    return PruneCost(saved, rewritten, calls, _dollars(each), _dollars(once))
+    return PruneCost(saved, rewritten, calls, _dollars(each), _dollars(once), cold=cold)
 
 
-def spent(calls: Iterable[CallTokens], model: ModelLimits) -> float | None:
-    """Return what calls have cost at list prices, answers included; None where a price is not known."""
+def spent(calls: Iterable[tuple[CallTokens, ModelLimits]]) -> Spent | None:
+    """Return what calls have cost at the list prices of their own models, answers included; None if none is known."""
+    amounts: list[float] = []
+    at_least = False
+    for call, model in calls:
+        price = _price(call, model)
+        dearer = model.dearer_above is not None and call.input > model.dearer_above
+        at_least = at_least or price is None or dearer or call.answer > call.output
+        amounts += [] if price is None else [price]
+    if not amounts and at_least:
+        return None
+    return Spent(_dollars(sum(amounts)), at_least)
+
+
+def _price(call: CallTokens, model: ModelLimits) -> float | None:
+    """Return the price of one call, in dollars times PER."""
     prices = _prices(model)
     if prices is None or model.output_price is None:
         return None
     fresh, cached, write = prices
-    total = 0.0
-    for call in calls:
-        new = max(0, call.input - call.cached - call.written)
-        total += new * fresh + call.cached * cached + call.written * write + call.output * model.output_price
-    return _dollars(total)
+    new = max(0, call.input - call.cached - call.written)
+    written = (call.written - call.hour) * write + call.hour * _hour_price(model)
+    return new * fresh + call.cached * cached + written + max(call.output, call.answer) * model.output_price
+
+
+def _hour_price(model: ModelLimits) -> float:
+    """Return the price of writing to a cache that lives for an hour: twice that of input, where writing has a price."""
+    return (model.input_price or 0.0) * (1.0 if model.cache_write_price is None else HOUR_TIMES)
 
 
 def _prices(model: ModelLimits) -> tuple[float, float, float] | None:

@@ -37,7 +37,7 @@ BELIEVED_OUTPUT_SHARE = 0.6
 SMALL_ANSWER = 10  # below, what stands around an answer is larger than the answer
 # A report of less than this share of what was surely sent is not true of this conversation: a title made on the side,
 # or a program that leaves out the tokens that were cached. Contexts below FALSE_FROM tokens tell nothing.
-FALSE_SHARE, FALSE_FROM = 0.4, 500
+FALSE_SHARE, FALSE_FROM = 0.4, 2_000
 # Real input that falls by more than LOST_FALL tokens, or stays behind what was expected by more than LOST_LEAST and by
 # more than a share of the growth, tells that the agent has taken something out of its context.
 LOST_FALL, LOST_LEAST, LOST_SHARE = 500, 3_000, 0.4
@@ -131,7 +131,7 @@ def observe(
 
 def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration:
     """Return the anchor moved behind the answer of the last call."""
-    believed = output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
+    believed = is_believed(known, output, estimate_own)
     own = output if believed else round(known.factor * estimate_own)
     return replace(
         known,
@@ -139,6 +139,11 @@ def _anchored(known: Calibration, output: int, estimate_own: int) -> Calibration
         anchor_estimate=known.input_estimate + estimate_own,
         believed=believed,
     )
+
+
+def is_believed(known: Calibration, output: int, estimate_own: int) -> bool:
+    """Return whether a reported output may be that of an answer of `estimate_own` tokens, and no first part of it."""
+    return output >= BELIEVED_OUTPUT_SHARE * known.factor * estimate_own - SMALL_ANSWER
 
 
 def judged(

@@ -4,13 +4,26 @@ import { counted, money } from "../shared/format.js";
 /** The next call with and without the cache, and all calls so far; at list price.
  * @param {Api.Cost | null} cost */
 export function costSentence(cost) {
+  if (cost?.free) return "Calls of this model cost nothing.";
   if (!cost || !(cost.per_call > 0)) return "";
   const least = cost.at_least ? "at least " : "";
   const [fresh, cached] = [cost.per_call, cost.per_call_cached].map(
     (one) => least + money(one, cost.currency),
   );
   const call = `Input of the next call at list price: ${fresh} new, ${cached} from the cache.`;
-  if (cost.spent === null || cost.calls === 0) return call;
-  const spent = money(cost.spent, cost.currency);
-  return `${call} ${counted(cost.calls, "call")} so far, output included: ${spent}.`;
+  const own = cost.calls > 0 && paid(cost.spent, cost.spent_at_least, cost.currency);
+  const said = own ? ` ${counted(cost.calls, "call")} so far, output included: ${own}.` : "";
+  const below = cost.sub_agents;
+  const theirs = below && paid(below.spent, below.spent_at_least, cost.currency);
+  if (!below || !theirs) return call + said;
+  const whole = (cost.spent ?? 0) + (below.spent ?? 0);
+  const together = paid(whole, cost.spent_at_least || below.spent_at_least, cost.currency);
+  const agents = counted(below.sessions, "sub-agent");
+  return `${call}${said} ${counted(below.calls, "call")} of ${agents}: ${theirs}; together ${together}.`;
+}
+
+/** An amount, or an empty text where none is known. @param {number | null} amount @param {boolean} least
+ * @param {string} currency */
+function paid(amount, least, currency) {
+  return amount === null ? "" : `${least ? "at least " : ""}${money(amount, currency)}`;
 }

@@ -155,10 +155,18 @@ function bill({ cache, removed_count, shortened_count }) {
     return html`<dt>${what}</dt><dd>${number(tokens)}${price}</dd>`;
   };
   const back = cache.break_even_calls;
+  const wait = back === null || cache.cold ? "the next call" : paysBack(back);
   return html`<dl class="kv">
     ${line("Saved on every next call", cache.saved_per_call, cache.saved_cost)}
     ${line("Cache rewritten once", cache.rewritten_once, cache.rewrite_cost)}
-    ${back !== null && html`<dt>Pays back after</dt><dd>${paysBack(back)}</dd>`}
+    ${
+      cache.cold &&
+      html`<dt class="small wide-dt">
+        The provider's cache has expired, so the next call writes everything again anyway: pruning now costs
+        nothing extra.
+      </dt>`
+    }
+    ${back !== null && html`<dt>Pays back after</dt><dd>${wait}</dd>`}
     ${cache.saved_cost !== null && html`<dt class="small wide-dt">Tokens, and money at list price.</dt>`}
   </dl>`;
 }

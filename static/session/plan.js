@@ -44,7 +44,12 @@ export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call"
 /** The effect of a prune, for the banner. @param {Api.Plan} plan @param {Api.Session} session */
 export function promise(plan, session) {
   const back = plan.cache.break_even_calls;
-  const pays = back === null ? "" : ` and pays back after ${paysBack(back)}`;
+  const pays =
+    back === null
+      ? ""
+      : plan.cache.cold
+        ? " and costs nothing extra now, because the cache has expired"
+        : ` and pays back after ${paysBack(back)}`;
   const aim = percentSet(aimOf(plan.max_tokens, session));
   const what = plan.max_tokens >= session.limit ? "What you chose" : `Pruning to ${aim}`;
   return `${what} frees about ${about(plan.freed)} tokens${pays}.`;

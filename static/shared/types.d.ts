@@ -35,8 +35,8 @@ declare namespace Api {
     tokens_before: number; tokens_promised: number; tokens_first_call: number | null;
   }
   interface Cost {
-    per_call: number; per_call_cached: number; at_least: boolean; calls: number; spent: number | null;
-    currency: string;
+    per_call: number; per_call_cached: number; at_least: boolean; free: boolean; calls: number;
+    spent: number | null; spent_at_least: boolean; sub_agents: SubAgentCost | null; currency: string;
   }
   interface Covered { messages: number; summaries: number[]; }
   interface Detail { field: string; message: string; }
@@ -158,7 +158,7 @@ declare namespace Api {
   interface Proposals { proposals: Proposal[]; }
   interface PruneCost {
     saved_per_call: number; rewritten_once: number; break_even_calls: number | null;
-    saved_cost: number | null; rewrite_cost: number | null; currency: string;
+    saved_cost: number | null; rewrite_cost: number | null; currency: string; cold: boolean;
   }
   interface PruneWish { plan_id?: string | null; max_tokens?: number | null; strategy?: string | null; }
   interface Range { min: number; max: number; step: number; }
@@ -223,6 +223,7 @@ declare namespace Api {
     last_summary: LastSummary | null; tool_tokens: number; tool_count: number | null; available: number;
     line: string; show_line: boolean;
   }
+  interface SubAgentCost { sessions: number; calls: number; spent: number | null; spent_at_least: boolean; }
   interface Suggest { sessions?: string[]; }
   interface Suggestion {
     weights: Record<string, number> | null; present: Record<string, number>; before: number | null;

@@ -128,6 +128,7 @@ export function plan(given = {}) {
       break_even_calls: null,
       saved_cost: null,
       rewrite_cost: null,
+      cold: false,
       currency: "USD",
     },
     changed: null,

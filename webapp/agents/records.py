@@ -26,7 +26,8 @@ EntryKind = Literal["message", "compaction_summary"]
 class Usage:
     """The tokens of one API call. `input_tokens` is the call's real total input, cached tokens included;
     `cached_tokens` (read) and `cache_write_tokens` are parts of it. `reasoning_tokens` is part of `output_tokens`.
-    `window` is the context window the agent itself reports.
+    `window` is the context window the agent itself reports. `cache_write_hour_tokens`, part of `cache_write_tokens`,
+    stay cached for an hour.
     """
 
     input_tokens: int
@@ -35,6 +36,7 @@ class Usage:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     window: int | None = None
+    cache_write_hour_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

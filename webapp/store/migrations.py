@@ -410,3 +410,10 @@ def m009_access(db: Database) -> None:
             expires_at INTEGER NOT NULL
         ) WITHOUT ROWID"""
     )
+
+
+@migrations()
+def m010_money_of_calls(db: Database) -> None:
+    """What was cached for an hour, and what an answer must be where its report is partial."""
+    for column in ("cache_write_hour_tokens", "answer_tokens"):
+        db.execute(f"ALTER TABLE calls ADD COLUMN {column} INTEGER DEFAULT 0")

@@ -10,7 +10,11 @@ from webapp.store.keys import bounds, key, number
 
 
 class CallRow(NamedTuple):
-    """Real usage of one call. `estimated` is what we would have said just before it, in tokens."""
+    """Real usage of one call. `estimated` is what we would have said just before it, in tokens.
+
+    `cache_write_hour_tokens` is a part of `cache_write_tokens`. `answer_tokens` is what the text of the answer must be,
+    where that is more than the reported output; else 0.
+    """
 
     call_key: str
     seq: int
@@ -22,6 +26,8 @@ class CallRow(NamedTuple):
     cache_write_tokens: int
     reasoning_tokens: int
     estimated: int | None
+    cache_write_hour_tokens: int = 0
+    answer_tokens: int = 0
 
 
 class Sample(NamedTuple):
@@ -43,8 +49,9 @@ class Figures:
     def put_calls(self, session: int, rows: Iterable[CallRow]) -> None:
         """Write calls; a known one keeps the larger output and its first estimate."""
         sql = (
-            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-            "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens)"
+            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "input_tokens = excluded.input_tokens, output_tokens = max(output_tokens, excluded.output_tokens), "
+            "answer_tokens = excluded.answer_tokens"
         )
         self._db.run_many(sql, ((session, *row) for row in rows))
 
@@ -59,7 +66,8 @@ class Figures:
         """Return all calls in log order."""
         sql = (
             "SELECT call_key, seq, at, model, input_tokens, output_tokens, cached_tokens, cache_write_tokens, "
-            "reasoning_tokens, estimated FROM calls WHERE session = ? ORDER BY seq"
+            "reasoning_tokens, estimated, coalesce(cache_write_hour_tokens, 0), coalesce(answer_tokens, 0) "
+            "FROM calls WHERE session = ? ORDER BY seq"
         )
         return [CallRow(*row) for row in self._db.rows(sql, (session,))]
 

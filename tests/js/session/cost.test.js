@@ -7,8 +7,11 @@ const cost = {
   per_call: 0.67258,
   per_call_cached: 0.067258,
   at_least: false,
+  free: false,
   calls: 103,
   spent: 6.144627,
+  spent_at_least: false,
+  sub_agents: null,
   currency: "USD",
 };
 
@@ -23,6 +26,16 @@ describe("the cost of a session", () => {
   });
   it("is a lower bound where the provider charges more for so long a context", () =>
     assert.match(costSentence({ ...cost, at_least: true }), /at least \$0\.673 new, at least \$0\.067/));
+  it("is a lower bound where an answer was reported in part, with sub-agents apart and together", () => {
+    // X9
+    const sub_agents = { sessions: 2, calls: 30, spent: 1.5, spent_at_least: true };
+    assert.match(
+      costSentence({ ...cost, sub_agents }),
+      /included: \$6\.14\. 30 calls of 2 sub-agents: at least \$1\.50; together at least \$7\.64\./,
+    );
+  });
+  it("is nothing for a local model", () =>
+    assert.equal(costSentence({ ...cost, free: true, per_call: 0 }), "Calls of this model cost nothing."));
   it("is not told where no price is known", () => {
     assert.equal(costSentence(null), "");
     assert.doesNotMatch(costSentence({ ...cost, spent: null }), /so far/);

@@ -86,6 +86,9 @@ describe("the bars", () => {
       at_least: false,
       calls: 0,
       spent: null,
+      spent_at_least: false,
+      sub_agents: null,
+      free: false,
       currency: "USD",
     };
     assert.match(markup(bars(session({ agent, pruned }), cost)), /class="plain cost">Input of the next call/);

@@ -50,6 +50,7 @@ describe("what a plan promises", () => {
       break_even_calls: 1.2,
       saved_cost: null,
       rewrite_cost: null,
+      cold: false,
       currency: "USD",
     };
     assert.equal(promise(plan(), session()), "Pruning to 60\u202f% frees about 76,000 tokens.");

@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from scoring.models.lookup import ModelLimits, find_model
-from scoring.models.prices import CallTokens, context_cost, prune_cost, spent
+from scoring.models.prices import CallTokens, Spent, context_cost, prune_cost, spent
 
 OPUS = ModelLimits(
     "opus", 200_000, input_price=5, cached_price=0.5, cache_write_price=6.25, output_price=25
 )  # fmt: skip
 GPT = ModelLimits("gpt", 400_000, input_price=1.25, cached_price=0.125, output_price=10)
 UNKNOWN = find_model("nobody-knows-this-one")
+DEARER = replace(OPUS, dearer_above=272_000)
 
 
 class TestAContext:
@@ -60,6 +61,16 @@ class TestAPrune:
         assert prune_cost(60_000, 40_000, OPUS).break_even_calls == 8
         assert prune_cost(60_000, 0, OPUS).break_even_calls == 0
 
+    def test_costs_more_to_rewrite_into_a_cache_of_an_hour(self) -> None:  # X9
+        """40,000 tokens written at 10 instead of 6.25."""
+        cost = prune_cost(60_000, 40_000, OPUS, hour=True)
+        assert (cost.rewrite_cost, cost.break_even_calls) == (0.38, 13)
+
+    def test_costs_nothing_extra_once_the_cache_has_expired(self) -> None:  # X9
+        """The next call writes everything again anyway."""
+        cost = prune_cost(60_000, 40_000, OPUS, cold=True)
+        assert (cost.rewrite_cost, cost.break_even_calls, cost.cold) == (0, 0, True)
+
     def test_takes_the_price_of_input_where_writing_has_none(self) -> None:  # X9
         """OpenAI charges nothing extra for the cache."""
         cost = prune_cost(50_000, 20_000, GPT)
@@ -89,9 +100,44 @@ class TestASession:
         """Cached and written tokens are parts of the input and not counted twice."""
         calls = [CallTokens(20_000, 1_000, cached=0, written=20_000), CallTokens(22_000, 500, 20_000, 1_900)]
         expected = (20_000 * 6.25 + 1_000 * 25 + 100 * 5 + 20_000 * 0.5 + 1_900 * 6.25 + 500 * 25) / 1e6
-        assert spent(calls, OPUS) == pytest.approx(expected)
+        found = spent((call, OPUS) for call in calls)
+        assert found is not None
+        assert not found.at_least
+        assert found.amount == pytest.approx(expected)
+
+    def test_prices_each_call_by_its_own_model(self) -> None:  # X9
+        """Sessions change their model."""
+        found = spent([(CallTokens(1_000_000, 0), OPUS), (CallTokens(1_000_000, 0), GPT)])
+        assert found is not None
+        assert found.amount == OPUS.input_price + GPT.input_price
+
+    def test_prices_a_cache_of_an_hour_at_twice_the_input(self) -> None:  # X9
+        """Only the part that was written to it."""
+        found = spent([(CallTokens(1_000_000, 0, written=1_000_000, hour=400_000), OPUS)])
+        assert found is not None
+        assert found.amount == pytest.approx(0.6 * 6.25 + 0.4 * 10)
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            (CallTokens(10, 10), UNKNOWN),
+            (CallTokens(10, 3, answer=40), OPUS),
+            (CallTokens(300_000, 1), DEARER),
+        ],
+    )
+    def test_is_at_least_what_is_known(self, call: tuple[CallTokens, ModelLimits]) -> None:  # X9
+        """An unknown price, an answer that was reported in part, a context above the list price."""
+        found = spent([(CallTokens(10, 10), OPUS), call])
+        assert found is not None
+        assert found.at_least
+
+    def test_counts_the_text_of_an_answer_reported_in_part(self) -> None:  # X9
+        """Writers often keep a first, partial figure."""
+        found = spent([(CallTokens(0, 3, answer=40_000), OPUS)])
+        assert found is not None
+        assert found.amount == 1.0
 
     def test_is_not_known_without_prices(self) -> None:
         """None, and not 0."""
-        assert spent([CallTokens(10, 10)], UNKNOWN) is None
-        assert spent([], OPUS) == 0
+        assert spent([(CallTokens(10, 10), UNKNOWN)]) is None
+        assert spent([]) == Spent(0, at_least=False)

@@ -61,4 +61,7 @@ def usage_of(usage: dict[str, Any]) -> Usage | None:
     total = count_of(usage.get("input_tokens")) + read + written
     output = count_of(usage.get("output_tokens"))
     thought = count_of(object_of(usage.get("output_tokens_details")).get("thinking_tokens"))
-    return Usage(total, output, read, written, thought) if total or output else None
+    hour = count_of(object_of(usage.get("cache_creation")).get("ephemeral_1h_input_tokens"))
+    if not total and not output:
+        return None
+    return Usage(total, output, read, written, thought, cache_write_hour_tokens=min(hour, written))

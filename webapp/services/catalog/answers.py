@@ -15,6 +15,16 @@ class Sessions:
 
 
 @answer
+class SubAgentCost:
+    """What the sub-agents of a session cost, theirs included."""
+
+    sessions: int
+    calls: int
+    spent: float | None
+    spent_at_least: bool
+
+
+@answer
 class Cost:
     """The cost of a session in US dollars at list prices."""
 
@@ -24,10 +34,16 @@ class Cost:
     """The same with all of it read from the provider's cache."""
     at_least: bool
     """True where the provider charges more for so long a context."""
+    free: bool
+    """True for a local model, and one that is offered without a price."""
     calls: int
     """Calls so far."""
     spent: float | None
-    """The price of all calls so far; null where it is not known."""
+    """The price of all calls so far, each by its own model; null where none is known."""
+    spent_at_least: bool
+    """True where it is higher: a long context, an answer whose size was reported in part, a call without price."""
+    sub_agents: SubAgentCost | None
+    """The calls of the session's sub-agents, not part of `spent`; null where there are none."""
     currency: str
 
 

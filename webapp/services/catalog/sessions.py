@@ -10,13 +10,13 @@ from typing import Any, TypedDict, Unpack
 from scoring.budget import usable_tokens
 from scoring.formats import FORMATS
 from scoring.messages import Message, Text
-from scoring.models import CURRENCY, CallTokens, context_cost, spent
+from scoring.models import CURRENCY, CallTokens, Spent, context_cost, spent
 from scoring.settings import Settings
 from scoring.tokens import estimate_tool_tokens
 from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
-from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, Timeline
+from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, SubAgentCost, Timeline
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
@@ -244,18 +244,45 @@ class Sessions:
         cost = context_cost(tokens, model)
         if cost is None:
             return None
-        calls = [
-            CallTokens(c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens)
-            for c in self._store.figures.calls(session.key)
-        ]
+        calls, paid = self._spent(session.row)
         return Cost(
             per_call=cost.fresh,
             per_call_cached=cost.cached,
             at_least=cost.at_least,
-            calls=len(calls),
-            spent=spent(calls, model),
+            free=model.input_price == 0,
+            calls=calls,
+            spent=paid.amount if paid else None,
+            spent_at_least=paid is not None and paid.at_least,
+            sub_agents=self._sub_agents(session.id),
             currency=CURRENCY,
         )
+
+    def _sub_agents(self, session_id: str) -> SubAgentCost | None:
+        below = with_all_below(self._store, session_id)[1:]
+        each = [self._spent(self._store.sessions.get(one)) for one in below]
+        calls, known = sum(count for count, _ in each), [paid for _, paid in each if paid is not None]
+        if not calls:
+            return None
+        return SubAgentCost(
+            sessions=len(below),
+            calls=calls,
+            spent=round(sum(paid.amount for paid in known), 6) if known else None,
+            spent_at_least=len(known) < len(each) or any(paid.at_least for paid in known),
+        )
+
+    def _spent(self, row: SessionRow) -> tuple[int, Spent | None]:
+        """Return how many calls a session made, and what they cost."""
+        calls = [
+            (
+                CallTokens(
+                    c.input_tokens, c.output_tokens, c.cached_tokens, c.cache_write_tokens, c.cache_write_hour_tokens,
+                    c.answer_tokens,
+                ),
+                self._environment.model(c.model or row.model),
+            )
+            for c in self._store.figures.calls(row.key)
+        ]  # fmt: skip
+        return len(calls), spent(calls)
 
     def timeline(self, session_id: str, points: int = 600) -> Timeline:
         """Return the chart: gauges over messages, and what was done to the context."""

@@ -250,8 +250,9 @@ class AppendBatch:
         if call_key not in self.calls:
             self.calls[call_key] = CallRow(
                 call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
-                usage.cache_write_tokens, usage.reasoning_tokens, said,
+                usage.cache_write_tokens, usage.reasoning_tokens, said, usage.cache_write_hour_tokens,
             )  # fmt: skip
+        self._bill(usage, call_key, at, own)
         self.row.window = usage.window or self.row.window
         if usage.input_tokens <= 0 or call_key == self.state.calibration.call:
             self._observe(usage, call_key, model, before, own)
@@ -266,6 +267,15 @@ class AppendBatch:
         self._observe(usage, call_key, model, before, own, learns=verdict == "true")
         if verdict != "true" and self.row.followed:
             self.clearings.append(Clearing(self.row.next_no, lost, verdict == "fell", at))
+
+    def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
+        """Note what the bill needs: what a partly reported answer must be, and how long the cache lives."""
+        state, known = self.state, self.state.calibration
+        must = 0 if calibration.is_believed(known, usage.output_tokens, own) else round(known.factor * own)
+        self.calls[call_key] = self.calls[call_key]._replace(answer_tokens=must)
+        state.called_at = max(state.called_at, at or 0)
+        if usage.cache_write_tokens:
+            state.cached_for_hour = usage.cache_write_hour_tokens > 0
 
     def _observe(
         self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True

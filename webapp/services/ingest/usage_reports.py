@@ -12,7 +12,7 @@ from webapp.errors import Invalid
 INPUT = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "input")
 OUTPUT = ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count", "output")
 # Anthropic's input leaves out what was read from and written to the cache; everybody else's contains it.
-READ, WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
+READ, WRITTEN, HOUR = "cache_read_input_tokens", "cache_creation_input_tokens", "ephemeral_1h_input_tokens"
 # As much as a window of the model table may be: what a call took tells of its window, and that for good.
 MOST = 100_000_000
 
@@ -34,12 +34,14 @@ def read_usage(data: Mapping[str, Any] | None) -> Usage | None:
     read, written = _count(data, READ), _count(data, WRITTEN)
     details = data.get("prompt_tokens_details") or data.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") if isinstance(details, Mapping) else 0
+    hours = data.get("cache_creation") or {}
     output = next((n for n in OUTPUT if n in data), None)
     return Usage(
         _count(data, name) + read + written,
         _count(data, output) if output else 0,
         read or cached or _count(data, "cached_tokens"),
         written,
+        cache_write_hour_tokens=min(written, _count(hours, HOUR) if isinstance(hours, Mapping) else 0),
     )
 
 

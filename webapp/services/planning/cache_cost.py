@@ -20,4 +20,10 @@ def cache_figures(planned: SessionPlan) -> PruneCost:
         short = sum(plan.shortenings[i].tokens for i in plan.shortened if i >= changed)
         summary = plan.summary.tokens if plan.summary is not None else 0
         rewritten = scale.part(kept + short + summary)
-    return prune_cost(scale.part(plan.freed), rewritten, planned.limits.model)
+    return prune_cost(
+        scale.part(plan.freed),
+        rewritten,
+        planned.limits.model,
+        hour=planned.cached_for_hour,
+        cold=planned.cold,
+    )

@@ -35,7 +35,8 @@ class SessionPlan:
 
     `settings` are those in force, with the weights of the task type; `preset` is the preset they come from.
     `max_tokens` is in tokens as shown; `size` is the number of messages in the view. `base` is the plan without
-    outputs shortened by hand; `chosen` says that somebody chose what goes. The plan is stale once the session's
+    outputs shortened by hand; `chosen` says that somebody chose what goes. `cold` and
+    `cached_for_hour` tell of the provider's cache. The plan is stale once the session's
     `version`, the settings in force with those `tried` on top (`asked`), or the `limits` differ.
     """
 
@@ -54,6 +55,8 @@ class SessionPlan:
     size: int
     base: PrunePlan
     chosen: bool
+    cached_for_hour: bool
+    cold: bool
 
 
 class Planning:
@@ -117,6 +120,7 @@ class Planning:
             id=secrets.token_hex(8), session_id=session.id, version=session.version, view=view, plan=plan,
             tried=tried, asked=asked, settings=settings, preset=preset, limits=limits, scale=scale,
             max_tokens=shown, size=size, base=base, chosen=bool(drop or shorten),
+            cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
 
     def is_ready(self, session: Session) -> bool:

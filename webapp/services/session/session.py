@@ -39,6 +39,7 @@ Totals = dict[int, dict[str, tuple[int, int]]]
 
 # A session without a reported call after so many messages never gets one; it no longer asks what others have learned.
 UNREPORTED_AFTER = 64
+CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 # Columns that a person may change while an append is being prepared.
 SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
 
@@ -240,6 +241,20 @@ class Session:
         limits = self.limits
         window = replace(limits.model, window=limits.window, input_limit=min(limits.limit, limits.window))
         return usable_tokens(window, self.settings)
+
+    @property
+    def cache_is_cold(self) -> bool:
+        """Whether the provider's cache of the last call has expired, so that the next call writes everything again.
+
+        A cache lives for an hour, or for five minutes where the provider charges for writing to it and no call asked
+        for more. Without a call nothing is known of it.
+        """
+        state = self.state
+        brief = (
+            not state.cached_for_hour and self.environment.model(self.row.model).cache_write_price is not None
+        )
+        lives = CACHE_MS if brief else CACHE_HOUR_MS
+        return bool(state.called_at) and self.environment.clock() - state.called_at > lives
 
     # -- counting
 

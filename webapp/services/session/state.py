@@ -34,6 +34,7 @@ class SessionState:
     `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction of the agent at
     `told_at` tokens; `largest` is the largest call with the present model. `set_aside` counts the
     usage reports that cannot be true, `aside_input` and `aside_call` are of the last of them.
+    `called_at` is the time of the last call in ms, `cached_for_hour` says that what it wrote stays cached so long.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -59,6 +60,8 @@ class SessionState:
     set_aside: int = 0
     aside_input: int = 0
     aside_call: str = ""
+    called_at: int = 0
+    cached_for_hour: bool = False
 
     def put_aside(self, call: str, tokens: int) -> None:
         """Count a usage report that cannot be true; each call once."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.webapp.building import entry, followed, said, user
-from webapp.agents.records import Usage
+from tests.webapp.building import conversation, entry, followed, said, user
+from webapp.agents.records import Meta, Usage
 from webapp.app import App
+from webapp.services.planning.requests import PlanRequest
+from webapp.services.session.times import to_ms
 
 
 class TestTheCost:
@@ -28,3 +32,57 @@ class TestTheCost:
         """Nothing is made up."""
         followed(app, user("hi"), model="nobody-knows-1")
         assert app.sessions.stats("s").cost is None
+
+    def test_prices_each_call_by_its_own_model(self, app: App) -> None:  # X9
+        """Whichever was the last, and sub-agents apart."""
+        app.ingest.ensure("s", "claude-code")
+        app.ingest.ensure("s.agent-1", "claude-code", parent_id="s")
+        models = ("claude-opus-4-5", "claude-haiku-4-5")
+        calls = [
+            entry(n, said("x"), usage=Usage(100_000, 0), call_key=f"k{n}", model=model)
+            for n, model in enumerate(models)
+        ]
+        app.ingest.append_records("s", [Meta(model=models[0]), calls[0], Meta(model=models[1]), calls[1]])
+        app.ingest.append_records("s.agent-1", [Meta(model=models[1]), replace(calls[1], source_id="a")])
+        cost = app.sessions.stats("s").cost
+        assert cost.spent == pytest.approx(0.6)
+        assert cost.sub_agents is not None
+        assert (cost.sub_agents.sessions, cost.sub_agents.calls) == (1, 1)
+        assert cost.sub_agents.spent == pytest.approx(0.1)
+
+    def test_is_at_least_what_a_partly_reported_answer_must_be(self, app: App) -> None:  # X9
+        """Rows of one call repeat a first, partial figure; the text says more."""
+        followed(app, user("hi"), model="claude-opus-4-5")
+        for n in range(3):
+            row = entry(9 + n, said("value " * 4_000), usage=Usage(100_000, 5), call_key="k", group="k")
+            app.ingest.append_records("s", [row])
+        cost = app.sessions.stats("s").cost
+        assert cost.spent_at_least
+        assert cost.spent > (100_000 * 5 + 12_000 * 25) / 1e6
+
+    @pytest.mark.parametrize(("minutes", "cold"), [(4, False), (6, True)])
+    @pytest.mark.parametrize("hour", [0, 20_000])
+    def test_of_a_prune_is_nothing_once_the_cache_has_expired(
+        self, app: App, minutes: int, cold: bool, hour: int
+    ) -> None:  # X9
+        """After five minutes, or after the hour that the session's calls ask for."""
+        followed(app, *conversation(8), model="claude-opus-4-5")
+        usage = Usage(20_000, 10, cache_write_tokens=20_000, cache_write_hour_tokens=hour)
+        last = entry(99, said("done"), usage=usage, call_key="k")
+        app.ingest.append_records("s", [last])
+        later = minutes * (12 if hour else 1) * 60_000
+        app.environment.clock = lambda: to_ms(last.at) + later
+        cache = app.prunes.plan("s", PlanRequest(max_tokens=19_500)).cache
+        assert cache.cold is cold
+        assert (cache.rewrite_cost == 0) is cold
+
+
+@pytest.mark.parametrize(
+    "model", ["llama3.1:8b", "ollama/qwen3:32b", "z-ai/glm-4.5-air:free", "local/anything"]
+)
+def test_a_model_without_a_price_costs_nothing(app: App, model: str) -> None:  # X9
+    """Local models, and those that a gateway offers for free."""
+    followed(app, user("hi"), model=model)
+    app.ingest.append_records("s", [entry(9, said("x"), usage=Usage(10_000, 10), call_key="k")])
+    cost = app.sessions.stats("s").cost
+    assert (cost.per_call, cost.spent, cost.spent_at_least) == (0, 0, False)
