@@ -121,7 +121,7 @@ def decode(value: Any, format: str | None = None) -> Decoded:
 
 
 def decode_readable(value: Any, format: str | None = None) -> tuple[Decoded, list[MalformedMessage]]:
-    """Like `decode`, but messages that cannot be read are left out, and why stands beside the others.
+    """Decode like `decode`, but leave out messages that cannot be read, and return their faults too.
 
     Raises:
         UnknownFormat: as `decode`.

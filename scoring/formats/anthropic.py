@@ -78,7 +78,7 @@ def _mark(item: Any) -> float:
 
 
 def read(place: Place, item: Any) -> Message:
-    """One message; a user message of nothing but results has role tool."""
+    """Return one message; a user message of nothing but results has role tool."""
     item = place.object(item, "a message")
     role = place.role(item.get("role"))
     content = item.get("content")
@@ -138,7 +138,7 @@ def _result(place: Place, block: Mapping[str, Any]) -> ToolResult:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """New messages for these turns; results and the user's words behind them are one message."""
+    """Return new wire messages; results and the user's words behind them become one message."""
     out: list[dict[str, Any]] = []
     for turn in turns:
         role = "user" if turn.role == "tool" else turn.role
@@ -175,7 +175,7 @@ def _block(part: Part, sources: Mapping[str, Source], role: str) -> Any | None:
 
 
 def _input(arguments: str) -> dict[str, Any]:
-    """Arguments as the object that is asked for; free text stands under `input`."""
+    """Return arguments as the object that the API asks for; free text becomes its `input`."""
     if not arguments.strip():
         return {}
     found = json_object(arguments)

@@ -34,7 +34,7 @@ def recognise(value: Any) -> float:
 
 
 def read(place: Place, item: Any) -> Message:
-    """One content; a user content of nothing but responses has role tool."""
+    """Return one content as a message; a user content of nothing but responses has role tool."""
     item = place.object(item, "a content")
     role = place.role(item.get("role") or "user")
     inner = item.get("parts")
@@ -115,7 +115,7 @@ def _text_field(body: Any) -> str | None:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """New contents for these turns, speakers alternating."""
+    """Return new contents, speakers alternating."""
     out: list[dict[str, Any]] = []
     for turn in turns:
         role = {"assistant": "model", "system": "system"}.get(turn.role, "user")

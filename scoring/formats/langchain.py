@@ -56,7 +56,7 @@ def _mark(item: Any) -> float:
 
 
 def _type(item: Mapping[str, Any]) -> str | None:
-    """human, ai, …, in all three shapes; None if it is unknown."""
+    """Return human, ai, … in all three shapes; None if it is unknown."""
     kind, ids = item.get("type"), item.get("id")
     if item.get("lc") and kind == "constructor" and isinstance(ids, list) and ids:
         kind = ids[-1]
@@ -74,7 +74,7 @@ def _fields(place: Place, item: Any) -> Mapping[str, Any]:
 
 
 def read(place: Place, item: Any) -> Message:
-    """One message."""
+    """Return one message."""
     fields = _fields(place, item)
     kind = _type(item)
     if kind is None:
@@ -130,7 +130,7 @@ def _provider_call(place: Place, call: Any) -> ToolCall:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """Return new messages for these turns, in the flat shape that `convert_to_messages` and chat models take."""
+    """Return new messages in the flat shape that `convert_to_messages` and chat models take."""
     out: list[Any] = []
     for turn in turns:
         if turn.role == "tool":

@@ -63,12 +63,10 @@ def _mark(item: Any) -> float:
 
 
 def read(place: Place, item: Any) -> Message:
-    """One message."""
+    """Return one message."""
     item = place.object(item, "a message")
     role, content = place.role(item.get("role")), item.get("content")
-    if (
-        len(item) == 2 and type(content) is str and role != "tool"
-    ):  # the commonest message says this and no more
+    if len(item) == 2 and type(content) is str and role != "tool":  # the commonest message has nothing else
         return Message(role, (Text(content),) if content else (), "", place.wire)
     name = place.tool_name(item.get("name"), "name")
     if role == "tool":
@@ -110,7 +108,7 @@ def _function(place: Place, call_id: str, function: Any) -> ToolCall:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """New messages for these turns."""
+    """Return new wire messages."""
     out: list[Any] = []
     for turn in turns:
         if turn.role == "tool":
@@ -127,7 +125,7 @@ def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
 
 
 def _content(blocks: list[Any]) -> Any:
-    """One text stands as a string, nothing as null, all else as the list of blocks."""
+    """Return one text as a string, nothing as null, anything else as the list of blocks."""
     if len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
         return blocks[0]["text"]
     return blocks or None
@@ -191,7 +189,7 @@ def patch(value: Any, message: Message) -> Any:
 
 
 def _patch_calls(out: dict[str, Any], value: Any, calls: Sequence[ToolCall]) -> None:
-    """Calls that changed or are gone, in the two places a message may have them."""
+    """Return the calls with changed ones replaced and missing ones gone, in the two places a message may have them."""
     place = Place(0)
     if value.get("function_call") is not None and not calls:
         del out["function_call"]

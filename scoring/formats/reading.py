@@ -138,7 +138,7 @@ def surest(marks: Iterable[float], most: float) -> float:
 
 
 def json_text(value: Any) -> str:
-    """Compact JSON, non-ASCII as it is, at any depth.
+    """Return compact JSON, non-ASCII as it is, at any depth.
 
     Raises:
         ValueError: the value contains itself.

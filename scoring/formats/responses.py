@@ -73,7 +73,7 @@ def _is_own_block(kind: Any) -> bool:
 
 
 def read(place: Place, item: Any) -> Message:
-    """One item as one message."""
+    """Return one item as one message."""
     item = place.object(item, "an item")
     kind = place.text(item.get("type"), "an item's type") or (
         "message" if "role" in item else "item_reference"
@@ -136,7 +136,7 @@ def _output(place: Place, kind: str, item: Mapping[str, Any]) -> ToolResult:
 
 
 def write(turns: Sequence[Message], sources: Mapping[str, Source]) -> list[Any]:
-    """New items for these turns."""
+    """Return new items."""
     out: list[Any] = []
     for turn in turns:
         blocks = [b for p in turn.parts if (b := _block(p, sources, turn.role)) is not None]
