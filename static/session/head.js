@@ -74,8 +74,8 @@ function facts(session, parent) {
     session.model || "unknown model",
     session.source_label,
     session.kind === "followed" && session.file && html`following ${file}`,
-    counted(session.messages, "message"),
-    counted(session.turns, "turn"),
+    html`<span class="nowrap">${counted(session.messages, "message")}</span>`,
+    html`<span class="nowrap">${counted(session.turns, "turn")}</span>`,
     session.automatic && html`<b>prunes by itself</b>`,
   ];
   return known.filter(Boolean).map((one, i) => html`${i > 0 && " · "}${one}`);

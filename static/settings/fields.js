@@ -2,10 +2,12 @@
 
 /** @typedef {[name: string, label: string, unit: string, help: string]} Field */
 
-/** Reads a table with a field on a line. @param {string} table @returns {Field[]} */
+/** Reads a table with a field on a line; a line that begins with a bar continues the one before.
+ * @param {string} table @returns {Field[]} */
 const fields = (table) =>
   table
     .trim()
+    .replace(/\s*\n\s*\|/g, " |")
     .split("\n")
     .map((line) => {
       const [name = "", label = "", unit = "", help = ""] = line.split("|").map((cell) => cell.trim());
@@ -21,16 +23,19 @@ export const SECTIONS = {
     fields(`
       target_percent | Target | % | Above it a session is marked, and automatic pruning begins.
       aim_percent | Aim | % | What a prune cuts to.
-      cap_tokens | Cap | tokens | An upper limit on the target, for large windows; empty for none.`),
+      cap_tokens | Cap | tokens
+        | An upper limit on the target, for large windows and costly calls; empty for none.`),
   ],
   keep: [
     "What is kept",
     "besides system, last unit, pins",
     fields(`
       fresh_tail | Fresh tail | messages | The newest messages are never pruned.
-      user_words_tokens | User words, at most | tokens | Kept verbatim, newest first, up to the lower.
+      user_words_tokens | User words, at most | tokens
+        | The words of users are kept verbatim, newest first, up to the lower of these two.
       user_words_percent | and at most | % of budget
       user_words_messages_percent | if users write at most | % of all
+        | Where they write more of the messages, the session is a conversation and the scores decide.
       strategy | Strategy`),
   ],
   stages: [
@@ -38,15 +43,19 @@ export const SECTIONS = {
     "in this order",
     fields(`
       stage_duplicates | Clear repeated outputs | | Outputs that are equal word for word; the newest stays.
-      stage_superseded | Clear outputs that a later read replaces | | The whole file is read again or written.
-      stage_outputs | Old outputs | | Oldest first; shortened, errors stay.`),
+      stage_superseded | Clear outputs that a later read replaces |
+        | A later message reads the whole file again, or writes it.
+      stage_outputs | Old outputs |
+        | The oldest first, no more than necessary. Shortened, they keep head, tail and every error line.`),
   ],
   automatic: [
     "Automatic pruning",
     "",
     fields(`
-      automatic | Prune automatically when a session crosses its target | | A session can differ.
-      minimum_gain_percent | Minimum gain | % of limit | Automatic pruning waits for this gain.`),
+      automatic | Prune automatically when a session crosses its target |
+        | The default; each session can have its own choice. Every such prune can be undone.
+      minimum_gain_percent | Minimum gain | % of limit
+        | Automatic pruning waits until a prune gains this much.`),
   ],
   room: [
     "Window and counting",
