@@ -54,7 +54,7 @@ export function sessionRow({ session, depth, quiet, folded }) {
   </tr>`;
 }
 
-/** The button that shows or folds away quiet sub-agents. @param {string} id @param {number} quiet
+/** The button that shows or folds quiet sub-agents. @param {string} id @param {number} quiet
  * @param {boolean} folded */
 const fold = (id, quiet, folded) =>
   html`<button class="bare fold" data-act="fold" data-id=${id} aria-expanded=${!folded}

@@ -1,11 +1,10 @@
-// The overview's list: which sessions are shown, in which order, and which sub-agents under which session.
-// Pure.
+// The rows of the overview: which sessions, in which order, and which sub-agents below which session. Pure.
 import { isAboveTarget } from "../shared/session-facts.js";
 
-/** A row; `quiet` counts the sub-agents that can be folded away.
+/** A row; `quiet` counts the sub-agents that can be folded.
  * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
 
-/** From this many on, sub-agents that neither work nor need anything are folded away. */
+/** From this many on, idle sub-agents below target are folded. */
 const FOLDED_FROM = 3;
 
 /** @param {Api.Session} session @param {string} text lower-case */
@@ -15,15 +14,15 @@ function mentions(session, text) {
   );
 }
 
-/** Sorts first what sorts highest: above target, then the latest activity. @param {Api.Session} session */
+/** A key that sorts sessions above target first, then by latest activity. @param {Api.Session} session */
 function urgency(session) {
   return `${isAboveTarget(session) ? 1 : 0} ${session.last_activity ?? ""}`;
 }
 
-/** Rows in order: above target first, then the latest activity; sub-agents under their parent. A family takes
- * the place of its most urgent member. A sub-agent whose parent is filtered out or unknown stands alone. Many
- * quiet sub-agents of one parent are folded away, unless the filter looks for them or `unfolded` names the
- * parent. @param {Iterable<Api.Session>} sessions
+/** Returns the rows in order: above target first, then by latest activity; sub-agents below their parent. A
+ * family ranks by its most urgent member. A sub-agent without its parent in the list stands alone. Many quiet
+ * sub-agents are folded, unless the filter has a text or `unfolded` names their parent.
+ * @param {Iterable<Api.Session>} sessions
  * @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
   const text = (filter.text ?? "").trim().toLowerCase();
@@ -87,7 +86,7 @@ export function isBusy(session) {
   return session.activity === "working" || session.activity === "waiting";
 }
 
-/** The counts beside the heading and on the chips. @param {Api.Session[]} sessions */
+/** The counts of the heading and the chips. @param {Api.Session[]} sessions */
 export function tally(sessions) {
   return {
     all: sessions.length,

@@ -1,7 +1,7 @@
 // <trend-line points="12,18,40,35" target="80"></trend-line>
 //
-// A small line of a session's last utilizations in percent, up to its latest point; the target dotted where
-// it is near. Decoration for sighted readers: the number beside it says the same.
+// The last utilizations of a session in percent as a small line, with the target dotted where it is near.
+// Hidden from screen readers: the number beside it says the same.
 import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, svg } from "../shared/html.js";
 

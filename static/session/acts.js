@@ -1,5 +1,4 @@
-// What the session page does to a session when it is asked to. Each act says in a toast what came of it, a
-// failure too.
+// The actions of the session page. Each reports its result, or its failure, in a toast.
 import { api } from "../shared/api.js";
 import { number } from "../shared/format.js";
 import { root } from "../shared/root.js";
@@ -7,8 +6,8 @@ import { typeName } from "../shared/task-types.js";
 import { toast, toastError } from "../shared/toast.js";
 import { strategyName } from "../shared/words.js";
 
-/** Acts on one message. @param {string} session @param {string} id @param {string} act
- * @param {(n: number) => void} undo an operation
+/** Acts on one message and offers the undo in a toast. @param {string} session @param {string} id
+ * @param {string} act @param {(n: number) => void} undo an operation
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function actOn(session, id, act, undo) {
   try {
@@ -26,9 +25,9 @@ export async function actOn(session, id, act, undo) {
   }
 }
 
-/** The settings that a session can have of its own, by the name of the field that chooses it; the empty
- * choice goes back to the common settings. @type {Record<string, { what: string, patch: (field:
- * HTMLInputElement) => Record<string, unknown>, said: (session: Api.Session) => string }>} */
+/** The settings that a session can have of its own, by the name of their field; an empty value follows the
+ * common settings. @type {Record<string, { what: string, patch: (field: HTMLInputElement) => Record<string,
+ * unknown>, said: (session: Api.Session) => string }>} */
 const OWN = {
   automatic: {
     what: "change automatic pruning",
@@ -52,7 +51,7 @@ const OWN = {
   },
 };
 
-/** Saves what was chosen in a field for one session. @param {string} session @param {HTMLInputElement} field
+/** Saves the value of a field for one session. @param {string} session @param {HTMLInputElement} field
  * @returns {Promise<Api.Session | null>} the session afterwards, null where nothing of it changed */
 export async function choose(session, field) {
   const own = OWN[field.name];

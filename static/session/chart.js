@@ -1,13 +1,13 @@
-// The numbers that the chart draws of a timeline. Pure.
+// The numbers of the chart, from a timeline. Pure.
 
 /** @typedef {Api.Timeline["points"][number]} Point */
 
-/** Above this share of the whole, a pause leaves no room for the rest. */
+/** Above this share of the whole, a pause leaves too little room for the rest. */
 const DEAD_TIME = 0.5;
-/** Below this span, times cannot be told apart on a scale. */
+/** Below this span, a scale of times is unreadable. */
 const LEAST_SPAN_MS = 10_000;
 
-/** The largest part of a time span in which nothing happened, 0…1. @param {(string | null)[]} times */
+/** The longest pause as a part of the whole span, 0…1. @param {(string | null)[]} times */
 export function largestGap(times) {
   const ms = times.map((t) => (t ? Date.parse(t) : Number.NaN)).filter(Number.isFinite);
   const span = (ms.at(-1) ?? 0) - (ms[0] ?? 0);
@@ -17,36 +17,36 @@ export function largestGap(times) {
   return widest / span;
 }
 
-/** Tells whether the points span any time: messages that came all at once, or without a time, do not.
+/** Returns whether the points span any time: messages that came at once, or without a time, do not.
  * @param {Point[]} points */
 export function hasTime(points) {
   const first = points.find((point) => point.at)?.at;
   return first !== undefined && points.some((point) => point.at && point.at !== first);
 }
 
-/** Tells whether time is the better scale to begin with. @param {Point[]} points */
+/** Returns whether time is the better scale at first. @param {Point[]} points */
 export function prefersTime(points) {
   const times = points.map((point) => Date.parse(point.at ?? "")).filter(Number.isFinite);
   const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
   return span >= LEAST_SPAN_MS && largestGap(points.map((point) => point.at)) < DEAD_TIME;
 }
 
-/** The points from the first whose total is known. Part of the context is in no transcript but is sent with
- * every call; a total far below that part was counted before the first call reported it, and would look like
- * a leap. @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
+/** The points from the first whose total is known. Tokens outside the transcript are sent with every call; a
+ * total far below them was counted before the first usage report, and would look like a leap.
+ * @param {Point[]} points @param {number} unseen tokens that are not in the transcript */
 export function known(points, unseen) {
   const first = points.findIndex((point) => (point.agent ?? point.pruned ?? 0) * 2 >= unseen);
   return first > 0 ? points.slice(first) : points;
 }
 
-/** Each point's place across: seconds, or the number of its message. @param {Point[]} points
+/** The x value of each point: seconds, or the number of its message. @param {Point[]} points
  * @param {boolean} time */
 export function across(points, time) {
   const first = points.find((point) => point.at)?.at;
   let before = time && first ? Date.parse(first) / 1000 : 0;
   return points.map((point) => {
     const at = time && point.at ? Date.parse(point.at) / 1000 : Number.NaN;
-    // An agent may return to an earlier message: the line goes on from where it is.
+    // An agent may return to an earlier message: the line continues where it is.
     before = Math.max(before, time ? (Number.isFinite(at) ? at : before) : point.number);
     return before;
   });
@@ -57,9 +57,8 @@ const seconds = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const DAY = 86_400;
 
-/** The labels of a scale of time in the reader's locale: days where the ticks are days, else times, with the
- * day where a new one begins. A label that repeats the one before it stays empty.
- * @param {number[]} ticks seconds */
+/** The labels of a time scale in the reader's locale: days where the ticks are days, else times, with the day
+ * where a new one begins. Repeated labels are empty. @param {number[]} ticks seconds */
 export function timeLabels(ticks) {
   const step = (ticks[1] ?? 0) - (ticks[0] ?? 0);
   const time = step < 60 ? seconds : clock;

@@ -49,16 +49,16 @@ export class CoppiceSession extends CoppiceElement {
   /** @type {Api.Plan | null} */
   #plan = null;
   #choices = new Choices();
-  /** The open panel; null until the first figures, or the reader, choose one. @type {Tab | null} */
+  /** The open panel; null until the first figures or the reader choose one. @type {Tab | null} */
   #tab = null;
-  /** Whether the panels' sheet is open on a page that is too narrow for two columns. */
+  /** True while the panels' sheet is open on a narrow page. */
   #sheet = false;
-  /** What had the focus when a panel was opened. @type {Element | null} */
+  /** The element that had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
   #dismissed = false;
   /** @type {Error | null} */
   #error = null;
-  /** Whether an event told of an operation whose figures are still to come. */
+  /** True after an operation whose figures are still to come. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
@@ -164,8 +164,7 @@ export class CoppiceSession extends CoppiceElement {
     return this.querySelector("plan-panel");
   }
 
-  /** Takes over a session unless a newer state is known; tells whether it did.
-   * @param {Api.Session} session */
+  /** Takes a session unless a newer state is known. Returns whether it did. @param {Api.Session} session */
   #accept(session) {
     if (this.#session && session.version < this.#session.version) return false;
     const first = this.#session === null;
@@ -193,8 +192,8 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
-  /** Opens what the address asks for, or the panel that suits the session, as soon as there is a session to
-   * show: later the choice is the reader's. @param {Api.Session} session */
+  /** Opens the panel in the address, or the one that suits the session, when the session is first known.
+   * Later the reader chooses. @param {Api.Session} session */
   #firstLook(session) {
     const asked = this.#tab === "plan" || location.hash === "#plan";
     this.#tab ??= asked || isAboveTarget(session) ? "plan" : "heaviest";
@@ -235,8 +234,7 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads what depends on the log again, and if `deep` what depends on the operations too.
-   * @param {boolean} deep */
+  /** Reads the rows again, and if `deep` the timeline and the open panel. @param {boolean} deep */
   #changed(deep) {
     this.#list?.refresh();
     if (!deep) return void this.#panel.ask();
@@ -249,7 +247,7 @@ export class CoppiceSession extends CoppiceElement {
     /** @type {any} */ (panel)?.refresh?.();
   }
 
-  /** Reads the chart's line; where that fails the chart keeps its line and the reader asks again.
+  /** Reads the chart's line; on a failure the old line stays and the reader tries again.
    * @param {AbortSignal} signal */
   async #readTimeline(signal) {
     const timeline = await api.timeline(this.#id, signal);
@@ -267,13 +265,13 @@ export class CoppiceSession extends CoppiceElement {
     this.#showSide();
   }
 
-  /** Whether the panels are a sheet over the page, as on narrow screens. */
+  /** True where the panels are a sheet over the page, as on narrow screens. */
   get #isSheet() {
     const side = this.querySelector(".side");
     return side !== null && getComputedStyle(side).position === "fixed";
   }
 
-  /** Brings the panel that was opened into view, and the focus to its beginning. */
+  /** Scrolls the opened panel into view and moves the focus to it. */
   #showSide() {
     if (!this.#isSheet && (this.querySelector(".side")?.getBoundingClientRect().top ?? 0) > innerHeight * 0.4)
       this.querySelector(".columns")?.scrollIntoView({ block: "start" });
@@ -282,7 +280,7 @@ export class CoppiceSession extends CoppiceElement {
       /** @type {HTMLElement | null} */ (this.querySelector(".side [role=tab][aria-selected=true]"))?.focus();
   }
 
-  /** Closes the sheet and gives the focus back to what opened it; tells whether it was open. */
+  /** Closes the sheet and returns the focus to its opener. Returns whether it was open. */
   #closeSheet() {
     const was = this.#sheet && this.#isSheet;
     this.#sheet = false;
@@ -291,7 +289,7 @@ export class CoppiceSession extends CoppiceElement {
     return was;
   }
 
-  /** Gives the focus back to what opened a panel, if the focused element is gone. */
+  /** Returns the focus to the element that opened a panel, if the focused element is gone. */
   #refocus() {
     const lost = document.activeElement === document.body || this.#isSheet;
     if (lost && this.#opener instanceof HTMLElement && this.#opener.isConnected)
@@ -354,14 +352,14 @@ export class CoppiceSession extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Takes over the session as an act left it. @param {Promise<Api.Session | null>} doing */
+  /** Takes the session as an act left it. @param {Promise<Api.Session | null>} doing */
   async #after(doing) {
     const session = await doing;
     if (session && this.#accept(session)) this.#changed(true);
     this.requestUpdate();
   }
 
-  /** Takes over the session as an operation left it; what an event has told already is not read again.
+  /** Takes the session as an operation left it; known events are not read again.
    * @param {Api.Session} session */
   #done(session) {
     const told = this.#session?.version === session.version;

@@ -1,7 +1,7 @@
-// What a session costs, in a sentence that says what it counts. Pure.
+// The cost of a session in a sentence. Pure.
 import { counted, money } from "../shared/format.js";
 
-/** The next call with and without the cache, and all calls so far; at list price.
+/** The price of the next call with and without the cache, and of all calls so far, at list price.
  * @param {Api.Cost | null} cost */
 export function costSentence(cost) {
   if (cost?.free) return "Calls of this model cost nothing.";

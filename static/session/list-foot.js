@@ -1,5 +1,4 @@
-// What the message list says besides its rows, as markup: which rows wait, and below them how the list goes
-// on.
+// The message list around its rows, as markup: how many wait above, and how the list goes on below.
 import { counted, number } from "../shared/format.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";

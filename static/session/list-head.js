@@ -1,5 +1,4 @@
-// The head of the message list as markup, with its filters, search and order; they are part of the page's
-// address.
+// The head of the message list as markup: filters, search and order, which are part of the page's address.
 import * as address from "../shared/address.js";
 import { number } from "../shared/format.js";
 import { html } from "../shared/html.js";
@@ -36,7 +35,7 @@ const BEGINNING = { show: "all", role: "", find: "", sort: "newest" };
 /** Everything, newest first. @type {Readonly<Query>} */
 export const EVERYTHING = { fate: "all", role: "", q: "", sort: "newest" };
 
-/** The choices in an address; an unknown filter or order counts as none. @param {string} search
+/** The choices in an address; an unknown filter or order is ignored. @param {string} search
  * @returns {Query} */
 export function queryOf(search) {
   const { show, role, find, sort } = address.read(search, BEGINNING);
@@ -50,8 +49,7 @@ export function queryOf(search) {
   };
 }
 
-/** Puts the choices into the address, and takes the message out that the address led to.
- * @param {Query} query */
+/** Writes the choices into the address, and removes the message that it led to. @param {Query} query */
 export function keepQuery({ fate, role, q, sort }) {
   address.write({ show: fate, role, find: q, sort, message: "" }, { ...BEGINNING, message: "" });
 }

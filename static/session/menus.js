@@ -1,8 +1,8 @@
-// Menus made of <details class="menu">, and what their buttons copy.
+// Menus made of <details class="menu">, and the buttons that copy a text.
 import { toast } from "../shared/toast.js";
 
-/** Closes the open menus of a page except the one that holds `inside`, and that one too when one of its
- * entries was chosen; tells whether any was open. @param {Element} root @param {EventTarget | null} inside */
+/** Closes the open menus, except one that contains `inside` unless `inside` is one of its entries. Returns
+ * whether any was open. @param {Element} root @param {EventTarget | null} inside */
 export function closeMenus(root, inside) {
   let closed = false;
   for (const menu of root.querySelectorAll("details.menu[open]")) {
@@ -15,7 +15,7 @@ export function closeMenus(root, inside) {
   return closed;
 }
 
-/** Copies the button's `data-text` and says `data-said`. @param {HTMLElement} button */
+/** Copies the button's `data-text` and shows `data-said` as a toast. @param {HTMLElement} button */
 export async function copyText({ dataset }) {
   try {
     await navigator.clipboard.writeText(dataset.text ?? "");

@@ -1,11 +1,10 @@
 // <message-list session-id="…" plan-id="…"></message-list>
 //
-// The messages of a session with filters, search and order; each with its score and its fate, each opens to
-// its text. Reads pages of 100 as the reader scrolls, and gives up those far down while nobody reads the
-// list. New messages slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the
-// fates are those under that plan. Emits `message-act` {id, act}, and `chosen` like <heavy-panel>;
-// `refresh()` reads again, at most once a second; `reveal(number)` opens a message. The choices are part of
-// the address.
+// The messages of a session with filters, search and order, each with its score and fate, and its text when
+// opened. Reads pages of 100 as the reader scrolls, and drops those far down while nobody reads. New messages
+// slide in at the top, or wait behind a pill while somebody reads. With `plan-id` the fates are of that plan.
+// Emits `message-act` {id, act}, and `chosen` like <heavy-panel>. `refresh()` reads again, at most once a
+// second; `reveal(number)` opens a message. The choices are part of the address.
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
 import { number } from "../shared/format.js";
@@ -19,14 +18,14 @@ import { pageOver } from "./paging.js";
 import { arrive, brackets, cursorAfter, merge, signalNames, withFates } from "./rows.js";
 
 const PAGE = 100;
-/** The filters that a plan decides on. */
+/** Filters whose rows depend on a plan. */
 const OF_A_PLAN = new Set(["kept", "protected", "goes", "shortened"]);
-/** At most this many rows are read at once, and are kept while nobody reads them. */
+/** The most rows read at once, and kept while nobody reads them. */
 const MOST = 500;
 const CALM_MS = 1000;
-/** Rows that are shown above a message that was looked for. */
+/** Rows shown above a message that was looked for. */
 const AROUND = 12;
-/** What must not move under the pointer. */
+/** Elements that must not move under the pointer. */
 const HELD = ":is(.rows, .pill)";
 
 export class MessageList extends CoppiceElement {
@@ -38,20 +37,20 @@ export class MessageList extends CoppiceElement {
   #page = null;
   /** @type {string | null} */
   #next = null;
-  /** Where the list begins, unless with the newest: a cursor of the API. @type {string | null} */
+  /** The cursor at which the list begins; null for the newest. @type {string | null} */
   #from = null;
   #waiting = 0;
   #query = queryOf(location.search);
-  /** @type {Map<string, Api.MessageFull | string | null>} open rows, with their messages or why those could
-   * not be read */
+  /** Open rows with their messages, the error, or null while reading.
+   * @type {Map<string, Api.MessageFull | string | null>} */
   #open = new Map();
   /** @type {Set<string>} */
   #whole = new Set();
-  /** The rows of the list's first drawing: those that come later slide in. @type {Set<string> | null} */
+  /** The ids of the first rows shown: later ones slide in. @type {Set<string> | null} */
   #first = null;
   #reader = new Reader((signal) => this.#read(signal), { calm: CALM_MS });
   #readingMore = false;
-  /** How many further pages were read. */
+  /** The number of further pages read. */
   #readOn = 0;
   /** @type {string | null} */
   #error = null;
@@ -78,7 +77,7 @@ export class MessageList extends CoppiceElement {
     this.listen(this, "click", (/** @type {MouseEvent} */ event) => {
       const target = /** @type {Element} */ (event.target);
       const id = target.closest(".msg")?.getAttribute("data-id");
-      // A click anywhere in a row is one on its button.
+      // A click anywhere in a row opens it.
       if (id && !target.closest("button, a") && !getSelection()?.toString()) this.#toggle(id);
     });
     this.listen(this, "change", (/** @type {Event} */ event) => {
@@ -118,8 +117,7 @@ export class MessageList extends CoppiceElement {
     this.#reader.restart();
   }
 
-  /** Forgets the rows, which of them are open, and where their list goes on: a scroll must not read on
-   * there. */
+  /** Removes the rows and the cursor, so that a scroll does not continue an old list. */
   #empty() {
     this.#from = null;
     this.#next = null;
@@ -134,16 +132,14 @@ export class MessageList extends CoppiceElement {
     this.#reader.ask();
   }
 
-  /** The pointer or the focus left the rows: what waits may come in.
-   * @param {PointerEvent | FocusEvent} event */
+  /** Lets waiting rows in when pointer and focus leave the list. @param {PointerEvent | FocusEvent} event */
   #left({ target, relatedTarget: to }) {
     const held = (/** @type {EventTarget | null} */ at) => at instanceof Element && at.closest(HELD) !== null;
     if (this.#waiting > 0 && held(target) && !held(to)) this.refresh();
   }
 
-  /** Shows rows that were just appended at once, as the event has them; the fates of the others follow with
-   * `refresh`. Where the newest rows do not come first, or are not all in the event, only a reading can tell
-   * their places. @param {Api.Message[]} messages
+  /** Shows appended rows at once; their fates follow with `refresh`. Where the newest rows are not first, or
+   * the event lacks some, the list is read instead. @param {Api.Message[]} messages
    * @param {number} count how many were appended, of which these are the newest */
   arrived(messages, count) {
     const { fate, role, q, sort } = this.#query;
@@ -167,9 +163,8 @@ export class MessageList extends CoppiceElement {
     return api.messages(this.#session, query, this.#reader.signal);
   }
 
-  /** A page as it is shown. Where the session has outgrown the plan on the page, another plan is on its way:
-   * until it is there the rows keep their fates. Null where not even the choice of rows would hold.
-   * @param {Api.Page} page */
+  /** The page to show. While a new plan replaces the one on the page, rows keep their fates; null where the
+   * plan decides which rows are shown. @param {Api.Page} page */
   #withKnownFates(page) {
     const asked = this.getAttribute("plan-id");
     if (!asked || page.pending || page.plan_id === asked || !this.#page) return page;
@@ -182,8 +177,7 @@ export class MessageList extends CoppiceElement {
   /** @param {AbortSignal} signal aborted once another list is wanted */
   async #read(signal) {
     try {
-      // An empty list does not wait for fates, which take their time in a long session: it asks for them
-      // afterwards.
+      // An empty list shows its rows first: fates take time in a long session.
       const pending = await this.#take(signal, this.#rows.length === 0);
       if (pending) await this.#take(signal, false);
     } catch (error) {
@@ -193,19 +187,19 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads the rows; tells whether their fates are still to come. @param {AbortSignal} signal
+  /** Reads the rows. Returns whether their fates are still to come. @param {AbortSignal} signal
    * @param {boolean} atOnce */
   async #take(signal, atOnce) {
     const [shown, { sort }, readOn] = [this.#rows, this.#query, this.#readOn];
     const limit = Math.max(PAGE, shown.length + Math.min(PAGE, this.#waiting));
     const first = await this.#fetch(this.#from, Math.min(MOST, limit), atOnce || undefined);
-    // All rows are read again while somebody reads them, otherwise only the beginning.
+    // All rows are read again while somebody reads them, otherwise only the first page.
     const fetchPage = this.#fetch.bind(this);
     const page = this.#withKnownFates(
       this.#isRead ? await pageOver(fetchPage, first, shown, sort, MOST) : first,
     );
     if (signal.aborted || !page) return;
-    // The list has become longer meanwhile.
+    // More pages were read meanwhile.
     if (readOn !== this.#readOn) return void this.refresh();
     const { rows, waiting, end } = merge(this.#rows, page.messages, sort === "oldest" || !this.#isRead);
     const last = page.messages[end - 1];
@@ -229,7 +223,7 @@ export class MessageList extends CoppiceElement {
     const { signal } = this.#reader;
     try {
       const page = await this.#fetch(after, PAGE);
-      // Where rows came or went meanwhile, the list ends elsewhere.
+      // Rows came or went meanwhile: the list ends elsewhere.
       if (signal.aborted || after !== this.#next) this.#watch();
       else {
         const known = new Set(this.#rows.map((m) => m.id));
@@ -244,15 +238,15 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Reads on if the end of the list is in view. */
+  /** Reads the next page when the end of the list is in view. */
   #watch() {
     const foot = this.querySelector(".list-foot");
     this.#watcher?.disconnect();
     if (foot) this.#watcher?.observe(foot);
   }
 
-  /** Whether somebody reads the list: nothing moves under the pointer, at the focus, in an open row, or above
-   * the view. */
+  /** True while somebody reads the list: nothing may move under the pointer, at the focus, in an open row, or
+   * above the view. */
   get #isRead() {
     const body = this.querySelector(".rows");
     if (!body || this.#rows.length === 0) return false;
@@ -281,7 +275,7 @@ export class MessageList extends CoppiceElement {
     this.requestUpdate();
   }
 
-  /** Opens the row of one message; one that is not loaded is read with those around it.
+  /** Opens the row of a message; reads it with those around it where it is not loaded.
    * @param {number} messageNumber */
   async reveal(messageNumber) {
     const here = () => this.#rows.find((m) => m.number === messageNumber);
@@ -300,7 +294,7 @@ export class MessageList extends CoppiceElement {
     line?.querySelector("button")?.focus({ preventScroll: true });
   }
 
-  /** Closes all open rows; tells whether any was open. */
+  /** Closes all open rows. Returns whether any was open. */
   closeRows() {
     const had = this.#open.size > 0;
     this.#open.clear();
@@ -308,7 +302,7 @@ export class MessageList extends CoppiceElement {
     return had;
   }
 
-  /** Emits what a row's button asks for; what can be previewed is chosen for a plan. @param {string} id
+  /** Emits the action of a row's button; one that can be previewed is chosen for a plan. @param {string} id
    * @param {string} act */
   #act(id, act) {
     const message = this.#rows.find((m) => m.id === id);
@@ -341,7 +335,7 @@ export class MessageList extends CoppiceElement {
     </section>`;
   }
 
-  /** The rows, each followed by its detail where it is open. */
+  /** The rows, each with its detail where it is open. */
   #lines() {
     const signals = signalNames(this.#rows);
     const places = brackets(this.#rows);

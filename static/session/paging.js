@@ -1,11 +1,9 @@
-// Several pages of a list read as one, so that a list longer than a page can be read again. `fetchPage` does
-// the reading.
+// Reads several pages of a list as one, so that a long list can be read again.
 import { unread } from "./rows.js";
 
-/** Reads until one page covers all rows that are shown and the new ones among them. Where more is new than
- * one page holds, of a list that begins with the newest it reads the newest and then goes on from the first
- * row that is shown. It gives up a page's length beyond.
- * @param {(after: string, limit: number) => Promise<Api.Page>} fetchPage
+/** Reads pages until they cover all shown rows and the new ones among them, and at most a page's length more.
+ * Where more is new than one page holds, a list with the newest first is read at its top and then from the
+ * first shown row. @param {(after: string, limit: number) => Promise<Api.Page>} fetchPage
  * @param {Api.Page} page the first of them @param {Api.Message[]} shown @param {string} sort
  * @param {number} most rows of a page @returns {Promise<Api.Page>} */
 export async function pageOver(fetchPage, page, shown, sort, most) {

@@ -1,7 +1,6 @@
-// The message list's arithmetic: which rows are shown in which order, which wait, which belong together.
-// Pure.
+// The rows of the message list: their order, which of them wait, and which belong together. Pure.
 
-/** The place of each row in the bracket around its call and results: start, mid, end or none.
+/** The part of each row in the bracket around its call and results: start, mid, end or none.
  * @param {Api.Message[]} messages @returns {("start" | "mid" | "end" | "none")[]} */
 export function brackets(messages) {
   return messages.map((message, i) => {
@@ -14,11 +13,10 @@ export function brackets(messages) {
   });
 }
 
-/** Merges a fresh reading from the list's beginning into the rows that are shown. Rows that are not in it
- * have left. If `open`, the rows are those of the reading; otherwise the rows that are shown stay in place
- * with their fresh state, and new ones wait. @param {Api.Message[]} shown @param {Api.Message[]} fresh
- * @param {boolean} open @returns {{ rows: Api.Message[], waiting: number, end: number }} `end`: how many of
- * `fresh` the list now covers */
+/** Merges a fresh page from the start of the list into the shown rows. Rows that it lacks are removed. If
+ * `open`, its rows are taken; otherwise shown rows keep their place with their new state, and new rows wait.
+ * @param {Api.Message[]} shown @param {Api.Message[]} fresh @param {boolean} open @returns {{ rows:
+ * Api.Message[], waiting: number, end: number }} `end`: how many of `fresh` the list now covers */
 export function merge(shown, fresh, open) {
   const known = new Set(shown.map((m) => m.id));
   const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
@@ -28,8 +26,8 @@ export function merge(shown, fresh, open) {
   return { rows, waiting: end - rows.length, end };
 }
 
-/** How many rows are still to be read until a reading covers all that are shown. @param {Api.Message[]} shown
- * @param {Api.Message[]} fresh */
+/** Returns the number of rows still to be read until a page covers all shown rows.
+ * @param {Api.Message[]} shown @param {Api.Message[]} fresh */
 export function unread(shown, fresh) {
   const known = new Set(shown.map((m) => m.id));
   const end = fresh.findLastIndex((m) => known.has(m.id)) + 1;
@@ -43,10 +41,10 @@ export function cursorAfter(sort, message, count) {
   return String(sort === "newest" || sort === "oldest" ? message.number : count);
 }
 
-/** Merges rows that were just appended to the log into rows that are shown newest first: known rows are
- * replaced in place, new ones come first if `open`, and wait otherwise. Rows that come in push others off the
- * end, so that no more than `most` are shown. @param {Api.Message[]} shown @param {Api.Message[]} appended
- * @param {boolean} open @param {number} most @returns {{ rows: Api.Message[], waiting: number }} */
+/** Merges appended rows into rows that are shown newest first: known rows are replaced in place; new rows
+ * come first if `open`, and wait otherwise. At most `most` rows are kept. @param {Api.Message[]} shown
+ * @param {Api.Message[]} appended @param {boolean} open @param {number} most
+ * @returns {{ rows: Api.Message[], waiting: number }} */
 export function arrive(shown, appended, open, most) {
   const byId = new Map(appended.map((m) => [m.id, m]));
   const known = new Set(shown.map((m) => m.id));
@@ -57,21 +55,21 @@ export function arrive(shown, appended, open, most) {
     : { rows: kept, waiting: fresh.length };
 }
 
-/** The names of the signals, in the order that the server gives them. @param {Api.Message[]} messages */
+/** The names of the signals in the server's order. @param {Api.Message[]} messages */
 export function signalNames(messages) {
   return [...new Set(messages.flatMap(({ contributions }) => Object.keys(contributions)))];
 }
 
-/** An output that is shortened by hand keeps at least this much: its beginning, its end and a placeholder. */
+/** Characters that an output keeps at least when it is shortened by hand: head, tail and a placeholder. */
 const SHORT_CHARS = 1_600;
 
-/** Tells whether shortening a message by hand can gain something. @param {Api.Message} message */
+/** Returns whether shortening a message by hand can gain something. @param {Api.Message} message */
 export function canShorten(message) {
   const untouched = message.in_context && !message.shortened;
   return untouched && (message.role === "tool" || message.tool !== null) && message.chars > SHORT_CHARS;
 }
 
-/** Tells whether a message may be dropped by hand: a pinned one must be unpinned first, the last one stays.
+/** Returns whether a message may be dropped by hand: not while it is pinned, and never the last one.
  * @param {Api.Message} message */
 export function canDrop({ in_context, role, pinned, cause }) {
   return in_context && role !== "system" && !pinned && cause !== "last_unit";
@@ -80,9 +78,8 @@ export function canDrop({ in_context, role, pinned, cause }) {
 /** The role of a message on the page. @param {Api.Message} message */
 export const roleOf = ({ kind, role }) => (kind === "compaction_summary" ? "summary" : role);
 
-/** Puts the fates of the rows that are shown into a fresh reading while the plan on the page is being made
- * again, so that no fate changes twice. @param {Api.Message[]} shown @param {Api.Message[]} fresh
- * @returns {Api.Message[]} */
+/** Keeps the shown fates in a fresh page while a new plan is being made, so that no fate changes twice.
+ * @param {Api.Message[]} shown @param {Api.Message[]} fresh @returns {Api.Message[]} */
 export function withFates(shown, fresh) {
   const known = new Map(shown.map((m) => [m.id, m]));
   return fresh.map((now) => {

@@ -22,7 +22,7 @@ const PANELS = {
   archive: (id) => html`<archive-panel session-id=${id}></archive-panel>`,
 };
 
-/** The tab that an arrow key leads to; null for any other key. @param {Tab} tab @param {string} key
+/** The tab that an arrow key selects; null for any other key. @param {Tab} tab @param {string} key
  * @returns {Tab | null} */
 export function neighbour(tab, key) {
   const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;

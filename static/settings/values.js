@@ -1,6 +1,6 @@
-// Settings while they are being edited: paths into them, their differences, the faults of a field. Pure.
+// Settings while they are edited: paths, differences, faults. Pure.
 
-/** The value at a dotted path; undefined where there is none. @param {any} settings @param {string} path */
+/** The value at a dotted path, or undefined. @param {any} settings @param {string} path */
 export function valueAt(settings, path) {
   return path.split(".").reduce((value, key) => value?.[key], settings);
 }
@@ -22,7 +22,7 @@ export function changedFields(a, b) {
   return Object.keys(a).filter((key) => canonical(valueAt(a, key)) !== canonical(valueAt(b, key)));
 }
 
-/** JSON that does not depend on the order of keys. @param {unknown} value @returns {string} */
+/** JSON that is the same for every order of keys. @param {unknown} value @returns {string} */
 function canonical(value) {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "undefined";
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
@@ -30,8 +30,8 @@ function canonical(value) {
   return `{${entries.map(([key, one]) => `${key}:${canonical(one)}`).join(",")}}`;
 }
 
-/** Typed text as a number; other text stays text, so that the server can say what is wrong with it.
- * @param {string} text @param {boolean} optional */
+/** Typed text as a number; other text stays, so that the server can report it. @param {string} text
+ * @param {boolean} optional */
 export function typed(text, optional) {
   const trimmed = text.trim();
   if (trimmed === "") return optional ? null : "";
@@ -45,7 +45,7 @@ export function wordsOf(text) {
   return [...new Set(words.filter(Boolean))];
 }
 
-/** The faults of a field, and if `within` of its parts: "keywords" has those of "keywords.0.share".
+/** The faults of a field, and if `within` those of its parts: "keywords" has those of "keywords.0.share".
  * @param {Api.Detail[]} faults @param {string} path @param {boolean} [within] */
 export function faultAt(faults, path, within = false) {
   /** @param {string} name */

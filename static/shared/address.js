@@ -1,8 +1,7 @@
-// What is chosen on a page (filter, sort, find) as part of its address, so that a reload or a shared link
-// keeps the view. `read` and `written` are pure; only what differs from the page's own beginning stands in
-// the address.
+// The choices of a page (filter, sort, find) in its address, so that a reload or a shared link keeps them.
+// Choices at their default are left out. `read` and `written` are pure.
 
-/** What the address says of the fields that `beginning` names. @template {Record<string, string>} T
+/** The choices in an address; those it lacks have their default. @template {Record<string, string>} T
  * @param {string} search the query part of an address @param {T} beginning @returns {T} */
 export function read(search, beginning) {
   const query = new URLSearchParams(search);
@@ -10,7 +9,7 @@ export function read(search, beginning) {
   return Object.fromEntries(found);
 }
 
-/** The query part of the address with these values; what else stands in it stays. @param {string} search
+/** The query part of the address with these choices; other parameters stay. @param {string} search
  * @param {Record<string, string>} values @param {Record<string, string>} beginning */
 export function written(search, values, beginning) {
   const query = new URLSearchParams(search);
@@ -21,7 +20,7 @@ export function written(search, values, beginning) {
   return text ? `?${text}` : "";
 }
 
-/** Puts these values into the address of the page, without a step in its history.
+/** Writes the choices into the page's address without a step in its history.
  * @param {Record<string, string>} values @param {Record<string, string>} beginning */
 export function write(values, beginning) {
   const query = written(location.search, values, beginning);

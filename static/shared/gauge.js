@@ -1,6 +1,5 @@
-// Where everything stands in a utilization bar, in percent of the element's width. Pure. The law: nothing is
-// cut off. Above 100 % the track shrinks to 100/utilization of the width, so that what is over the limit
-// sticks out of it by exactly as much as it is.
+// The layout of a utilization bar, in percent of the element's width. Pure. Nothing is cut off: above 100 %
+// the track shrinks to 100/utilization of the width, and the excess is drawn beyond it.
 
 /** @typedef {{ name: string, tokens: number, width: number }} Segment */
 /** @typedef {{ track: number, segments: Segment[], reserve: number, target: number, over: { at: number,
@@ -25,14 +24,14 @@ export function layOut(gauge, limits) {
   };
 }
 
-/** The part of the limit that is kept free for output: none where the model's input limit is apart from its
- * output. @param {Limits} limits */
+/** The part of the limit reserved for output: none where the model has a separate input limit.
+ * @param {Limits} limits */
 export function reserveShare(limits) {
   if (limits.limit < limits.window) return 0;
   return Math.min(1, Math.max(0, limits.output_reserve / Math.max(1, limits.limit)));
 }
 
-/** The style of what is drawn in a region's colours. @param {string} name */
+/** The colours of a region, as a style. @param {string} name */
 export const regionStyle = (name) => `--c:var(--r-${name});--e:var(--r-${name}-e)`;
 
 /** fine, near (within 5 points of the target) or over. @param {number} tokens @param {Limits} limits */

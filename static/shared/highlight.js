@@ -1,7 +1,7 @@
-// The words of a search, marked in a snippet.
+// Marks the words of a search in a snippet.
 import { html } from "./html.js";
 
-/** The pieces of a snippet, each with whether it is a word of the query. Pure. @param {string} text
+/** Splits a snippet into pieces, each with whether it matches a word of the query. Pure. @param {string} text
  * @param {string} query @returns {{ text: string, found: boolean }[]} */
 export function highlight(text, query) {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];

@@ -1,8 +1,8 @@
-// What could not be done, as a box with a way to try again: the same on every page and in every panel.
+// The box that reports a failure, with a button that tries again.
 import { html } from "./html.js";
 import { icon } from "./icons.js";
 
-/** The words of whatever was thrown. @param {unknown} error */
+/** The message of an error. @param {unknown} error */
 export const reasonOf = (error) => (error instanceof Error ? error.message : String(error));
 
 /** @param {string} what "Could not read the history" @param {string} why

@@ -1,7 +1,7 @@
-// What plans and prunes do, in words. Pure.
+// Plans and prunes in words. Pure.
 import { counted, number } from "./format.js";
 
-/** What a prune by this plan does, as the end of a sentence: "takes 42 messages out and shortens 3 outputs".
+/** The effect of a plan as the end of a sentence: "takes 42 messages out and shortens 3 outputs".
  * @param {Api.Plan} plan */
 export function whatItDoes({ removed_count, shortened_count }) {
   const acts = [
@@ -11,8 +11,8 @@ export function whatItDoes({ removed_count, shortened_count }) {
   return acts.filter(Boolean).join(" and ") || "changes nothing";
 }
 
-/** What an operation took: "12 removed, 3 shortened"; how many messages it changed where nothing more is
- * known. @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }}
+/** The messages that an operation took: "12 removed, 3 shortened"; their number where no more is known.
+ * @param {Pick<Api.Operation, "messages" | "removed" | "shortened"> & { summarised?: number | null }}
  * operation */
 export function tookWords({ messages, removed, shortened, summarised }) {
   const gone = (removed ?? 0) - (summarised ?? 0);
@@ -24,7 +24,7 @@ export function tookWords({ messages, removed, shortened, summarised }) {
   return words.join(", ") || (messages > 0 ? counted(messages, "message") : "");
 }
 
-/** What has been done, for the toast. @param {Api.Operation} operation a prune */
+/** The result of a prune, for the toast. @param {Api.Operation} operation a prune */
 export function prunedSentence({ messages, removed, shortened, summarised, freed }) {
   const gone = (removed ?? messages) - (summarised ?? 0);
   const what = [
@@ -36,7 +36,7 @@ export function prunedSentence({ messages, removed, shortened, summarised, freed
   return what.filter(Boolean).join(", ");
 }
 
-/** The same in the words of the widget. @param {Api.Operation} operation a prune */
+/** The result of a prune in the words of the widget. @param {Api.Operation} operation a prune */
 export function prunedItems({ messages, removed, shortened }) {
   const less = shortened ? `, ${number(shortened)} shortened` : "";
   return `Context pruned: ${number(removed ?? messages)} items removed${less}`;

@@ -1,6 +1,5 @@
-// Reads something again whenever it may have changed: one reading at a time, so that no older answer lands
-// after a newer one, and at most one every `calm` milliseconds. However often it is asked meanwhile, one more
-// reading follows.
+// Reads something again whenever it may have changed: one request at a time, so that no older answer replaces
+// a newer one, and at most one every `calm` milliseconds. Requests made meanwhile are joined into one.
 
 /** @param {number} ms @returns {Promise<void>} */
 const pause = (ms) => new Promise((done) => (ms > 0 ? setTimeout(done, ms) : done()));
@@ -10,41 +9,41 @@ export class Reader {
   #calm;
   #retry;
   #began = Number.NEGATIVE_INFINITY;
-  /** The reading under way. @type {Promise<void>} */
+  /** The request that is running. @type {Promise<void>} */
   #now = Promise.resolve();
-  /** One that was asked for and has not begun. @type {Promise<void> | null} */
+  /** The request that was asked for and has not begun. @type {Promise<void> | null} */
   #next = null;
-  /** Tries once more. @type {ReturnType<typeof setTimeout> | undefined} */
+  /** The next retry. @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
   #life = new AbortController();
 
-  /** @param {(signal: AbortSignal) => Promise<void>} read takes nothing once `signal` is aborted @param {{
-   * calm?: number, retry?: number }} [pace] with `retry`, one that throws is made again after so many
-   * milliseconds */
+  /** @param {(signal: AbortSignal) => Promise<void>} read must ignore an answer once `signal` is aborted
+   * @param {{ calm?: number, retry?: number }} [pace] `retry`: milliseconds until a failed request is
+   * repeated */
   constructor(read, { calm = 0, retry = 0 } = {}) {
     this.#read = read;
     this.#calm = calm;
     this.#retry = retry;
   }
 
-  /** Aborted when what is being read is not wanted any longer. */
+  /** Aborted when the answer is no longer needed. */
   get signal() {
     return this.#life.signal;
   }
 
-  /** Reads soon; done when a reading that began after this call is. @returns {Promise<void>} */
+  /** Reads soon; settles with a request that begins after this call. @returns {Promise<void>} */
   ask() {
     this.#next ??= this.#soon(this.signal);
     return this.#next;
   }
 
-  /** Reads something else, at once: what was asked for before is given up. */
+  /** Reads at once and cancels earlier requests. */
   restart() {
     this.stop();
     return this.ask();
   }
 
-  /** Gives up what was asked for. */
+  /** Cancels all requests. */
   stop() {
     clearTimeout(this.#again);
     this.#life.abort();
@@ -63,7 +62,7 @@ export class Reader {
     clearTimeout(this.#again);
     this.#began = Date.now();
     const reading = this.#once(signal);
-    // Whoever waits for its end to read again does not care how it ended.
+    // The next request waits for the end of this one, failed or not.
     this.#now = reading.catch(() => {});
     await reading;
   }

@@ -1,7 +1,7 @@
-// What the pages derive from a session's row. Pure.
+// Facts that pages derive from a session. Pure.
 import { root } from "./root.js";
 
-/** The gauge that drives state and row: the agent's own context where we follow one.
+/** The gauge that decides the state: the agent's own context where one is followed.
  * @param {Api.Session} session */
 export function mainGauge(session) {
   return session.agent ?? session.pruned;
@@ -15,8 +15,7 @@ export function unseenOf(session) {
 
 const UUID = /^([0-9a-f]{8})-[0-9a-f-]{27}(?:\.agent-(\w+))?$/i;
 
-/** A session's title; one that only has an id is called by the beginning of it.
- * @param {Api.Session} session */
+/** A session's title; the beginning of its id where it has none. @param {Api.Session} session */
 export function titleOf(session) {
   const title = session.title?.trim() || session.id;
   const id = UUID.exec(title);

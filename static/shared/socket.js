@@ -1,6 +1,5 @@
 // The live connection, and the only place that knows Socket.IO. A room is joined with the last revision seen;
-// after a lost connection it is joined again, and the server sends what was missed, or a snapshot to start
-// from.
+// after a lost connection it is joined again, and the server sends the missed events or a snapshot.
 import { io } from "socket.io-client";
 import { root } from "./root.js";
 
@@ -22,10 +21,9 @@ const EVENTS = [
 
 /** @typedef {"connecting" | "live" | "reconnecting"} LiveState */
 
-/** Fires each event of the server under its own name, as a CustomEvent whose detail is the payload; besides
- * these `state` when the connection comes or goes, and `resync` with a `snapshot` of the room that was
- * joined: for the first time (`known` false), or after so long that what was missed is no longer
- * remembered. */
+/** Fires each event of the server under its own name, as a CustomEvent with the payload as its detail.
+ * Besides these, `state` when the connection comes or goes, and `resync` with the `snapshot` of a room that
+ * was joined: for the first time (`known` false), or after too long a gap. */
 class Live extends EventTarget {
   /** @type {LiveState} */
   state = "connecting";
@@ -33,7 +31,7 @@ class Live extends EventTarget {
   #socket = null;
   /** @type {Map<string, number | null>} room -> last revision seen */
   #rooms = new Map();
-  /** What rooms sent before the answer to joining them: an older snapshot must not undo it.
+  /** Events that arrived before the answer to joining their room: an older snapshot must not undo them.
    * @type {Map<string, [name: string, payload: any][]>} */
   #early = new Map();
 

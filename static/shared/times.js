@@ -1,4 +1,4 @@
-// Relative times on a page: <time datetime="…" data-ago> is brought up to date without a new drawing.
+// Relative times: <time datetime="…" data-ago> is updated in place.
 import { ago, moment } from "./format.js";
 import { html } from "./html.js";
 
@@ -9,7 +9,7 @@ export function agoTime(iso) {
   return html`<time datetime=${iso} data-ago title=${moment(iso)} .textContent=${words}></time>`;
 }
 
-/** Brings all relative times below `root` up to now. @param {ParentNode} root */
+/** Updates all relative times below `root`. @param {ParentNode} root */
 export function refreshTimes(root) {
   const now = Date.now();
   for (const time of root.querySelectorAll("time[data-ago]")) {

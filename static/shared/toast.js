@@ -1,5 +1,4 @@
-// Says something at the bottom of the page, from anywhere: `toast("42 messages pruned", { act: { label:
-// "Undo", run } })`.
+// Shows a message at the bottom of the page: `toast("42 messages pruned", { act: { label: "Undo", run } })`.
 import { reasonOf } from "./problem.js";
 
 /** @typedef {{ kind?: "success" | "warning" | "error", act?: { label: string, run: () => void }, stay?:

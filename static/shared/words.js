@@ -1,5 +1,4 @@
-// One word for one thing: the names that codes of the API carry on the page, and the sentences that explain
-// them.
+// The names of the API's codes on the page, and the sentences that explain them.
 
 /** @type {Record<string, string>} */
 const REGIONS = {
@@ -16,7 +15,7 @@ const REGIONS = {
 /** @param {string} name */
 export const regionName = (name) => REGIONS[name] ?? name;
 
-/** The regions in the order in which they stand in a bar. */
+/** The regions in their order in a bar. */
 export const REGION_ORDER = Object.keys(REGIONS);
 
 /** @type {Record<string, string>} */
@@ -47,7 +46,7 @@ const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "short
 /** @param {string} fate */
 export const fateName = (fate) => FATES[fate] ?? fate;
 
-/** A reason without the fate that it opens with and that stands before it already.
+/** A reason without the fate that it opens with, for a line that names the fate before it.
  * @param {string | null} reason */
 export function plainReason(reason) {
   return (reason ?? "")
@@ -74,7 +73,7 @@ export const operationName = (kind) => OPERATIONS[kind] ?? kind;
 /** @type {Record<string, Api.ChoiceText[]> | undefined} */
 let choices;
 
-/** The values that a setting accepts, in words: the server writes them into every page.
+/** The values that a setting accepts, in words. The server writes them into every page.
  * @param {string} setting */
 export function choicesOf(setting) {
   choices ??= JSON.parse(document.querySelector("#choices")?.textContent ?? "{}");

@@ -1,9 +1,9 @@
 // <context-manager-widget session-id="…" base-url=""></context-manager-widget>
 //
-// The utilization of one session's context and the button that prunes it, for any page of ours; drawn in a
-// shadow root so that it looks the same everywhere. Attributes: `session-id`; `base-url`, the address of the
-// server, by default that of the page; both may change. Refreshes live, at most once a second and at least
-// every three. `getStatus()` answers what it shows. Emits `context:pruned` with the answer of the prune.
+// The utilization of one session and the button that prunes it, for any page of ours; in a shadow root so
+// that it looks the same everywhere. Attributes, which may change: `session-id`, and `base-url`, the address
+// of the server, by default that of the page. Refreshes live, at most once a second and at least every three.
+// `getStatus()` returns what it shows. Emits `context:pruned` with the result of a prune.
 
 import { apiAt } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -85,12 +85,12 @@ export class ContextManagerWidget extends CoppiceElement {
     this.#follow();
   }
 
-  /** Whether the session is on the page's own server, whose events arrive here. */
+  /** True when the session is on the page's own server, whose events arrive here. */
   get #isHere() {
     return !this.getAttribute("base-url");
   }
 
-  /** Turns to the session that the attributes name. */
+  /** Follows the session that the attributes name. */
   #follow() {
     if (this.#isHere && this.#session) live.join(`session:${this.#session}`);
     this.#reader.restart();
@@ -150,7 +150,7 @@ export class ContextManagerWidget extends CoppiceElement {
     return (this.#stats?.utilizationPercent ?? 0) > WARNING_PERCENT;
   }
 
-  /** What it shows, as data. @returns {WidgetStatus} */
+  /** The shown state as data. @returns {WidgetStatus} */
   getStatus() {
     const stats = this.#stats;
     const state = this.#warns

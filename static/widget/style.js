@@ -1,5 +1,5 @@
-// The style of <context-manager-widget>, in its shadow root. It takes the page's tokens where there are some,
-// and has colours of its own where there are none.
+// The style of <context-manager-widget> in its shadow root, with the page's tokens, or colours of its own
+// without them.
 
 export const WIDGET_STYLE = `
 :host { display: block; color-scheme: light dark; }
