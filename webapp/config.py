@@ -23,6 +23,11 @@ FROM_ENVIRONMENT = ("db", "host", "port", "watch", "token", "tls_cert", "tls_key
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
+def default_folder() -> Path:
+    """Return the folder of the database where none is named; it is ours alone."""
+    return Path(platformdirs.user_data_dir(NAME, appauthor=False))
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host name or address is this machine's own."""
     try:
@@ -64,7 +69,7 @@ class Config:
     @property
     def database(self) -> Path:
         """Return the path of the database file."""
-        return self.db or Path(platformdirs.user_data_dir(NAME, appauthor=False)) / "coppice.db"
+        return self.db or default_folder() / "coppice.db"
 
     @property
     def is_reachable(self) -> bool:

@@ -137,6 +137,7 @@ def run(
     make: Make, listener: socket.socket, certificate: Path | None = None, key: Path | None = None
 ) -> None:
     """Serve until SIGINT or SIGTERM, with TLS where a certificate is given."""
+    os.umask(0o077)  # whatever it writes is its owner's
     spare_collector()
     if has_gunicorn():
         from webapp.serving.gunicorn import serve

@@ -20,8 +20,10 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from webapp.config import default_folder
 from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
 from webapp.store.migrations import migrations
+from webapp.store.private import make_folder, make_private
 from webapp.store.seals import Seals, seal_everything
 
 log = logging.getLogger(__name__)
@@ -34,6 +36,10 @@ UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
 LOCKED_SECONDS = 0.01
+# Threads that may wait to write. After a wait in vain for another process, others wait only so long for some time.
+WAITING = 16
+LOCKED_OUT_SECONDS = 2.0
+LOCKED_OUT_WAIT_SECONDS = 0.2
 CACHE_KIB = 32_000
 EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
@@ -50,12 +56,16 @@ class Connections:
         self._all: weakref.WeakSet[_Holder] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        self._waiting = threading.Semaphore(WAITING)
+        self._locked_at = float("-inf")
         self._written = threading.Event()
         self.upkeep: Callable[[], bool] = lambda: False
         self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
         with translated("opening the database", path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent, own=path.parent == default_folder())
+            if not path.is_dir():
+                make_private(path)
             self._migrate()
 
     def _migrate(self) -> None:
@@ -179,12 +189,8 @@ class Connections:
             reading = _inside(connection)
         if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
-        if not self._writing.acquire(timeout=self._busy_ms / 1000):
-            raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
+        self._take_turn(holder)
         try:
-            with holder.using, translated("writing", self.path):
-                holder.seals.watch(connection)
-                connection.execute("BEGIN IMMEDIATE")
             holder.writing = True
             try:
                 yield
@@ -199,6 +205,39 @@ class Connections:
             self._writing.release()
         self._written.set()
         self._watch_log()
+
+    def _take_turn(self, holder: _Holder) -> None:
+        """Begin a transaction once it is this thread's turn.
+
+        One wait covers both locks: ours, and the one that other processes take. So many may wait; where another
+        process has just been waited for in vain, nobody waits long for it again.
+
+        Raises:
+            BusyStore: too many wait, or the wait was too long.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise BusyStore(f"the database {self.path} is busy: {WAITING} others wait to write; try again")
+        try:
+            locked_out = time.monotonic() - self._locked_at < LOCKED_OUT_SECONDS
+            seconds = min(self._busy_ms / 1000, LOCKED_OUT_WAIT_SECONDS if locked_out else float("inf"))
+            until = time.monotonic() + seconds
+            if not self._writing.acquire(timeout=seconds):
+                raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
+            try:
+                left_ms = max(0, int((until - time.monotonic()) * 1000))
+                with holder.using, translated("writing", self.path):
+                    holder.seals.watch(holder.connection)
+                    holder.connection.execute(f"PRAGMA busy_timeout={left_ms}")
+                    holder.connection.execute("BEGIN IMMEDIATE")
+            except BusyStore:
+                self._locked_at = time.monotonic()
+                self._writing.release()
+                raise
+            except BaseException:
+                self._writing.release()
+                raise
+        finally:
+            self._waiting.release()
 
     @contextmanager
     def read(self) -> Iterator[None]:

@@ -94,6 +94,10 @@ PARTS = (
     _part("settings", "settings", _COMMON, "name value", "settings were"),
     _part("models", "model_overrides", _COMMON, "name value", "limits of models were"),
     _part("files", "files", _COMMON, "path session_id position looked_at", "positions in followed files were"),
+    _part("tokens", "access_tokens", _COMMON, "key hash name role created_at revoked_at", "tokens were"),
+    _part(
+        "access", "access_sessions", _COMMON, "hash token proof server expires_at", "sessions of browsers were"
+    ),
 )  # fmt: skip
 
 SCHEMA = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Barrier, Thread
@@ -11,7 +12,7 @@ import pytest
 
 from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
 from webapp.store import Store
-from webapp.store.connection import Connections, translated
+from webapp.store.connection import WAITING, Connections, translated
 
 
 def setting(store: Store) -> object:
@@ -200,3 +201,51 @@ class TestUpkeep:
         before = store.db.path.stat().st_size
         store.db.checkpoint()
         assert store.db.path.stat().st_size > before
+
+
+class TestAStoreThatAnotherProcessLocks:
+    """Bounded waits: one wait for each, a few at a time, and short ones after a long one in vain."""
+
+    @pytest.fixture
+    def other(self, tmp_path: Path) -> Iterator[sqlite3.Connection]:
+        """A connection that holds the write lock."""
+        Store(tmp_path / "l.db").close()
+        made = sqlite3.connect(tmp_path / "l.db", isolation_level=None)
+        made.execute("BEGIN IMMEDIATE")
+        yield made
+        made.close()
+
+    @pytest.fixture
+    def locked(self, tmp_path: Path, other: sqlite3.Connection) -> Iterator[Store]:
+        """A store over the same database."""
+        store = Store(tmp_path / "l.db", busy_seconds=0.5)
+        yield store
+        store.close()
+
+    def refused(self, store: Store) -> int:
+        """Try to write in vain; return for how many milliseconds the lock was waited for at most."""
+        with pytest.raises(BusyStore), store.write():
+            pass
+        return int(store.db.value("PRAGMA busy_timeout"))
+
+    def test_is_waited_for_shortly_after_a_wait_in_vain(self, locked: Store) -> None:
+        """So that requests do not queue up, each with a wait of its own."""
+        assert 200 < self.refused(locked) <= 500
+        assert [self.refused(locked) <= 200 for _ in range(3)] == [True] * 3
+
+    def test_is_not_waited_for_by_more_than_a_few(self, locked: Store) -> None:
+        """The next is refused at once, with a message that says how many wait."""
+        taken = [locked.db._waiting.acquire(blocking=False) for _ in range(WAITING)]
+        assert all(taken)
+        with pytest.raises(BusyStore, match=f"{WAITING} others wait"), locked.write():
+            pass
+
+    def test_is_written_to_once_it_is_free(self, locked: Store, other: sqlite3.Connection) -> None:
+        """However many were refused: none keeps its place in line."""
+        for _ in range(3):
+            self.refused(locked)
+        assert locked.db._waiting._value == WAITING
+        other.execute("ROLLBACK")
+        with locked.write():
+            locked.small.put_setting("x", 1)
+        assert setting(locked) == 1

@@ -69,9 +69,19 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "small.put_revision": lambda s, _: s.small.put_revision("x", 1),
     "small.put_file": lambda s, _: s.small.put_file("x", "s", {}, 1),
     "small.put_answer": lambda s, r: s.small.put_answer(r.key, "k", b"d", {}, 1),
+    "access.add_token": lambda s, _: s.access.add_token(b"h", "", "viewer", 1),
+    "access.revoke": lambda s, _: s.access.revoke(1, 1),
+    "access.forget": lambda s, _: s.access.forget(),
+    "access.add_session": lambda s, _: s.access.add_session(b"s", None, b"p", "x", 1),
+    "access.end_sessions": lambda s, _: s.access.end_sessions(1),
     "dump.load": lambda s, r: s.dump.load(r.key, [{"type": "samples", "n": 0, "no": 1, "view_tokens": 1}]),
 }
 READING: dict[str, Callable[[Store, SessionRow], Any]] = {
+    "access.is_asked": lambda s, _: s.access.is_asked(),
+    "access.tokens": lambda s, _: list(s.access.tokens()),
+    "access.token": lambda s, _: s.access.token(b"h"),
+    "access.token_by_key": lambda s, _: s.access.token_by_key(1),
+    "access.session": lambda s, _: s.access.session(b"s"),
     "sessions.get": lambda s, _: s.sessions.get("s"),
     "sessions.find": lambda s, _: s.sessions.find("s"),
     "sessions.by_key": lambda s, r: s.sessions.by_key(r.key),
@@ -133,7 +143,7 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
 }
 SUBJECTS = (
     "sessions", "log", "contexts", "operations", "summaries", "memories", "figures", "words", "small",
-    "dump", "copies",
+    "dump", "copies", "access",
 )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from scoring.errors import InvalidSettings
 from scoring.models import ModelLimits, find_model
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from webapp.bus import Bus
+from webapp.errors import BusyStore
 from webapp.services.session.limits import compatible_settings
 from webapp.services.session.measuring import CountsTokens
 from webapp.services.session.times import now_ms
@@ -24,6 +25,39 @@ from webapp.store import Store
 
 SETTINGS, WINDOWS = "settings", "windows"
 LOOK_MS = 1_000
+# Threads that may wait to change one session, and how long: the longest change of a very long session takes less.
+WAITING = 12
+WAIT_SECONDS = 30.0
+
+
+class SessionLock:
+    """One thread's turn with a session; the same thread may take it again. A few may wait, and not for ever."""
+
+    def __init__(self, session_id: str) -> None:
+        self._session_id = session_id
+        self._lock = threading.RLock()
+        self._waiting = threading.Semaphore(WAITING)
+
+    def __enter__(self) -> None:
+        """Wait for the turn.
+
+        Raises:
+            BusyStore: too many wait for it, or it did not come.
+        """
+        if self._lock.acquire(blocking=False):
+            return
+        if not self._waiting.acquire(blocking=False):
+            raise BusyStore(
+                f"session {self._session_id} is busy: {WAITING} others wait to change it; try again"
+            )
+        try:
+            if not self._lock.acquire(timeout=WAIT_SECONDS):
+                raise BusyStore(f"session {self._session_id} is busy: it is being changed; try again")
+        finally:
+            self._waiting.release()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 class Environment:
@@ -33,7 +67,7 @@ class Environment:
         self, store: Store, bus: Bus, tokenizers: CountsTokens, clock: Callable[[], int] = now_ms
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
-        self._locks: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
         self._settings: Settings | None = None
         self._models: list[ModelLimits] | None = None
@@ -41,10 +75,10 @@ class Environment:
         self._looked_at = 0
         self._stored: object = None
 
-    def lock(self, session_id: str) -> threading.RLock:
+    def lock(self, session_id: str) -> SessionLock:
         """Return the session's lock, which lives while a thread holds it; hold it to prepare and write a change."""
         with self._guard:
-            return self._locks.setdefault(session_id, threading.RLock())
+            return self._locks.setdefault(session_id, SessionLock(session_id))
 
     def settings(self) -> Settings:
         """Return the settings common to all sessions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 
 from scoring.models import ModelLimits
 from scoring.settings import FORESIGHT, Settings
+from tests.waiting import PATIENCE
 from tests.webapp.building import managed
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import NotFound
+from webapp.errors import BusyStore, NotFound
 from webapp.services.session.answers import SessionStrategy
-from webapp.services.session.environment import LOOK_MS
+from webapp.services.session.environment import LOOK_MS, WAITING
 from webapp.services.session.limits import Window, limits_of
 from webapp.services.session.session import Session
 from webapp.wiring import build
@@ -131,3 +133,35 @@ class TestEnvironment:
                 app.ingest.append_messages(f"none-{n}", [])
         gc.collect()
         assert len(app.environment._locks) == 0
+
+
+class TestTheLockOfASession:
+    """One thread at a time changes a session, and only a few wait for it."""
+
+    def test_is_taken_again_by_the_same_thread(self, app: App) -> None:
+        """A change may be part of another."""
+        with app.environment.lock("s"), app.environment.lock("s"):
+            pass
+
+    def test_refuses_those_beyond_the_few_at_once(self, app: App) -> None:
+        """A thread each would be taken from others; they are told to try again."""
+        inside, free, refused = threading.Semaphore(0), threading.Event(), threading.Semaphore(0)
+
+        def change() -> None:
+            try:
+                with app.environment.lock("s"):
+                    inside.release()
+                    assert free.wait(PATIENCE)
+            except BusyStore:
+                refused.release()
+
+        threads = [threading.Thread(target=change) for _ in range(WAITING + 3)]
+        for thread in threads:
+            thread.start()
+        assert inside.acquire(timeout=PATIENCE)
+        assert [refused.acquire(timeout=PATIENCE) for _ in range(2)] == [True, True]
+        with app.environment.lock("another"):
+            free.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert not refused.acquire(blocking=False)
