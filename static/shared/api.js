@@ -19,6 +19,7 @@ async function request(address, method, body, signal) {
   /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
+  if (method !== "GET") headers["X-Coppice"] = "1"; // a form on a foreign page cannot send it
   let answer;
   try {
     answer = await fetch(address, { method, signal, headers, body: isForm ? body : JSON.stringify(body) });

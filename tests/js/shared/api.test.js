@@ -43,6 +43,13 @@ describe("a request", () => {
       ],
     );
   });
+  it("names itself as ours where it changes something, so that a body is not needed", async () => {
+    answer(200, {});
+    await api.undo("s", 3);
+    await api.status("s");
+    const marks = asked.map(({ init }) => new Headers(init.headers).get("X-Coppice"));
+    assert.deepEqual(marks, ["1", null]);
+  });
 });
 
 describe("a refusal", () => {
