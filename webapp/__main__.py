@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from webapp.cli import main
+from webapp.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

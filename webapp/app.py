@@ -22,6 +22,7 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
+from webapp.services.reaching.hints import Hints
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.settings.library import ModelTable, SettingsService
@@ -63,6 +64,7 @@ class App:
     exporting: Exporting
     resuming: Resuming
     demo: Demo
+    hints: Hints
     following: Watcher
     keys: Keys
     model: ModelClient | None = None
@@ -75,6 +77,7 @@ class App:
         """Stop what runs and close the store."""
         self.following.stop()
         self.demo.stop()
+        self.hints.close()
         self.background.close()
         if self.model is not None:
             self.model.close()

@@ -27,6 +27,7 @@ from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
+from webapp.services.reaching.hints import Hints
 from webapp.services.session.environment import Environment
 from webapp.services.session.histories import Histories
 from webapp.services.settings.library import ModelTable, SettingsService
@@ -97,6 +98,7 @@ def build(config: Config) -> App:
         resuming=Resuming(environment, prunes, config.environment),
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),
+        hints=Hints(environment, planning),
         following=Watcher(Following(environment, ingest, config.watch, config.environment)),
     )
 

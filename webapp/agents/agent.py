@@ -63,6 +63,23 @@ class Transcripts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """A way into an agent's own process or configuration: one file of its own that holds a part of ours.
+
+    `use` says in a sentence what it does for the user. `file` returns its path. `put` returns its text with our part
+    in it, given how this program is started; `take` the text without it, None where nothing is left. `has` returns
+    which of our `parts` are in a text. Those three raise `Malformed` where the text is not of a shape that is known.
+    """
+
+    use: str
+    parts: Sequence[str]
+    file: Callable[[Mapping[str, str]], Path]
+    put: Callable[[str | None, str], str]
+    take: Callable[[str], str | None]
+    has: Callable[[str], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent program whose sessions are read from its files.
 
@@ -73,11 +90,11 @@ class Agent:
     `reader` reads one of them from a stored position.
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
-    view in its format, or `why_no_transcripts` says why it is not written. `window_of_compaction` derives the window
-    from the tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window
-    that the agent starts with by default, even where its model could take more. `unwritten` follows what the agent
-    sends without writing it; `restored_tokens` are assumed to come after a compaction (of o200k, times the model's
-    factor).
+    view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached.
+    `window_of_compaction` derives the window from the tokens at which the agent compacted by itself, None where they
+    imply none; `usual_window` is the window that the agent starts with by default, even where its model could take
+    more. `unwritten` follows what the agent sends without writing it; `restored_tokens` are assumed to come after a
+    compaction (of o200k, times the model's factor).
     """
 
     source: str
@@ -93,6 +110,7 @@ class Agent:
     archives: Archives | None = None
     transcripts: Transcripts | None = None
     why_no_transcripts: str = ""
+    door: Door | None = None
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     unwritten: type[Unwritten] = Unwritten

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from webapp.agents.agent import Agent, FileImport, Transcripts
-from webapp.agents.claude_code import files, rows, transcript
+from webapp.agents.agent import Agent, Door, FileImport, Transcripts
+from webapp.agents.claude_code import files, hooks, rows, transcript
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import RESTORED, TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
@@ -26,6 +26,15 @@ AGENT = Agent(
         write=transcript.write,
         folder=transcript.folder,
         command=lambda session: ["claude", "--resume", session],
+    ),
+    door=Door(
+        use="hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "
+        "the context is nearly full or a prune pays",
+        parts=tuple(hooks.EVENTS),
+        file=hooks.file,
+        put=hooks.put,
+        take=hooks.take,
+        has=hooks.has,
     ),
     window_of_compaction=window_of_compaction,
     usual_window=USUAL,

@@ -1,0 +1,66 @@
+"""Coppice's hooks in Claude Code's settings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from webapp.agents.claude_code.hooks import EVENTS, has, put, take
+from webapp.errors import Malformed
+
+OTHERS = {
+    "model": "opus",
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+        "PreCompact": [
+            {"matcher": "auto", "hooks": [{"type": "command", "command": "my-coppice-like hook"}]}
+        ],
+    },
+}
+
+
+class TestSettings:
+    """What is put in and taken out."""
+
+    def test_get_a_hook_for_each_event(self) -> None:  # X20
+        """Started by the program that installs them."""
+        made = json.loads(put(None, "/opt/coppice"))
+        assert list(made["hooks"]) == list(EVENTS)
+        assert made["hooks"]["PreCompact"][0]["hooks"][0]["command"] == "/opt/coppice hook claude-code"
+        assert made["hooks"]["SessionStart"][0]["matcher"] == "compact"
+
+    def test_keep_what_is_there(self) -> None:  # X20
+        """Before and after, in its order."""
+        made = json.loads(put(json.dumps(OTHERS), "coppice"))
+        assert made["model"] == "opus"
+        assert made["hooks"]["Stop"] == OTHERS["hooks"]["Stop"]  # type: ignore[index]
+        assert made["hooks"]["PreCompact"][0] == OTHERS["hooks"]["PreCompact"][0]  # type: ignore[index]
+        assert json.loads(take(json.dumps(made)) or "") == OTHERS
+
+    def test_get_nothing_twice(self) -> None:
+        """Installed again, they are the same."""
+        once = put(None, "coppice")
+        assert put(once, "coppice") == once
+        assert has(once) == list(EVENTS)
+
+    def test_lose_only_our_hook_of_a_group_that_others_share(self) -> None:  # X20
+        """The group stays with the hooks of others."""
+        made = json.loads(put(None, "coppice"))
+        made["hooks"]["PreCompact"][0]["hooks"].append({"type": "command", "command": "theirs"})
+        left = json.loads(take(json.dumps(made)) or "")
+        assert left == {"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": "theirs"}]}]}}
+
+    def test_are_gone_where_nothing_else_was_in_them(self) -> None:
+        """A file that held our hooks alone goes."""
+        assert take(put(None, "coppice")) is None
+
+    def test_keep_their_indentation(self) -> None:
+        """As it was found."""
+        assert put('{\n\t"model": "opus"\n}', "coppice").startswith('{\n\t"model"')
+
+    @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": []}', '{"hooks": {"Stop": {}}}'])
+    def test_are_left_alone_where_they_are_not_understood(self, text: str) -> None:
+        """With the reason."""
+        with pytest.raises(Malformed):
+            put(text, "coppice")

@@ -1,0 +1,121 @@
+"""Installing into an agent's configuration and taking it back."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from webapp.errors import Conflict, Invalid
+from webapp.services.reaching import doors
+
+TEXT = '{"model":   "opus",\n   "hooks": {}}'
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An agent's settings, written by hand."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+    file = tmp_path / "settings.json"
+    file.write_text(TEXT)
+    file.chmod(0o640)
+    return file
+
+
+def install(settings: Path) -> doors.Change:
+    """Install and return the change."""
+    change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+    doors.apply(change, remember=True)
+    return change
+
+
+def uninstall(settings: Path) -> doors.Change:
+    """Take it back and return the change."""
+    change = doors.uninstalling("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)})
+    doors.apply(change, remember=False)
+    return change
+
+
+class TestInstalling:
+    """A change that is shown before it is made."""
+
+    def test_shows_the_change_as_a_diff(self, settings: Path) -> None:  # X20
+        """Against the file as it is."""
+        change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+        assert change.diff.startswith(f"--- {settings}\n+++ {settings}\n")
+        added = [line.removeprefix("+").strip() for line in change.diff.splitlines() if line.startswith("+")]
+        assert added.count('"command": "coppice hook claude-code",') == 3
+        assert settings.read_text() == TEXT
+
+    def test_changes_nothing_a_second_time(self, settings: Path) -> None:
+        """There is no diff."""
+        install(settings)
+        assert install(settings).diff == ""
+
+    def test_keeps_the_mode_of_the_file(self, settings: Path) -> None:
+        """Written whole, by another file in its place."""
+        install(settings)
+        assert stat.S_IMODE(settings.stat().st_mode) == 0o640
+        assert sorted(p.name for p in settings.parent.iterdir()) == ["hints", "settings.json"]
+
+    def test_writes_through_a_link(self, settings: Path, tmp_path: Path) -> None:
+        """A link to a file kept elsewhere stays one."""
+        kept = settings.rename(tmp_path / "kept.json")
+        settings.symlink_to(kept)
+        install(settings)
+        assert settings.is_symlink()
+        assert "hook claude-code" in kept.read_text()
+
+    def test_makes_a_file_where_there_is_none(self, settings: Path) -> None:
+        """And takes it back whole."""
+        settings.unlink()
+        install(settings)
+        assert settings.exists()
+        uninstall(settings)
+        assert not settings.exists()
+
+    def test_says_which_file_cannot_be_written(self, settings: Path) -> None:
+        """And leaves all as it was."""
+        change = doors.installing("claude-code", {"CLAUDE_CONFIG_DIR": str(settings.parent)}, "coppice")
+        moved = doors.Change(change.agent, settings / "below" / "a-file.json", None, change.after)
+        with pytest.raises(Conflict, match=r"a-file.json cannot be written"):
+            doors.apply(moved, remember=False)
+
+    def test_knows_the_agents_that_it_reaches(self) -> None:
+        """Others are refused with their names."""
+        with pytest.raises(Invalid, match="claude-code"):
+            doors.installing("nobody", {}, "coppice")
+
+
+class TestUninstalling:
+    """Exactly our own lines."""
+
+    def test_gives_back_the_very_bytes(self, settings: Path) -> None:  # X20
+        """Where nobody changed the file since."""
+        install(settings)
+        assert settings.read_text() != TEXT
+        uninstall(settings)
+        assert settings.read_text() == TEXT
+
+    def test_keeps_what_was_changed_since(self, settings: Path) -> None:  # X20
+        """Our lines go, the change stays."""
+        install(settings)
+        settings.write_text(settings.read_text().replace("opus", "sonnet"))
+        uninstall(settings)
+        assert "sonnet" in settings.read_text()
+        assert "coppice" not in settings.read_text()
+
+    def test_changes_nothing_where_nothing_is_installed(self, settings: Path) -> None:
+        """The file is not even written."""
+        assert uninstall(settings).diff == ""
+
+    def test_is_seen_in_the_status(self, settings: Path) -> None:  # X20
+        """Before, between and after."""
+        env = {"CLAUDE_CONFIG_DIR": str(settings.parent)}
+        said = [doors.active("claude-code", env)[1]]
+        install(settings)
+        said.append(doors.active("claude-code", env)[1])
+        uninstall(settings)
+        said.append(doors.active("claude-code", env)[1])
+        assert said == [[], ["PreCompact", "SessionStart", "UserPromptSubmit"], []]

@@ -1,0 +1,103 @@
+"""Hints: what the server leaves for hooks and status lines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.waiting import until
+from tests.webapp.building import conversation, entries, followed, said, user
+from webapp.agents.beside import hints as files
+from webapp.app import App
+from webapp.services.reaching import hints
+from webapp.services.session.session import Session
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for hints, not made yet."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+    return tmp_path / "hints"
+
+
+@pytest.fixture
+def session(app: App, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A followed session with a decision, a pin and many outputs."""
+    monkeypatch.setattr(hints, "AT_WORK_MS", 10**15)
+    followed(
+        app,
+        *conversation(20),
+        user("We decided to keep port 8443 because the proxy needs it."),
+        said("Kept."),
+    )
+    return "s"
+
+
+def hint_of(app: App, session: str) -> dict[str, object]:
+    """What the hint of a session says now."""
+    return app.hints.hint(Session.load(app.environment, session))
+
+
+class TestAHint:
+    """What one session's says."""
+
+    def test_keeps_pins_learnings_and_what_the_plan_values(
+        self, app: App, session: str, folder: Path
+    ) -> None:  # X20
+        """For the summariser, within its budget."""
+        rows = app.messages.page(session, limit=3).messages
+        app.operations.pin(session, rows[0].id)
+        app.memory.add("learning", "Tests need the database.", session)
+        survive = str(hint_of(app, session)["survive"])
+        assert " ".join(rows[0].text.split())[:40] in survive
+        assert "Tests need the database." in survive
+        assert "port 8443" in survive
+        counter = Session.load(app.environment, session).counter
+        assert counter.count(survive) <= hints.SURVIVE_TOKENS
+
+    def test_says_after_a_compaction_what_was_before_it(
+        self, app: App, session: str, folder: Path
+    ) -> None:  # X20
+        """The hint of the short context still tells of the long one."""
+        folder.mkdir()
+        assert app.hints.write(session)
+        before = files.read(session, files.HINT)
+        files.write(session, files.HINT, {**before, "tokens": 10_000_000})
+        assert hint_of(app, session)["lost"] == before["lost"]
+        assert "42 messages" not in str(before["lost"])
+        assert "messages" in str(before["lost"])
+
+    def test_warns_where_the_context_is_full(self, app: App, session: str, folder: Path) -> None:  # X20
+        """With the command that helps."""
+        assert hint_of(app, session)["warning"] == ""
+        app.sessions.patch(session, settings={"target_percent": 2.0, "aim_percent": 1.0})
+        full = hint_of(app, session)
+        assert full["warns_of"] == "full"
+        assert f"coppice resume {session} --prune" in str(full["warning"])
+
+
+class TestWriting:
+    """By itself, as the session changes."""
+
+    def test_happens_where_the_folder_is(self, app: App, session: str, folder: Path) -> None:
+        """Whoever uses no hooks pays nothing; whoever does has the hint soon after a message."""
+        more = iter(range(1_000, 2_000))
+        append_one(app, next(more))
+        assert not folder.exists()
+        folder.mkdir()
+        append_one(app, next(more))
+        until(lambda: files.read(session, files.HINT).get("tokens"))
+
+    def test_leaves_out_sessions_that_rest(
+        self, app: App, session: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A start over thousands of old sessions plans none of them."""
+        monkeypatch.setattr(hints, "AT_WORK_MS", 1)
+        assert not app.hints.write(session)
+
+
+def append_one(app: App, n: int) -> None:
+    """Append a message to the session."""
+    app.ingest.append_records("s", entries(user(f"message {n} at {datetime.now(UTC)}"), start=n))

@@ -1,0 +1,104 @@
+"""Claude Code's hooks and status line: what each is told on stdin, and what it answers.
+
+PreCompact's stdout becomes additional instructions of the summariser; SessionStart and UserPromptSubmit add a context
+to the next request. Nothing is said where there is nothing worth its tokens.
+"""
+
+from __future__ import annotations
+
+import json
+
+from webapp.agents.beside import hints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BAR = 10
+CELLS = "▏▎▍▌▋▊▉█"
+
+
+def hook(told: dict[str, Any]) -> str:
+    """Return what a hook writes on stdout; "" for nothing."""
+    session, event = str(told.get("session_id", "")), told.get("hook_event_name")
+    hint = hints.read(session, hints.HINT)
+    if event == "PreCompact":
+        return str(hint.get("survive", ""))
+    if event == "SessionStart":
+        return _context(event, str(hint.get("lost", ""))) if told.get("source") == "compact" else ""
+    if event == "UserPromptSubmit":
+        return _context(event, _warning(session, hint))
+    return ""
+
+
+def _context(event: str, text: str) -> str:
+    if not text:
+        return ""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def _warning(session: str, hint: dict[str, object]) -> str:
+    """Return the hint's warning the first time it is given; again only after the reason for it was gone."""
+    said, reason = str(hint.get("warning", "")), str(hint.get("warns_of", ""))
+    state = hints.read(session, hints.STATE)
+    if state.get("warned_of", "") == reason:
+        return ""
+    hints.write(session, hints.STATE, {**state, "warned_of": reason})
+    return said
+
+
+def status_line(told: dict[str, Any]) -> str:
+    """Return the line: fill with a bar, trend, and what a prune pays where the server said so."""
+    session = str(told.get("session_id", ""))
+    window = _object(told.get("context_window"))
+    usage = _object(window.get("current_usage"))
+    size = _count(window.get("context_window_size"))
+    tokens = sum(_count(usage.get(key)) for key in _INPUT)
+    if not size or not tokens:
+        return ""
+    parts = [f"{_bar(tokens / size)} {100 * tokens / size:.0f} %", f"{_short(tokens)} of {_short(size)}"]
+    if trend := _trend(session, tokens):
+        parts.append(trend)
+    pays = _count(hints.read(session, hints.HINT).get("prune_pays"))
+    if pays:
+        parts.append(f"prune pays: {_short(pays)}")
+    return " · ".join(parts)
+
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+def _trend(session: str, tokens: int) -> str:
+    """Return how much came or went with the last call that changed the context, remembered from line to line."""
+    state = hints.read(session, hints.STATE)
+    before, last = _count(state.get("tokens_before")), _count(state.get("tokens"))
+    if tokens != last:
+        before = last
+        hints.write(session, hints.STATE, {**state, "tokens": tokens, "tokens_before": before})
+    if not before or tokens == before:
+        return ""
+    return f"{'↑' if tokens > before else '↓'} {_short(abs(tokens - before))}"
+
+
+def _bar(share: float) -> str:
+    """Return a bar of `BAR` cells, filled by eighths."""
+    eighths = max(0, min(8 * BAR, round(8 * BAR * share)))
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (CELLS[rest - 1] if rest else "")).ljust(BAR, "░")
+
+
+def _short(tokens: int) -> str:
+    """Return tokens in at most four characters: 950, 4.2k, 62k, 1.2M."""
+    if tokens < 1_000:
+        return str(tokens)
+    unit, value = ("M", tokens / 1_000_000) if tokens >= 999_500 else ("k", tokens / 1_000)
+    text = f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+    return text.removesuffix(".0") + unit
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else 0

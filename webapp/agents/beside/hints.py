@@ -1,0 +1,56 @@
+"""Hints: small files that the server leaves for hooks, status lines and extensions, one of each kind a session.
+
+They are written where the folder exists; `coppice hooks install` makes it, and a status line too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+HINT, EDITS, STATE = "hint", "edits", "state"
+
+
+def folder() -> str:
+    """Return the folder of the hints, existing or not: COPPICE_HINTS, else in the user's cache folder."""
+    if named := os.environ.get("COPPICE_HINTS"):
+        return named
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        cache = os.path.join(home, "Library", "Caches")
+    elif sys.platform == "win32":
+        cache = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(cache, "coppice", "hints")
+
+
+def path(session: str, kind: str) -> str:
+    """Return the file of a kind for a session; what cannot stand in a file's name is replaced."""
+    name = "".join(c if c.isalnum() or c in "._-" else "_" for c in session)[:200]
+    return os.path.join(folder(), f"{name}.{kind}.json")
+
+
+def read(session: str, kind: str) -> dict[str, object]:
+    """Return what a file says; empty where there is none that can be read."""
+    try:
+        with open(path(session, kind), encoding="utf-8") as file:
+            value = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def write(session: str, kind: str, value: dict[str, object]) -> None:
+    """Write a file whole, readable by its owner alone; nothing happens where the folder is not there."""
+    place = path(session, kind)
+    draft = f"{place}.{os.getpid()}"
+    try:
+        with open(
+            os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+        ) as file:
+            json.dump(value, file)
+        os.replace(draft, place)
+    except OSError:
+        pass

@@ -1,0 +1,35 @@
+"""The commands that agents start: `coppice hook AGENT` and `coppice statusline`. They always exit with 0."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+HOOK, STATUS_LINE = "hook", "statusline"
+_WITH_STATUS_LINE = "claude-code"
+
+
+def is_ours(arguments: Sequence[str]) -> bool:
+    """Return whether these arguments name one of the two commands, without options."""
+    return (len(arguments) == 2 and arguments[0] == HOOK) or list(arguments) == [STATUS_LINE]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Read the agent's JSON on stdin and write the answer; say nothing where anything fails."""
+    try:
+        told = json.loads(sys.stdin.buffer.read())
+        if not isinstance(told, dict):
+            return 0
+        agent = arguments[1] if arguments[0] == HOOK else _WITH_STATUS_LINE
+        module = import_module(f"webapp.agents.beside.{agent.replace('-', '_')}")
+        answer = module.hook(told) if arguments[0] == HOOK else module.status_line(told)
+        if answer:
+            sys.stdout.buffer.write(answer.encode() + b"\n")
+            sys.stdout.buffer.flush()
+    except Exception:
+        if os.environ.get("COPPICE_DEBUG"):
+            raise
+    return 0

@@ -1,0 +1,103 @@
+"""`coppice hooks`, `coppice hook`, `coppice statusline`: what is added to an agent's settings, and what it starts.
+
+The last two are run by `webapp.agents.beside` before anything here is loaded; here are their help texts.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from webapp.agents import AGENTS
+from webapp.agents.beside import run
+from webapp.services.reaching import doors
+from webapp.services.reaching.doors import Change
+
+agent_option = click.option(
+    "--agent", type=click.Choice(list(doors.doors())), default=next(iter(doors.doors())), show_default=True
+)
+dry_option = click.option("--dry-run", is_flag=True, help="Only show the change.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+USES = "\n\n".join(f"{AGENTS[source].label}: {door.use}." for source, door in doors.doors().items())
+
+
+@click.group(help=f"Let an agent ask Coppice: install, uninstall, status.\n\n{USES}")
+def hooks() -> None:
+    """Only hold the commands below; the help text is made from the table of agents."""
+
+
+@hooks.command()
+@agent_option
+@dry_option
+@yes_option
+def install(agent: str, dry_run: bool, yes: bool) -> None:
+    """Add to the agent's own configuration, after showing the change."""
+    change = doors.installing(agent, os.environ, program())
+    if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
+        click.echo(
+            f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True
+        )
+
+
+@hooks.command()
+@agent_option
+@dry_option
+@yes_option
+def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
+    """Take out of the agent's configuration what `install` put in, and nothing else."""
+    change = doors.uninstalling(agent, os.environ)
+    if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
+        click.echo(f"taken out of {change.path}", err=True)
+
+
+@hooks.command()
+def status() -> None:
+    """Say for each agent what is active."""
+    for source in doors.doors():
+        path, parts = doors.active(source, os.environ)
+        said = ", ".join(parts) if parts else "not installed"
+        click.echo(f"{source}: {said} ({path})")
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(list(doors.doors())))
+def hook(agent: str) -> int:
+    """Answer a hook of an agent: reads its JSON on stdin. The agent runs this itself."""
+    return run.main([run.HOOK, agent])
+
+
+@click.command()
+def statusline() -> int:
+    """Print one line for an agent's status line, from the JSON that it gives on stdin; no server is needed.
+
+    In the agent's settings: "statusLine": {"type": "command", "command": "coppice statusline"}
+    """
+    return run.main([run.STATUS_LINE])
+
+
+def program() -> str:
+    """Return how this program is started, as a word of a shell's command."""
+    found = shutil.which(sys.argv[0]) or shutil.which("coppice") or sys.argv[0]
+    return shlex.quote(str(Path(found).absolute()))
+
+
+def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
+    """Show a change and carry it out; return False where nothing is done."""
+    if not change.diff:
+        click.echo("nothing to change", err=True)
+        return False
+    click.echo(change.diff, nl=False)
+    if dry_run or not (yes or not sys.stdin.isatty() or click.confirm("Write this change?", err=True)):
+        return False
+    doors.apply(change, remember=remember)
+    return True
+
+
+COMMANDS = {"hooks": hooks, "hook": hook, "statusline": statusline}

@@ -1,0 +1,21 @@
+"""The beginning of `coppice`: what agents start many times a minute imports nothing else; the rest is `webapp.cli`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run one command and return its exit code."""
+    from webapp.agents.beside import run
+
+    arguments = sys.argv[1:]
+    if run.is_ours(arguments):
+        return run.main(arguments)
+    from webapp.cli import main as command
+
+    return command(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""What is added to an agent's own configuration, taken back, and looked at (X20, X27).
+
+A change is shown as a diff before it is written. What was there before is remembered, so that taking it back gives the
+very bytes, where nobody has changed the file since; otherwise exactly our own part goes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from webapp.agents import AGENTS
+from webapp.agents.agent import Door
+from webapp.agents.beside import hints
+from webapp.errors import Conflict, Invalid
+
+_BEFORE = "before"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change of one file: its text before and after, None where there is no file."""
+
+    agent: str
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def diff(self) -> str:
+        """The change as a unified diff; "" where nothing changes."""
+        old, new = ((text or "").splitlines() for text in (self.before, self.after))
+        was, will_be = (
+            str(self.path) if text is not None else os.devnull for text in (self.before, self.after)
+        )
+        if self.before == self.after:
+            return ""
+        return "\n".join(difflib.unified_diff(old, new, was, will_be, lineterm="")) + "\n"
+
+
+def doors() -> dict[str, Door]:
+    """Return the agents that can be reached, by source."""
+    return {agent.source: agent.door for agent in AGENTS.values() if agent.door is not None}
+
+
+def installing(source: str, env: Mapping[str, str], program: str) -> Change:
+    """Return the change that adds our part to an agent's configuration.
+
+    Raises:
+        Invalid: the agent cannot be reached.
+        Malformed: its configuration cannot be read.
+    """
+    door = _door(source)
+    path = door.file(env)
+    before = _text(path)
+    after = (
+        before if before is not None and door.has(before) == list(door.parts) else door.put(before, program)
+    )
+    return Change(source, path, before, after)
+
+
+def uninstalling(source: str, env: Mapping[str, str]) -> Change:
+    """Return the change that takes our part out again.
+
+    Raises:
+        Invalid: the agent cannot be reached.
+        Malformed: its configuration cannot be read.
+    """
+    door = _door(source)
+    path = door.file(env)
+    before = _text(path)
+    if before is None or not door.has(before):
+        return Change(source, path, before, before)
+    known = hints.read(source, _BEFORE)
+    if known.get("path") == str(path) and known.get("after") == before:
+        original = known.get("before")
+        return Change(source, path, before, original if isinstance(original, str) else None)
+    return Change(source, path, before, door.take(before))
+
+
+def active(source: str, env: Mapping[str, str]) -> tuple[Path, list[str]]:
+    """Return an agent's configuration file and which parts of ours are in it.
+
+    Raises:
+        Invalid: the agent cannot be reached.
+        Malformed: its configuration cannot be read.
+    """
+    door = _door(source)
+    path = door.file(env)
+    text = _text(path)
+    return path, door.has(text) if text is not None else []
+
+
+def apply(change: Change, *, remember: bool) -> None:
+    """Write a change; where it adds something, `remember` what was there before.
+
+    Raises:
+        Conflict: the file cannot be written.
+    """
+    path = change.path.resolve()
+    try:
+        if change.after is None:
+            path.unlink(missing_ok=True)
+            return
+        if remember:
+            Path(hints.folder()).mkdir(parents=True, exist_ok=True, mode=0o700)
+            said = {"path": str(change.path), "before": change.before, "after": change.after}
+            hints.write(change.agent, _BEFORE, dict(said))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        draft.write_text(change.after, "utf-8")
+        draft.chmod(mode)
+        draft.replace(path)
+    except OSError as error:
+        raise Conflict(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _door(source: str) -> Door:
+    found = doors()
+    if source not in found:
+        raise Invalid(f"{source} cannot be reached; expected one of {', '.join(found)}", "agent")
+    return found[source]
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Conflict(f"{path} cannot be read: {error}") from error

@@ -1,0 +1,208 @@
+"""Hints: what hooks, status lines and extensions read about a session, written by the server while it follows.
+
+They are written only where the folder for them exists, at most once in `CALM_SECONDS` a session, off the thread that
+appends. An old hint is better than none: with the server down the last one stands.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from scoring.messages import Message
+from scoring.models import PruneCost
+from scoring.summary.files import files_touched
+from scoring.summary.snapshot import ranked_lines, snapshot
+from scoring.summary.tombstones import fitted
+from webapp.agents import AGENTS
+from webapp.agents.beside import hints as files
+from webapp.errors import CoppiceError
+from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
+from webapp.services.planning.cache_cost import cache_figures
+from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.session.environment import Environment
+from webapp.services.session.limits import percent
+from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.store.memories import LEARNING
+
+log = logging.getLogger(__name__)
+
+CALM_SECONDS = 15.0
+# An agent whose last message is older is not at work, and nobody reads its hint.
+AT_WORK_MS = 2 * 3600 * 1000
+# What must survive a compaction, in tokens of the session's model, and the parts of it.
+SURVIVE_TOKENS, PIN_CHARS, MOST_PINS, MOST_LEARNINGS = 2_000, 600, 12, 8
+# The messages that the plan values most, of which the summariser is reminded.
+MOST_VALUED, SNAPSHOT_WORDS, MOST_FILES = 60, 500, 12
+# A prune pays where it frees this share of the limit and has paid back after so many calls.
+PAYS_SHARE, PAYS_CALLS = 0.05, 10
+# A context that has shrunk below this share since the last hint was compacted.
+COMPACTED_SHARE = 0.7
+
+GET_BACK = (
+    "Get it back by the tools context_search and context_restore, where the MCP server coppice is set up."
+)
+_CHANGES = (MessagesAppended, ContextPruned, ContextRestored, OperationUndone)
+
+
+class Hints:
+    """Writes hints for the sessions of agents as they change."""
+
+    def __init__(self, environment: Environment, planning: Planning) -> None:
+        self._environment, self._store, self._planning = environment, environment.store, planning
+        self._changed: dict[str, None] = {}
+        self._written: dict[str, float] = {}
+        self._wake, self._closed = threading.Condition(), False
+        self._thread: threading.Thread | None = None
+        self._unsubscribe = environment.bus.subscribe(self._heard)
+
+    def write(self, session_id: str) -> bool:
+        """Write the hint of a session; return False where it has no agent, or none that is at work.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        session = Session.load(self._environment, session_id)
+        recent = self._environment.clock() - session.row.last_activity_at <= AT_WORK_MS
+        if session.row.source not in AGENTS or not session.row.followed or not recent:
+            return False
+        files.write(session_id, files.HINT, self.hint(session))
+        return True
+
+    def close(self) -> None:
+        """Stop writing."""
+        self._unsubscribe()
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    # -- off the thread that appends
+
+    def _heard(self, event: Event) -> None:
+        if not isinstance(event, _CHANGES) or not Path(files.folder()).is_dir():
+            return
+        with self._wake:
+            if self._closed:
+                return
+            self._changed[event.session_id] = None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="hints", daemon=True)
+                self._thread.start()
+            self._wake.notify()
+
+    def _run(self) -> None:
+        while (session_id := self._next()) is not None:
+            try:
+                self.write(session_id)
+            except CoppiceError as error:
+                log.info("no hint for %s: %s", session_id, error)
+            except Exception:
+                log.exception("a hint failed")
+
+    def _next(self) -> str | None:
+        """Return a session whose hint is due, waiting for one; None at the end."""
+        with self._wake:
+            while not self._closed:
+                now = time.monotonic()
+                due = {
+                    one: self._written.get(one, -CALM_SECONDS) + CALM_SECONDS - now for one in self._changed
+                }
+                ready = next((one for one, left in due.items() if left <= 0), None)
+                if ready is not None:
+                    del self._changed[ready]
+                    self._written[ready] = now
+                    return ready
+                self._wake.wait(min(due.values(), default=None))
+        return None
+
+    # -- what it says
+
+    def hint(self, session: Session) -> dict[str, Any]:
+        """Return what is to be known of a session beside its agent."""
+        made, tokens, limits = self._planning.make(session), session.main.tokens, session.limits
+        cost = cache_figures(made)
+        pays = cost.saved_per_call if _pays(cost, limits.limit) else 0
+        is_full = tokens > limits.target_tokens
+        return {
+            "session_id": session.id,
+            "at": self._environment.clock(),
+            "tokens": tokens,
+            "limit": limits.limit,
+            "prune_pays": pays,
+            "warns_of": "full" if is_full else "pays" if pays else "",
+            "warning": _warning(session, tokens, limits.limit, cost, is_full=is_full)
+            if is_full or pays
+            else "",
+            "survive": self._survive(session, made),
+            "lost": self._lost(session, made, tokens),
+        }
+
+    def _survive(self, session: Session, made: SessionPlan) -> str:
+        """Return what a compaction must keep: pins, learnings, and what the plan values most."""
+        view, plan = made.view, made.plan
+        pinned = [view.nos[i] for i in sorted(view.history.pinned)][-MOST_PINS:]
+        valued = sorted(sorted(plan.kept, key=lambda i: -plan.scores[i])[:MOST_VALUED])
+        said = self._messages(session, made, pinned + [view.nos[i] for i in valued])
+        learnings = [
+            row.text for row in self._store.memories.all(LEARNING) if row.session_id in (None, session.id)
+        ][:MOST_LEARNINGS]
+        parts = [
+            _listed(
+                "Keep these messages word for word:",
+                (said[no].text[:PIN_CHARS] for no in pinned if no in said),
+            ),
+            _listed("Keep these learnings:", learnings),
+            snapshot(
+                ranked_lines([said[view.nos[i]] for i in valued if view.nos[i] in said]), SNAPSHOT_WORDS
+            ),
+        ]
+        text = "\n\n".join(part for part in parts if part)
+        return fitted(f"What must survive this compaction:\n\n{text}", SURVIVE_TOKENS, session.counter)
+
+    def _lost(self, session: Session, made: SessionPlan, tokens: int) -> str:
+        """Return what a compaction takes and how to get it back; after one, what it took."""
+        before = files.read(session.id, files.HINT)
+        known = before.get("tokens")
+        if isinstance(known, int) and tokens < COMPACTED_SHARE * known:
+            return str(before.get("lost", ""))
+        view = made.view
+        calls = [view.nos[i] for i, role in enumerate(view.history.roles) if role == "assistant"]
+        touched = files_touched(list(self._messages(session, made, calls[-400:]).values()))
+        names = ", ".join(list(touched)[-MOST_FILES:])
+        said = (
+            f"The context was compacted. Of {len(view.nos):,} messages ({tokens:,} tokens) only a summary is left; "
+            "Coppice has all of them in full."
+        )
+        files_said = f" Files among them: {names}." if names else ""
+        return f"{said}{files_said} {GET_BACK}"
+
+    def _messages(self, session: Session, made: SessionPlan, nos: list[int]) -> dict[int, Message]:
+        found = self._store.log.rows_of(session.key, nos)
+        return {
+            no: whole(made.view.history.roles[made.view.index[no]], entries) for no, entries in found.items()
+        }
+
+
+def _pays(cost: PruneCost, limit: int) -> bool:
+    calls = cost.break_even_calls
+    return calls is not None and calls <= PAYS_CALLS and cost.saved_per_call >= PAYS_SHARE * limit
+
+
+def _warning(session: Session, tokens: int, limit: int, cost: PruneCost, *, is_full: bool) -> str:
+    """Return the line for the agent and its user."""
+    command = f"`coppice resume {session.id} --prune`"
+    less = f"Tell the user; they can go on from a copy with {cost.saved_per_call:,} tokens less on each call: {command}"
+    if is_full:
+        return f"[coppice] The context is {percent(tokens, limit):.0f} % full. {less}"
+    return f"[coppice] A prune pays back after {cost.break_even_calls} calls. {less}"
+
+
+def _listed(heading: str, texts: Any) -> str:
+    lines = [f"- {' '.join(text.split())}" for text in texts if text.strip()]
+    return "\n".join([heading, *lines]) if lines else ""
