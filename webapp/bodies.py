@@ -6,6 +6,7 @@ not checked: `scoring.formats` reads their many formats.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, ValidationError
@@ -300,6 +301,8 @@ class ArchiveQuery(Query):
     q: Words = ""
 
 
+# A step of the library's path that is a type it tried, not a field.
+_TYPE = re.compile(r"str|int|float|bool|none|constrained-\w+|\w+\[.*\]")
 # The expected value for each kind of fault of the library; it fills in `{…}`.
 _EXPECTED = {
     "model_type": "an object",
@@ -322,13 +325,27 @@ _EXPECTED = {
 
 
 def refusal(error: ValidationError) -> Json:
-    """Return the body of a failure with a detail for each wrong field: its dotted path, what was expected and found."""
-    details = [
-        {"field": ".".join(str(step) for step in fault["loc"]) or "body", "message": _words(fault)}
-        for fault in error.errors(include_url=False)
-    ]
+    """Return the body of a failure with a detail for each wrong field: its dotted path, what was expected and found.
+
+    Where a field may be of several types, the library reports a fault for each, with the type in its path; here they
+    are one fault of the field.
+    """
+    by_field: dict[str, list[Any]] = {}
+    for fault in error.errors(include_url=False):
+        steps = [str(step) for step in fault["loc"] if not _TYPE.fullmatch(str(step))]
+        by_field.setdefault(".".join(steps) or "body", []).append(fault)
+    details = [{"field": field, "message": _together(faults)} for field, faults in by_field.items()]
     message = "; ".join(f"{one['field']}: {one['message']}" for one in details[:3])
     return {"error": {"type": "invalid", "message": message, "details": details}}
+
+
+def _together(faults: list[Any]) -> str:
+    """Return the faults of one field in words: "expected a string or a list, got a number"."""
+    words = list(dict.fromkeys(map(_words, faults)))
+    parts = [one.removeprefix("expected ").rpartition(", got ") for one in words]
+    if len(words) == 1 or not all(one.startswith("expected ") and ", got " in one for one in words):
+        return "; ".join(words)
+    return f"expected {' or '.join(dict.fromkeys(p[0] for p in parts))}, got {parts[0][2]}"
 
 
 def _words(fault: Any) -> str:

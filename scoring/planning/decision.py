@@ -46,11 +46,6 @@ class Decision:
         self._last: Choice | None = None  # among what is
         self._mended: dict[int, Why] = {}  # what a wire format asked for afterwards
         self._left: int | None = None  # the tokens not used, where somebody asked
-        if protection.last_user_left_out is not None:
-            tokens = history.unit_tokens[history.units.head[protection.last_user_left_out]]
-            self.problems.append(
-                f"the last user message takes {tokens:,} tokens and does not fit beside what is always kept"
-            )
 
     def mark(self, heads: Collection[int], stay: int = 1) -> None:
         """Let whole units stay (1) or go (0)."""

@@ -179,6 +179,15 @@ def plan_prune(
     return _plan(decision, scores, name)
 
 
+def _last_user_lost(decision: Decision) -> list[str]:
+    """Return the problem that the last user message goes, [] where it stays after all."""
+    position = decision.protection.last_user_left_out
+    if position is None or decision.stays[position]:
+        return []
+    tokens = decision.history.unit_tokens[decision.history.units.head[position]]
+    return [f"the last user message takes {tokens:,} tokens and does not fit beside what is always kept"]
+
+
 def _check_arguments(max_tokens: object, strategy: str, messages: int, **positions: Collection[int]) -> None:
     faults = []
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
@@ -228,7 +237,7 @@ def _plan(decision: Decision, scores: Scores, strategy: str) -> PrunePlan:
         shortenings=shortenings,
         summary=summary,
         opening_tokens=decision.opening_tokens,
-        problems=tuple(decision.problems),
+        problems=(*_last_user_lost(decision), *decision.problems),
         _head=history.units.head[:],
         _stays=stays,
         _causes=decision.protection.causes,

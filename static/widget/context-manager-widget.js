@@ -24,9 +24,6 @@ import { WIDGET_STYLE } from "./style.js";
 const REFRESH_MS = 3000;
 const CALM_MS = 1000;
 const TOAST_MS = 6000;
-/** Above this share of the limit the widget warns (B17). */
-const WARNING_PERCENT = 80;
-const WARNING = "Context exceeds 80% capacity - pruning recommended";
 const AUTOMATIC = "Automatic management is on: the context is pruned when it crosses its target.";
 const MANUAL = "Automatic management is off: the context is pruned when you say so.";
 
@@ -146,8 +143,13 @@ export class ContextManagerWidget extends CoppiceElement {
     }, TOAST_MS);
   }
 
+  /** The server says so: above the session's own target (B17). */
   get #warns() {
-    return (this.#stats?.utilizationPercent ?? 0) > WARNING_PERCENT;
+    return this.#stats?.needsPruning ?? false;
+  }
+
+  get #warning() {
+    return `Context exceeds ${this.#stats?.session.target_percent ?? 0}% capacity - pruning recommended`;
   }
 
   /** The shown state as data. @returns {WidgetStatus} */
@@ -168,7 +170,7 @@ export class ContextManagerWidget extends CoppiceElement {
       lastActivity: stats?.session.last_activity ?? null,
       message:
         this.#error ??
-        (this.#warns ? WARNING : stats ? `${number(stats.items)} messages in the context` : "Reading"),
+        (this.#warns ? this.#warning : stats ? `${number(stats.items)} messages in the context` : "Reading"),
     };
   }
 
@@ -180,7 +182,7 @@ export class ContextManagerWidget extends CoppiceElement {
     /** @param {string} name @param {import("../shared/html.js").Html} value */
     const figure = (name, value) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`;
     return html`<section class="widget" aria-label="Context" data-state=${this.getStatus().state}>
-      ${this.#warns && html`<p class="banner" role="alert">${icon("warning")}${WARNING}</p>`}
+      ${this.#warns && html`<p class="banner" role="alert">${icon("warning")}${this.#warning}</p>`}
       ${this.#error && html`<p class="fault" role="alert">${this.#error}</p>`}
       <dl>
         ${figure("Messages", stats && number(stats.items))} ${figure("Tokens", of)}

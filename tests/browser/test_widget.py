@@ -58,6 +58,15 @@ class TestTheWidget:
         assert status["lastActivity"].endswith("Z")
         assert "messages in the context" in status["message"]
 
+    def test_warns_by_the_target_of_its_session(self, page: Page, server: Server) -> None:  # B17
+        """A session of its own target is warned of there, not at 80 %."""
+        session = managed(server, 40)
+        server.app.sessions.patch(session, settings={"target_percent": 40})
+        page.goto(f"{server.url}/search")
+        page.evaluate(PUT, session)
+        widget = page.locator("context-manager-widget")
+        expect(widget.get_by_text("Context exceeds 40% capacity - pruning recommended")).to_be_visible()
+
     def test_follows_its_session(self, page: Page, server: Server) -> None:  # B17
         """New messages change it by themselves, live, and without a live connection within three seconds too."""
         session = managed(server, 2, tokens=50)

@@ -46,6 +46,16 @@ class TestBodies:
             model.model_validate(data)
         assert field in [one["field"] for one in refusal(caught.value)["error"]["details"]]
 
+    @pytest.mark.parametrize("value", [5, [1]])
+    def test_name_a_field_of_several_types_once(self, value: Any) -> None:
+        """By its own name, with all that it may be."""
+        with pytest.raises(ValidationError) as caught:
+            NewSession.model_validate({"system": value})
+        (detail,) = refusal(caught.value)["error"]["details"][:1]
+        assert detail["field"] == "system"
+        assert "a string" in detail["message"]
+        assert "[" not in "".join(one["field"] for one in refusal(caught.value)["error"]["details"])
+
     def test_tell_what_was_given_from_what_was_not(self) -> None:
         """A null that was sent is not the same as nothing."""
         assert PlanWish.model_validate({"strategy": None}).given() == {"strategy": None}

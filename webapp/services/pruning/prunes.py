@@ -15,7 +15,7 @@ from typing import Any
 from scoring.messages import Message
 from scoring.planning import fit
 from scoring.tokens import estimate_message_tokens
-from webapp.errors import Conflict, StalePlan
+from webapp.errors import Conflict, Invalid, NotFound, StalePlan
 from webapp.events import ContextPruned, Event, SessionUpdated
 from webapp.services.planning.answers import Fill, Kept, OverBudget, Plan
 from webapp.services.planning.cache_cost import cache_figures
@@ -63,7 +63,8 @@ class Prunes:
         """Return the plan that was asked for; stores nothing.
 
         Raises:
-            NotFound: there is no such session, or no such message in it.
+            NotFound: there is no such session.
+            Invalid: a message of `spare`, `drop` or `shorten` is not in it.
             InvalidSettings: settings or strategy are not valid; one fault a field.
             Conflict: what is pinned is to be dropped.
         """
@@ -74,16 +75,22 @@ class Prunes:
                 tried=wanted.settings,
                 max_tokens=wanted.max_tokens,
                 strategy=wanted.strategy,
-                spare=self._numbers(session, wanted.spare),
-                drop=self._numbers(session, wanted.drop),
-                shorten=self._numbers(session, wanted.shorten),
+                spare=self._numbers(session, "spare", wanted.spare),
+                drop=self._numbers(session, "drop", wanted.drop),
+                shorten=self._numbers(session, "shorten", wanted.shorten),
             )
             self._planning.remember(planned)
             saved = self._planning.make(session) if wanted.compare else None
             return self._answer(session, planned, saved)
 
-    def _numbers(self, session: Session, mids: Sequence[str] | None) -> set[int]:
-        return {self._messages.find(session, mid).no for mid in mids or ()}
+    def _numbers(self, session: Session, field: str, mids: Sequence[str] | None) -> set[int]:
+        found = set()
+        for n, mid in enumerate(mids or ()):
+            try:
+                found.add(self._messages.find(session, mid).no)
+            except NotFound as error:
+                raise Invalid(str(error), f"{field}.{n}") from None
+        return found
 
     def _answer(self, session: Session, planned: SessionPlan, saved: SessionPlan | None) -> Plan:
         plan, scale, limits, nos = planned.plan, planned.scale, planned.limits, planned.view.nos

@@ -8,7 +8,7 @@ import pytest
 
 from tests.webapp.building import call, followed, mid, result, said, user
 from webapp.app import App
-from webapp.errors import Conflict, NotFound
+from webapp.errors import Conflict, Invalid
 from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 LONG = "".join(f"line {n} of the build\n" for n in range(400)) + "ERROR: it broke\n" + "more\n" * 400
@@ -107,5 +107,6 @@ class TestChosen:
         """An id of another session names no message here, though one has the same number."""
         other = mid(app, followed(app, user("please"), said("done"), session_id="other"), 2)
         wanted: dict[str, Any] = {list_name: [other]}
-        with pytest.raises(NotFound, match=other):
+        with pytest.raises(Invalid, match=other) as caught:
             app.prunes.plan(session, PlanRequest(**wanted))
+        assert [one["field"] for one in caught.value.details] == [f"{list_name}.0"]
