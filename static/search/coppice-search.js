@@ -62,7 +62,7 @@ export class CoppiceSearch extends ReadingElement {
         ><b>${session_title}</b><span class="muted">#${number(n)}</span
         ><span class="role" data-role=${role}>${role}</span
         >${!in_context && html`<span class="muted small">${icon("out")} out of the context</span>`}<span
-          class="muted small hit-at">${agoTime(at)}</span></span>
+          class="muted small end">${agoTime(at)}</span></span>
       <span class="snippet ${role === "tool" ? "mono" : ""}">${marked(snippet, this.#found)}</span></a></li>`;
   }
 }

@@ -120,7 +120,7 @@ function windowChoice({ window, window_kind, over_limit }, id) {
   const choices = [...sizes]
     .sort((a, b) => a - b)
     .map((size) => /** @type {const} */ ([String(size), `${number(size)} tokens`]));
-  const found = own ? "As found out" : `As found out: ${number(window)} tokens`;
+  const found = own ? "As detected" : `As detected: ${number(window)} tokens`;
   return html`<select id=${id} name="own_window">
     ${options([["", found], ...choices], own ? String(window) : "")}
   </select>`;

@@ -181,23 +181,13 @@ export class TokenChart extends CoppiceElement {
     const [muted, line, accent, agent] = ["--muted", "--line", "--accent", "--chart-agent"].map(colour);
     const font = `11px ${style.fontFamily}`;
     const axis = { stroke: muted, font, ticks: { stroke: line, width: 1, size: 4 } };
-    /** @type {uPlot.Series} */
-    const pruned = {
-      stroke: accent,
-      width: 1.75,
-      fill: colour("--accent-soft"),
-      points: { show: false },
-      paths: STEPS,
-    };
-    const series = [
-      {},
-      ...(followed
-        ? [{ stroke: agent, width: 1.5, points: { show: false }, paths: STEPS }, pruned]
-        : [pruned]),
-    ];
+    const look = { paths: STEPS, points: { show: timeline.points.length === 1, size: 7 } };
+    const pruned = { stroke: accent, width: 1.75, fill: colour("--accent-soft"), ...look };
+    const series = [{}, ...(followed ? [{ stroke: agent, width: 1.5, ...look }] : []), pruned];
     const top = this.#top(timeline);
-    const alone = timeline.points.length === 1;
-    for (const one of series.slice(1)) Object.assign(one, { points: { show: alone, size: 7 } });
+    const marks = { text: colour("--text"), warn: colour("--warn"), accent: accent ?? "" };
+    /** @param {number} tick the number of a message */
+    const whole = (tick) => (Number.isInteger(tick) ? number(tick) : "");
     return {
       width: Math.max(200, this.querySelector(".chart-area")?.clientWidth ?? 600),
       height: this.#height,
@@ -212,8 +202,7 @@ export class TokenChart extends CoppiceElement {
           grid: { show: false },
           size: 28,
           space: 90,
-          values: (_, ticks) =>
-            time ? timeLabels(ticks) : ticks.map((t) => (Number.isInteger(t) ? number(t) : "")),
+          values: (_, ticks) => (time ? timeLabels(ticks) : ticks.map(whole)),
         },
         {
           ...axis,
@@ -225,14 +214,7 @@ export class TokenChart extends CoppiceElement {
         },
       ],
       hooks: {
-        draw: [
-          (plot) =>
-            this.#drawMarks(plot, timeline, time, {
-              text: colour("--text"),
-              warn: colour("--warn"),
-              accent: accent ?? "",
-            }),
-        ],
+        draw: [(plot) => this.#drawMarks(plot, timeline, time, marks)],
         setCursor: [(plot) => this.#tell(plot)],
       },
     };

@@ -1,6 +1,9 @@
 // The names of the API's codes on the page, and the sentences that explain them.
 
-/** @type {Record<string, string>} */
+/** Returns a function that names a code; a code without a name is its own.
+ * @param {Record<string, string>} names @returns {(code: string) => string} */
+const named = (names) => (code) => names[code] ?? code;
+
 const REGIONS = {
   system: "system",
   unseen: "not in the transcript",
@@ -12,39 +15,32 @@ const REGIONS = {
   tool: "tool results",
 };
 
-/** @param {string} name */
-export const regionName = (name) => REGIONS[name] ?? name;
+export const regionName = named(REGIONS);
 
 /** The regions in their order in a bar. */
 export const REGION_ORDER = Object.keys(REGIONS);
 
-/** @type {Record<string, string>} */
-const CERTAINTIES = {
+export const certaintyReason = named({
   exact: "Exact: from the provider's own usage report.",
   calibrated: "Calibrated: our estimate times the factor learned from this session's real usage.",
   estimated: "Estimated: counted from the text; no usage report says otherwise yet.",
-};
+});
 
-/** @param {string} certainty */
-export const certaintyReason = (certainty) => CERTAINTIES[certainty] ?? certainty;
-
-/** @type {Record<string, string>} */
-const ACTIVITIES = {
+export const activityName = named({
   working: "Working: the agent is writing",
   waiting: "Waiting for the user",
   idle: "Idle",
   stale: "No news for a while",
   ended: "Ended",
-};
+});
 
-/** @param {string} activity */
-export const activityName = (activity) => ACTIVITIES[activity] ?? activity;
-
-/** @type {Record<string, string>} */
-const FATES = { kept: "kept", protected: "kept", goes: "goes", shortened: "shortened", out: "out" };
-
-/** @param {string} fate */
-export const fateName = (fate) => FATES[fate] ?? fate;
+export const fateName = named({
+  kept: "kept",
+  protected: "kept",
+  goes: "goes",
+  shortened: "shortened",
+  out: "out",
+});
 
 /** A reason without the fate that it opens with, for a line that names the fate before it.
  * @param {string | null} reason */
@@ -54,8 +50,7 @@ export function plainReason(reason) {
     .replace(/^shortened to /, "to ");
 }
 
-/** @type {Record<string, string>} */
-const OPERATIONS = {
+export const operationName = named({
   prune: "Pruned",
   pin: "Pinned",
   unpin: "Unpinned",
@@ -65,10 +60,7 @@ const OPERATIONS = {
   summary: "Summarised",
   compaction: "Compacted by the agent",
   rewind: "Rewound by the agent",
-};
-
-/** @param {string} kind */
-export const operationName = (kind) => OPERATIONS[kind] ?? kind;
+});
 
 /** @type {Record<string, Api.ChoiceText[]> | undefined} */
 let choices;
