@@ -414,6 +414,6 @@ def m009_access(db: Database) -> None:
 
 @migrations()
 def m010_money_of_calls(db: Database) -> None:
-    """What was cached for an hour, and what an answer must be where its report is partial."""
+    """Store the tokens cached for an hour, and the least an answer has where its report is partial."""
     for column in ("cache_write_hour_tokens", "answer_tokens"):
         db.execute(f"ALTER TABLE calls ADD COLUMN {column} INTEGER DEFAULT 0")

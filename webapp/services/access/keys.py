@@ -1,4 +1,4 @@
-"""Who gets in: tokens, shown once and kept as hashes, and the sessions of browsers that were opened with one.
+"""Tokens, shown once and kept as hashes, and the sessions of browsers that were opened with one.
 
 A made token has 256 random bits, so its hash needs no salt. A browser keeps no token but the secret of a session, which
 ends by itself, is bound to the name and port it was made for, and ends with its token. `COPPICE_TOKEN` is a token

@@ -16,7 +16,7 @@ class Sessions:
 
 @answer
 class SubAgentCost:
-    """What the sub-agents of a session cost, theirs included."""
+    """The cost of a session's sub-agents, at any depth."""
 
     sessions: int
     calls: int

@@ -1,4 +1,4 @@
-"""What is added to an agent's own configuration, taken back, and looked at (X20, X27).
+"""Additions to an agent's own configuration: put in, taken out, and looked at (X20, X27).
 
 A change is shown as a diff before it is written. What was there before is remembered, so that taking it back gives the
 very bytes, where nobody has changed the file since; otherwise exactly our own part goes.

@@ -244,7 +244,7 @@ class Session:
 
     @property
     def cache_is_cold(self) -> bool:
-        """Whether the provider's cache of the last call has expired, so that the next call writes everything again.
+        """Return True if the provider's cache of the last call has expired, so that the next call writes all of it.
 
         A cache lives for an hour, or for five minutes where the provider charges for writing to it and no call asked
         for more. Without a call nothing is known of it.

@@ -152,7 +152,7 @@ class TestTitles:
         assert app.sessions.get("s.agent-x").title == "prune them"
 
     def test_of_any_other_are_its_id(self, app: App) -> None:
-        """Where no message was said."""
+        """In a session without a user's message."""
         app.ingest.ensure("plain", "claude-code")
         assert app.sessions.get("plain").title == "plain"
 
