@@ -35,6 +35,8 @@ COMMANDS = {
     "suggest-weights": "suggesting",
     "verify": "verifying",
     "token": "tokens",
+    "backup": "keeping",
+    "restore": "keeping",
 }
 
 

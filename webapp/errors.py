@@ -72,6 +72,10 @@ class FullDisk(StoreError):
     """The disk or the database is full. Nothing was changed."""
 
 
+class ReadOnlyStore(StoreError):
+    """The database cannot be written to. Looking works."""
+
+
 class DamagedStore(StoreError):
     """The file is not a database of ours or is broken."""
 
@@ -87,6 +91,8 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (Invalid, 422, "invalid"),
     (BusyStore, 503, "store_busy"),
     (FullDisk, 503, "store_full"),
+    (ReadOnlyStore, 503, "store_read_only"),
+    (DamagedStore, 503, "store_damaged"),
     (StoreError, 500, "store_failed"),
     (InvalidSettings, 422, "invalid_settings"),
     (MalformedMessage, 400, "malformed_message"),

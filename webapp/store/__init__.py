@@ -6,10 +6,12 @@ the calling thread. Every method raises only errors of `webapp.errors`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from webapp.errors import DamagedStore, StoreError
 from webapp.store.access import Access
 from webapp.store.connection import Connections
 from webapp.store.context import Contexts
@@ -47,6 +49,7 @@ class Store:
         self.access = Access(self.db)
         self.dump = Dump(self.db)
         self.db.upkeep = self.words.merge
+        self._inspected = False
 
     def write(self) -> AbstractContextManager[None]:
         """Open a transaction that has the write lock from its first statement."""
@@ -57,8 +60,22 @@ class Store:
         return self.db.read()
 
     def check(self) -> None:
-        """Raise an error unless the database answers."""
+        """Raise an error unless the database answers and its file is sound; the first call has every page looked at.
+
+        Raises:
+            DamagedStore: pages of the file cannot be used.
+            StoreError: the database does not answer.
+        """
         self.db.value("SELECT 1 FROM sessions LIMIT 1")
+        if self.db.damage:
+            raise DamagedStore(self.db.damage)
+        if not self._inspected:
+            self._inspected = True
+            threading.Thread(target=self._inspect, name="inspection", daemon=True).start()
+
+    def _inspect(self) -> None:
+        with suppress(StoreError):  # said by the next check, or closed meanwhile
+            self.db.inspect()
 
     def settle(self) -> None:
         """Do the upkeep left by a big import: merge the index, empty the log file.

@@ -9,6 +9,7 @@ an append never pays for them. An in-memory database does not exist here: thread
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -21,7 +22,8 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.config import default_folder
-from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.store.backup import back_up, read_only
 from webapp.store.migrations import migrations
 from webapp.store.private import make_folder, make_private
 from webapp.store.seals import Seals, seal_everything
@@ -62,24 +64,40 @@ class Connections:
         self.upkeep: Callable[[], bool] = lambda: False
         self._closed = threading.Event()
         self._checkpointer: threading.Thread | None = None
-        with translated("opening the database", path):
-            make_folder(path.parent, own=path.parent == default_folder())
-            if not path.is_dir():
-                make_private(path)
+        self.damage = ""  # the first fault of the file that a statement met; "" while none did
+        self.read_only = path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+        with self._translated("opening the database"):
+            if not self.read_only:
+                make_folder(path.parent, own=path.parent == default_folder())
+                if not path.is_dir():
+                    make_private(path)
             self._migrate()
 
     def _migrate(self) -> None:
         connection = self._connection()
-        if not migrations.pending(Database(connection)):
+        if not (waiting := migrations.pending(Database(connection))):
             return
+        if self.read_only:
+            raise ReadOnlyStore(
+                f"{self.path} was written by an older version and is read-only; make it writable once, or copy it"
+            )
         connection.execute("BEGIN IMMEDIATE")
         try:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'sessions'").fetchone():
+                self._keep_copy(f"{self.path.name}.before-{waiting[0].name}")
             migrations.apply(Database(connection))
             seal_everything(connection)
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
             raise
+
+    def _keep_copy(self, name: str) -> None:
+        """Copy the database as it is before a migration, unless an earlier attempt has."""
+        target = self.path.with_name(name)
+        if not target.exists():
+            back_up(self.path, target)
+            log.info("kept a copy from before the migration: %s", target)
 
     def _connection(self) -> sqlite3.Connection:
         return self._held().connection
@@ -96,6 +114,18 @@ class Connections:
         return holder
 
     def _open(self) -> sqlite3.Connection:
+        connection = read_only(self.path) if self.read_only else self._open_to_write()
+        for pragma in (
+            f"cache_size=-{CACHE_KIB}",
+            f"mmap_size={MMAP_BYTES}",
+            "temp_store=MEMORY",
+            "foreign_keys=ON",
+            "recursive_triggers=ON",  # what REPLACE takes out is sealed too
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def _open_to_write(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
             isolation_level=None,
@@ -104,16 +134,8 @@ class Connections:
             cached_statements=256,
         )
         self._write_ahead(connection)
-        for pragma in (
-            f"synchronous={self._synchronous}",
-            f"wal_autocheckpoint={CHECKPOINT_NET}",
-            f"cache_size=-{CACHE_KIB}",
-            f"mmap_size={MMAP_BYTES}",
-            "temp_store=MEMORY",
-            "foreign_keys=ON",
-            "recursive_triggers=ON",  # what REPLACE takes out is sealed too
-        ):
-            connection.execute(f"PRAGMA {pragma}")
+        connection.execute(f"PRAGMA synchronous={self._synchronous}")
+        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_NET}")
         return connection
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
@@ -129,19 +151,39 @@ class Connections:
             else:
                 return
 
+    @contextmanager
+    def _translated(self, doing: str) -> Iterator[None]:
+        """Raise errors as ours, and remember that the file is damaged."""
+        try:
+            with translated(doing, self.path):
+                yield
+        except DamagedStore as error:
+            self.damage = self.damage or str(error)
+            raise
+
+    def inspect(self) -> None:
+        """Look over every page of the file, table by table; a fault is kept in `damage`."""
+        names = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
+        for (name,) in names:
+            if self._closed.is_set() or self.damage:
+                return
+            said = self.value(f"PRAGMA quick_check('{name}')")
+            if said != "ok":
+                self.damage = f"{self.path} is damaged ({said}); put a copy back (`coppice restore`)"
+
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
         holder = self._held()
-        with holder.using, translated("reading", self.path):
+        with holder.using, self._translated("reading"):
             return holder.connection.execute(sql, values).fetchall()
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query without holding them all; inside `read()` or `write()`."""
         holder = self._held()
-        with holder.using, translated("reading", self.path):
+        with holder.using, self._translated("reading"):
             cursor = holder.connection.execute(sql, values)
         while True:
-            with holder.using, translated("reading", self.path):
+            with holder.using, self._translated("reading"):
                 rows = cursor.fetchmany(EACH)
             if not rows:
                 return
@@ -150,7 +192,7 @@ class Connections:
     def row(self, sql: str, values: Sequence[Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
         holder = self._held()
-        with holder.using, translated("reading", self.path):
+        with holder.using, self._translated("reading"):
             found: tuple[Any, ...] | None = holder.connection.execute(sql, values).fetchone()
             return found
 
@@ -162,13 +204,13 @@ class Connections:
     def run(self, sql: str, values: Sequence[Any] = ()) -> int:
         """Run a statement inside `write()`; return the number of rows it touched."""
         holder = self._held()
-        with holder.using, translated("writing", self.path):
+        with holder.using, self._translated("writing"):
             return holder.connection.execute(sql, values).rowcount
 
     def run_many(self, sql: str, values: Iterable[Sequence[Any]]) -> None:
         """Run a statement once for each row of values, inside `write()`."""
         holder = self._held()
-        with holder.using, translated("writing", self.path):
+        with holder.using, self._translated("writing"):
             holder.connection.executemany(sql, values)
 
     @contextmanager
@@ -178,6 +220,7 @@ class Connections:
         Raises:
             BusyStore: another process holds the lock for longer than `busy_seconds`.
             FullDisk: there is no room; nothing was stored.
+            ReadOnlyStore: the file or its folder cannot be written to.
             StoreError: the thread is inside a `read()`, whose snapshot takes no lock and may be out of date.
         """
         holder = self._held()
@@ -185,8 +228,12 @@ class Connections:
         if holder.writing:
             yield
             return
-        with holder.using, translated("writing", self.path):
+        if self.read_only:
+            raise ReadOnlyStore(f"{self.path} is read-only: looking works, nothing can be stored")
+        with holder.using, self._translated("writing"):
             reading = _inside(connection)
+            if not reading:
+                holder.seals.watch(connection)  # before it is our turn: the first time takes a moment
         if reading:
             raise StoreError(f"writing to {self.path} inside a read: end the read first")
         self._take_turn(holder)
@@ -194,7 +241,7 @@ class Connections:
             holder.writing = True
             try:
                 yield
-                with holder.using, translated("writing", self.path):
+                with holder.using, self._translated("writing"):
                     holder.seals.write(connection)
                     connection.execute("COMMIT")
             except BaseException:
@@ -225,8 +272,7 @@ class Connections:
                 raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
             try:
                 left_ms = max(0, int((until - time.monotonic()) * 1000))
-                with holder.using, translated("writing", self.path):
-                    holder.seals.watch(holder.connection)
+                with holder.using, self._translated("writing"):
                     holder.connection.execute(f"PRAGMA busy_timeout={left_ms}")
                     holder.connection.execute("BEGIN IMMEDIATE")
             except BusyStore:
@@ -243,7 +289,7 @@ class Connections:
     def read(self) -> Iterator[None]:
         """Run several queries on one snapshot; a write cannot begin inside it, and it leaves nothing behind."""
         holder = self._held()
-        with holder.using, translated("reading", self.path):
+        with holder.using, self._translated("reading"):
             nested = _inside(holder.connection)
             if not nested:
                 holder.connection.execute("BEGIN")
@@ -262,26 +308,28 @@ class Connections:
     def checkpoint(self) -> None:
         """Move the contents of the log file into the database, as far as readers allow."""
         holder = self._held()
-        with holder.using, translated("checkpointing", self.path):
+        with holder.using, self._translated("checkpointing"):
             holder.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def _watch_log(self) -> None:
         if self._checkpointer is None:
             with self._lock:
                 if not self._closed.is_set() and self._checkpointer is None:
-                    self._checkpointer = threading.Thread(
+                    checkpointer = threading.Thread(
                         target=_keep_checkpointing,
                         args=(weakref.ref(self), self._written, self._closed),
                         name="checkpoints",
                         daemon=True,
                     )
-                    self._checkpointer.start()
+                    checkpointer.start()
+                    self._checkpointer = checkpointer  # only now: `close` waits for what has started
 
     def close(self) -> None:
         """Close every thread's connection once its statement has ended or was interrupted; the store cannot be used
         afterwards.
         """
-        self._closed.set()
+        with self._lock:  # no thread is being started
+            self._closed.set()
         self._written.set()
         if self._checkpointer is not None:
             self._checkpointer.join(timeout=5)
@@ -363,7 +411,7 @@ def translated(doing: str, path: Path) -> Iterator[None]:
         if isinstance(error, sqlite3.IntegrityError | sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise StoreError(f"{doing} {path} failed: {error}") from error
         raise DamagedStore(
-            f"{path} is not a sound database: {error}; restore a copy or name another file"
+            f"{path} is not a sound database: {error}; put a copy back (`coppice restore`) or name another file"
         ) from error
     except OSError as error:
         raise StoreError(f"{doing} {path} failed: {error.strerror or error}") from error
@@ -375,4 +423,6 @@ def _ours(error: sqlite3.OperationalError, doing: str, path: Path) -> StoreError
         return BusyStore(f"the database {path} is busy: another process is writing; try again")
     if "full" in text:
         return FullDisk(f"no room left for {path}; nothing was stored. Free some space and try again")
+    if "readonly" in text:
+        return ReadOnlyStore(f"{path} is read-only: looking works, nothing can be stored")
     return StoreError(f"{doing} {path} failed: {text}")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from threading import Barrier, Thread
 
 import pytest
 
-from webapp.errors import BusyStore, DamagedStore, FullDisk, StoreError
+from tests.waiting import until
+from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store import Store
 from webapp.store.connection import WAITING, Connections, translated
+from webapp.store.usage import Sample
 
 
 def setting(store: Store) -> object:
@@ -141,12 +144,107 @@ class TestClosing:
             assert len(told) == 4
             assert all("closed" in words for words in told)
 
+    def test_waits_only_for_a_thread_that_has_begun(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Also where the first write is about to start the upkeep."""
+        store = Store(tmp_path / "x.db")
+        closing: list[Thread] = []
+        start = Thread.start
+
+        def closed_before(thread: Thread) -> None:
+            if thread.name == "checkpoints":
+                closing.append(Thread(target=store.close))
+                start(closing[0])
+            start(thread)
+
+        monkeypatch.setattr(Thread, "start", closed_before)
+        with store.write():
+            store.small.put_setting("x", 1)
+        closing[0].join()
+        with pytest.raises(StoreError, match="is closed"):
+            store.small.setting("x")
+
     def test_is_for_good(self, tmp_path: Path) -> None:
         """A thread that was not there before does not open it again."""
         store = Store(tmp_path / "x.db")
         store.close()
         with pytest.raises(StoreError, match="is closed"):
             store.small.setting("x")
+
+
+class TestReadOnly:
+    """A file or folder that cannot be written to."""
+
+    @pytest.fixture
+    def locked(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+        """A store that nobody may write to, although the tests may run as root."""
+        path = tmp_path / "locked" / "a.db"
+        with closing(Store(path)) as made, made.write():
+            made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+        path.chmod(0o400)
+        path.parent.chmod(0o500)
+        monkeypatch.setattr(os, "access", lambda where, _: not Path(where).is_relative_to(path.parent))
+        yield path
+        path.parent.chmod(0o700)
+
+    def test_lets_us_look(self, locked: Path) -> None:
+        """Everything is there, verify included, and nothing is made beside it."""
+        with closing(Store(locked)) as store:
+            assert [row.id for row in store.sessions.all()] == ["s"]
+            assert list(store.verify()) == []
+        assert list(locked.parent.iterdir()) == [locked]
+
+    def test_refuses_to_write_and_says_why(self, locked: Path) -> None:
+        """An error of its own, before anything is begun."""
+        with (
+            closing(Store(locked)) as store,
+            pytest.raises(ReadOnlyStore, match="looking works"),
+            store.write(),
+        ):
+            pytest.fail("a write began")
+
+
+class TestDamage:
+    """Pages that cannot be used any more."""
+
+    @pytest.fixture
+    def torn(self, tmp_path: Path) -> Path:
+        """A store of which the pages of one table were written over."""
+        path = tmp_path / "a.db"
+        with closing(Store(path)) as made, made.write():
+            made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+            made.figures.add_samples(1, [Sample(n, 1, 1, None, n) for n in range(5_000)])
+        with closing(sqlite3.connect(path)) as reader:
+            [(root,)] = reader.execute("SELECT rootpage FROM sqlite_master WHERE name = 'samples'")
+            [(size,)] = reader.execute("PRAGMA page_size")
+        with path.open("r+b") as file:
+            file.seek((root - 1) * size)
+            file.write(b"\xff" * size)
+        return path
+
+    def test_is_found_without_a_statement_that_meets_it(self, torn: Path) -> None:
+        """The first check has the file looked over, the next one fails."""
+        with closing(Store(torn)) as store:
+            store.check()
+            until(lambda: store.db.damage)
+            with pytest.raises(DamagedStore, match="coppice restore"):
+                store.check()
+
+    def test_is_remembered_by_who_met_it(self, torn: Path) -> None:
+        """Health is no longer good once a statement has failed of it."""
+        with closing(Store(torn)) as store:
+            with pytest.raises(DamagedStore):
+                store.figures.samples(1, 5, 10)
+            with pytest.raises(DamagedStore):
+                store.check()
+
+    def test_is_told_by_verify(self, torn: Path) -> None:
+        """In lines, with what else can be read."""
+        with closing(Store(torn)) as store:
+            faults = list(store.verify())
+        assert any("samples cannot be read" in fault for fault in faults)
+        assert any(fault.startswith("the file ") for fault in faults)
 
 
 class TestErrors:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier, Thread
 
 import orjson
+import pytest
 from sqlite_utils import Database
 
-from webapp.store import Store
+from webapp.errors import FullDisk
+from webapp.store import Store, connection
 from webapp.store.keys import key
 from webapp.store.migrations import migrations
 from webapp.store.sessions import SessionRow
@@ -46,6 +49,46 @@ class TestMigrations:
         for thread in threads:
             thread.join()
         assert failures == []
+
+
+class TestInterruptedMigrations:
+    """A migration that does not come to its end."""
+
+    def older(self, path: Path) -> None:
+        """A database of an earlier version, with a session."""
+        with closing(Store(path)) as made, made.write():
+            made.sessions.create(id="s", source="api", kind="managed", created_at=1, last_activity_at=1)
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("DROP TABLE seals")
+            old.execute("DELETE FROM _sqlite_migrations WHERE name = 'm007_seals'")
+
+    def test_leave_the_database_as_it_was(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The next attempt begins where the first did, from the same rows."""
+        path = tmp_path / "a.db"
+        self.older(path)
+
+        def fail(_: sqlite3.Connection) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(connection, "seal_everything", fail)
+            with pytest.raises(FullDisk):
+                Store(path)
+        with closing(Store(path)) as again:
+            assert [row.id for row in again.sessions.all()] == ["s"]
+            assert list(again.verify()) == []
+
+    def test_have_a_copy_of_before(self, tmp_path: Path) -> None:
+        """Beside the database, named by the step, for its owner alone; none for a new one."""
+        path = tmp_path / "a.db"
+        self.older(path)
+        assert list(tmp_path.glob("*before*")) == []
+        Store(path).close()
+        [copy] = tmp_path.glob("*before*")
+        assert (copy.name, copy.stat().st_mode & 0o777) == ("a.db.before-m007_seals", 0o600)
+        with closing(sqlite3.connect(copy)) as old:
+            assert old.execute("SELECT id FROM sessions").fetchall() == [("s",)]
+            assert not old.execute("SELECT 1 FROM sqlite_master WHERE name = 'seals'").fetchall()
 
 
 class TestSessionNumbers:

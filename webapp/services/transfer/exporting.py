@@ -7,8 +7,10 @@ never written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import IO, Any
 
 import orjson
 
@@ -22,6 +24,8 @@ from webapp.services.transfer.own_format import OwnFormat
 from webapp.services.transfer.transcripts_out import view_of
 
 TRANSCRIPTS = {a.source: a.transcripts for a in AGENTS.values() if a.transcripts is not None}
+SPOOLED_BYTES = 16 << 20  # a longer file is not held in memory
+BLOCK = 1 << 16
 NAMES = ("jsonl", *FORMATS, *TRANSCRIPTS)
 
 
@@ -37,9 +41,11 @@ class Exporting:
         )
 
     def export(self, session_id: str, format: str = "jsonl") -> tuple[str, str, Iterator[bytes]]:
-        """Return the file name, media type and content of a session.
+        """Return the file name, media type and content of a session, which was read to its end before: an export that
+        fails has not begun.
 
         Raises:
+            StoreError: something of it cannot be read.
             NotFound: there is no such session.
             Invalid: there is no such format.
             Conflict: a transcript is asked of a session that did not come from that agent.
@@ -47,7 +53,7 @@ class Exporting:
         row = self._store.sessions.get(session_id)
         stem = re.sub(r"[^\w.-]+", "-", row.title or row.id).strip("-")[:60] or "session"
         if format == "jsonl":
-            return f"{stem}.coppice.jsonl", "application/x-ndjson", self._own.lines(row)
+            return f"{stem}.coppice.jsonl", "application/x-ndjson", spooled(self._own.lines(row))
         if format in TRANSCRIPTS:
             if row.source != format:
                 label = AGENTS[format].label
@@ -58,12 +64,29 @@ class Exporting:
             agent = TRANSCRIPTS[format]
             now = self._environment.clock()
             made = agent.write(view_of(self._store, row, now, keeps_thinking=agent.keeps_thinking))
-            return made.name, "application/x-ndjson", made.lines
+            return made.name, "application/x-ndjson", spooled(made.lines)
         if format not in FORMATS:
             raise Invalid(f"bad value for format; expected one of {', '.join(NAMES)}, got {format}", "format")
         built = self._context.get(session_id, format)
         body: Any = {**built.envelope, built.key: built.messages} if built.envelope else built.messages
         return f"{stem}.{format}.json", "application/json", iter([_pretty(body)])
+
+
+def spooled(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the same bytes in blocks, once all are there; a long file waits on the disk."""
+    file = tempfile.SpooledTemporaryFile(max_size=SPOOLED_BYTES)  # noqa: SIM115  # closed when it is read
+    try:
+        file.writelines(lines)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return _blocks(file)
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        yield from iter(partial(file.read, BLOCK), b"")
 
 
 def _pretty(value: Any) -> bytes:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.webapp.building import managed, wire
 from tests.webapp.promises import Client
+from webapp.app import App
 from webapp.bus import Bus
+from webapp.errors import DamagedStore
 from webapp.events import ImportProgressed
 from webapp.routes.api.transfer import Progress, disposition
 
@@ -113,6 +117,20 @@ class TestExporting:
     def test_has_formats(self, client: Client, name: str, status: int) -> None:
         """Those that fit the session; the others are refused."""
         assert client.get(f"/api/sessions/a/export?format={name}").status_code in (status, 409)
+
+    def test_fails_before_it_has_begun(
+        self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # S1
+        """Where a page in the middle of the session cannot be read, there is no file that breaks off."""
+
+        def torn(_: Any) -> Iterator[dict[str, Any]]:
+            yield {"type": "session"}
+            raise DamagedStore("pages are gone")
+
+        managed(app, wire("user", "one"), id="s")
+        monkeypatch.setattr(app.store.dump, "records", torn)
+        answer = client.get("/api/sessions/s/export")
+        assert (answer.status_code, answer.json["error"]["type"]) == (503, "store_damaged")
 
     def test_names_a_file_with_any_letters(self) -> None:
         """Quoted for those that know, plain for the others; no line can be broken into."""

@@ -1,0 +1,63 @@
+"""`coppice backup` and `coppice restore`: copies of the whole store."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from webapp.commands.common import db_option, refuse_missing
+from webapp.config import Config
+from webapp.store import Store
+from webapp.store.backup import back_up, put_back
+from webapp.store.connection import translated
+
+
+def _stamped(database: Path, what: str) -> Path:
+    return database.with_name(f"{database.name}.{what}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
+@db_option
+def backup(file: Path | None, db: Path | None) -> None:
+    """Copy the store to FILE, by default beside it, while it is used.
+
+    A sound copy or none: it is checked before it gets its name, and no file is written over.
+    """
+    config = Config.load(db=db)
+    refuse_missing(config)
+    target = file or _stamped(config.database, "backup")
+    with translated("copying", config.database):
+        back_up(config.database, target)
+    click.echo(f"{target}: {target.stat().st_size:,} bytes")
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@db_option
+def restore(file: Path, db: Path | None) -> int:
+    """Replace the store by the copy FILE; what it holds now is copied first.
+
+    Nothing is replaced while `coppice serve` has the store open, or where FILE is not sound.
+    """
+    config = Config.load(db=db)
+    if config.database.exists():
+        kept = _stamped(config.database, "replaced")
+        with translated("copying", config.database):
+            back_up(config.database, kept)
+        click.echo(f"What was there is kept in {kept}.")
+    config.database.parent.mkdir(parents=True, exist_ok=True)
+    with translated("restoring", config.database):
+        put_back(file, config.database)
+    store = Store(config.database)
+    faults = list(store.verify())
+    store.close()
+    for fault in faults:
+        click.echo(fault)
+    click.echo(f"{config.database} is as {file} was{'' if faults else ', and sound'}.")
+    return 1 if faults else 0
+
+
+COMMANDS = {"backup": backup, "restore": restore}
