@@ -26,7 +26,14 @@ EDGE = (
 EVERYTHING = ("scoring", "webapp")
 CONNECTING = (
     *("webapp.wiring", "webapp.serving"),
-    *("webapp.cli", "webapp.commands", "webapp.terminal", "webapp.entry", "webapp.__main__"),
+    *(
+        "webapp.cli",
+        "webapp.commands",
+        "webapp.terminal",
+        "webapp.entry",
+        "webapp.mcp_server",
+        "webapp.__main__",
+    ),
 )
 
 # What a row may import of ours, besides itself.

@@ -32,6 +32,7 @@ COMMANDS = {
     "hooks": "hooking",
     "hook": "hooking",
     "statusline": "hooking",
+    "mcp": "hooking",
     "suggest-weights": "suggesting",
     "verify": "verifying",
     "token": "tokens",

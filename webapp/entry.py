@@ -12,6 +12,10 @@ def main() -> int:
     arguments = sys.argv[1:]
     if run.is_ours(arguments):
         return run.main(arguments)
+    if arguments == ["mcp"]:
+        from webapp.mcp_server import serve
+
+        return serve()
     from webapp.cli import main as command
 
     return command(arguments)

@@ -90,10 +90,11 @@ class Agent:
     `reader` reads one of them from a stored position.
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
-    view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached.
-    `window_of_compaction` derives the window from the tokens at which the agent compacted by itself, None where they
-    imply none; `usual_window` is the window that the agent starts with by default, even where its model could take
-    more. `unwritten` follows what the agent sends without writing it; `restored_tokens` are assumed to come after a
+    view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached;
+    `session_variable` is the environment variable by which what it starts knows its session. `window_of_compaction`
+    derives the window from the tokens at which the agent compacted by itself, None where they imply none;
+    `usual_window` is the window that the agent starts with by default, even where its model could take more.
+    `unwritten` follows what the agent sends without writing it; `restored_tokens` are assumed to come after a
     compaction (of o200k, times the model's factor).
     """
 
@@ -111,6 +112,7 @@ class Agent:
     transcripts: Transcripts | None = None
     why_no_transcripts: str = ""
     door: Door | None = None
+    session_variable: str = ""
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     unwritten: type[Unwritten] = Unwritten

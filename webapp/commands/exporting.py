@@ -10,7 +10,7 @@ import click
 
 from webapp.commands.common import db_option, find_session, opened
 from webapp.services.transfer.exporting import NAMES, TRANSCRIPTS
-from webapp.terminal import safe_json
+from webapp.terminal import echo, safe_json
 
 
 @click.command()
@@ -52,7 +52,7 @@ def export(session: str, file_format: str, output: Path | None, db: Path | None)
             if output is not None:
                 target.close()
         if output is not None:
-            click.echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
+            echo(f"wrote {output} ({output.stat().st_size:,} bytes)", err=True)
 
 
 COMMANDS = {"export": export}

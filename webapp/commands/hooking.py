@@ -1,6 +1,6 @@
-"""`coppice hooks`, `coppice hook`, `coppice statusline`: what is added to an agent's settings, and what it starts.
+"""`coppice hooks`: what is added to an agent's settings; and `hook`, `statusline` and `mcp`, which agents start.
 
-The last two are run by `webapp.agents.beside` before anything here is loaded; here are their help texts.
+The last three are run by `webapp.entry` before anything here is loaded; here are their help texts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from webapp.agents import AGENTS
 from webapp.agents.beside import run
 from webapp.services.reaching import doors
 from webapp.services.reaching.doors import Change
+from webapp.terminal import echo
 
 agent_option = click.option(
     "--agent", type=click.Choice(list(doors.doors())), default=next(iter(doors.doors())), show_default=True
@@ -41,9 +42,7 @@ def install(agent: str, dry_run: bool, yes: bool) -> None:
     """Add to the agent's own configuration, after showing the change."""
     change = doors.installing(agent, os.environ, program())
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=True):
-        click.echo(
-            f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True
-        )
+        echo(f"installed in {change.path}; `coppice hooks uninstall --agent {agent}` takes it back", err=True)
 
 
 @hooks.command()
@@ -54,7 +53,7 @@ def uninstall(agent: str, dry_run: bool, yes: bool) -> None:
     """Take out of the agent's configuration what `install` put in, and nothing else."""
     change = doors.uninstalling(agent, os.environ)
     if _carried_out(change, dry_run=dry_run, yes=yes, remember=False):
-        click.echo(f"taken out of {change.path}", err=True)
+        echo(f"taken out of {change.path}", err=True)
 
 
 @hooks.command()
@@ -63,7 +62,7 @@ def status() -> None:
     for source in doors.doors():
         path, parts = doors.active(source, os.environ)
         said = ", ".join(parts) if parts else "not installed"
-        click.echo(f"{source}: {said} ({path})")
+        echo(f"{source}: {said} ({path})")
 
 
 @click.command()
@@ -82,6 +81,17 @@ def statusline() -> int:
     return run.main([run.STATUS_LINE])
 
 
+@click.command()
+def mcp() -> int:
+    """Serve an agent's questions over MCP, on stdin and stdout: stats, search, restore and pin of its own session.
+
+    An agent is told about it once, as a server on stdio with the command `coppice` and the argument `mcp`.
+    """
+    from webapp.mcp_server import serve
+
+    return serve()
+
+
 def program() -> str:
     """Return how this program is started, as a word of a shell's command."""
     found = shutil.which(sys.argv[0]) or shutil.which("coppice") or sys.argv[0]
@@ -91,13 +101,13 @@ def program() -> str:
 def _carried_out(change: Change, *, dry_run: bool, yes: bool, remember: bool) -> bool:
     """Show a change and carry it out; return False where nothing is done."""
     if not change.diff:
-        click.echo("nothing to change", err=True)
+        echo("nothing to change", err=True)
         return False
-    click.echo(change.diff, nl=False)
+    echo(change.diff.rstrip("\n"))
     if dry_run or not (yes or not sys.stdin.isatty() or click.confirm("Write this change?", err=True)):
         return False
     doors.apply(change, remember=remember)
     return True
 
 
-COMMANDS = {"hooks": hooks, "hook": hook, "statusline": statusline}
+COMMANDS = {"hooks": hooks, "hook": hook, "statusline": statusline, "mcp": mcp}

@@ -10,6 +10,7 @@ import click
 from webapp.commands.common import db_option, find_session, opened
 from webapp.errors import Conflict
 from webapp.services.transfer.answers import Resumed
+from webapp.terminal import echo
 
 
 @click.command()
@@ -45,11 +46,11 @@ def resume(
             cwd=cwd,
         )
     for line in report(made):
-        click.echo(line, err=True)
+        echo(line, err=True)
     if runs:
         become(made)
     else:
-        click.echo(made.line)
+        echo(made.line)
 
 
 def report(made: Resumed) -> list[str]:

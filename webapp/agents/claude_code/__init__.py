@@ -27,6 +27,7 @@ AGENT = Agent(
         folder=transcript.folder,
         command=lambda session: ["claude", "--resume", session],
     ),
+    session_variable="CLAUDE_CODE_SESSION_ID",
     door=Door(
         use="hooks tell its compaction what must survive, tell the agent afterwards what was lost, and warn once when "
         "the context is nearly full or a prune pays",

@@ -1,0 +1,119 @@
+"""The MCP server, asked by the official client over stdin and stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from tests.browser.writing import ClaudeFolder, words
+from webapp.app import App
+from webapp.config import Config
+from webapp.wiring import build
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> str:
+    """A session with a message dropped, in a store that no server has open; its id."""
+    app: App = build(Config(db=tmp_path / "c.db", tokenizer=False, follow=False, env={"HOME": str(tmp_path)}))
+    transcript = ClaudeFolder(tmp_path / "claude").transcript(cwd=str(tmp_path))
+    transcript.user("Which port is it?")
+    transcript.call("Bash", {"command": "grep port"}, "the port is 8443, says the quokka", tokens=20_000)
+    for step in range(20):
+        transcript.call("Bash", {"command": f"step {step}"}, words(1_000), tokens=21_000 + 1_000 * step)
+    transcript.assistant("Done.", tokens=42_000)
+    app.importing.import_file(transcript.path.name, transcript.path.read_bytes())
+    app.operations.drop(transcript.session, app.messages.by_number(transcript.session, [3])[0].id)
+    app.close()
+    return transcript.session
+
+
+class Asking:
+    """The client's side: what the server says it can, and answers of its tools."""
+
+    def __init__(self, tmp_path: Path, **variables: str) -> None:
+        self._server = StdioServerParameters(
+            command=sys.executable, args=["-m", "webapp.entry", "mcp"],
+            env={**os.environ, "COPPICE_DB": str(tmp_path / "c.db"), **variables}, cwd=Path.cwd(),
+        )  # fmt: skip
+
+    def ask(self, *calls: tuple[str, dict[str, Any]]) -> tuple[Any, list[str], list[tuple[str, bool]]]:
+        """Return the capabilities, the names of the tools, and (text, failed) of each call."""
+
+        async def run() -> tuple[Any, list[str], list[tuple[str, bool]]]:
+            async with (
+                stdio_client(self._server) as (reading, writing),
+                ClientSession(reading, writing) as client,
+            ):
+                hello = await client.initialize()
+                tools = [tool.name for tool in (await client.list_tools()).tools]
+                answers = [await client.call_tool(name, arguments) for name, arguments in calls]
+                said = [
+                    ("".join(getattr(c, "text", "") for c in one.content), bool(one.is_error))
+                    for one in answers
+                ]
+                return hello.capabilities, tools, said
+
+        return anyio.run(run)
+
+
+def number_of(found: str) -> int:
+    """The number of the first message that a search found."""
+    return int(found.split(maxsplit=1)[0])
+
+
+class TestTools:
+    """For the session that the server runs in."""
+
+    def test_are_four_and_nothing_besides(self, tmp_path: Path) -> None:  # X21
+        """Neither resources nor prompts, which would cost the agent tools of its own; no store is needed for it."""
+        capabilities, tools, _ = Asking(tmp_path, COPPICE_DB=str(tmp_path / "none" / "x.db")).ask()
+        assert tools == ["context_stats", "context_search", "context_restore", "context_pin"]
+        assert (capabilities.resources, capabilities.prompts) == (None, None)
+
+    def test_find_what_was_pruned_and_give_it_back_in_full(self, tmp_path: Path, session: str) -> None:  # X21
+        """With no server running: search, restore, and it is in the pruned view again."""
+        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
+        _, _, [(found, failed)] = asking.ask(("context_search", {"query": "quokka"}))
+        assert not failed
+        assert "not in context" in found
+        _, _, [(text, _), (again, _)] = asking.ask(
+            ("context_restore", {"number": number_of(found)}), ("context_search", {"query": "quokka"})
+        )
+        assert "the port is 8443, says the quokka" in text
+        assert "not in context" not in again
+
+    def test_tell_how_full_it_is_and_pin(self, tmp_path: Path, session: str) -> None:  # X21
+        """A pinned message stays whatever a prune does."""
+        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
+        _, _, [(stats, _), (pinned, _), (twice, _)] = asking.ask(
+            ("context_stats", {}), ("context_pin", {"number": 1}), ("context_pin", {"number": 1})
+        )
+        assert stats.startswith("42,020 of 200,000 tokens (21.0 %)")
+        assert "pinned" in pinned
+        assert "pinned already" in twice
+
+    def test_say_what_is_wrong(self, tmp_path: Path, session: str) -> None:
+        """An unknown message, session or tool is an answer, not the end of the server."""
+        asking = Asking(tmp_path, CLAUDE_CODE_SESSION_ID=session)
+        _, _, answers = asking.ask(
+            ("context_pin", {"number": 9_999}), ("context_stats", {"session": "nobody"}), ("context_pin", {}),
+            ("context_stats", {}),
+        )  # fmt: skip
+        assert [failed for _, failed in answers] == [True, True, True, False]
+
+    def test_go_by_the_folder_where_the_agent_names_no_session(
+        self, tmp_path: Path, session: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X21
+        """The newest session of the working directory."""
+        monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
+        monkeypatch.chdir(tmp_path)
+        _, _, [(stats, failed)] = Asking(tmp_path).ask(("context_stats", {}))
+        assert not failed
+        assert "42,020" in stats

@@ -1,0 +1,216 @@
+"""The MCP server on stdio: an agent looks at its own context, and gets back what was pruned or compacted (X21).
+
+It reads the database, so it works with the server down. The tools are told before anything of ours is loaded: a tool
+that appears later would break the agent's prompt cache. It offers tools and nothing else; each resource would cost the
+agent tools of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+if TYPE_CHECKING:
+    from webapp.app import App
+
+INSTRUCTIONS = (
+    "Coppice keeps every message of this session in full, pruned and compacted ones too. Where something you read "
+    "or did earlier is no longer in your context, search for it and get it back instead of doing it again."
+)
+HITS, SHOWN_CHARS = 20, 60_000
+
+_MESSAGE = {
+    "type": "integer",
+    "minimum": 1,
+    "description": "The message's number, as context_search gives it.",
+}
+_SESSION = {"type": "string", "description": "A session's id; by default the one this server runs in."}
+
+
+def _tool(name: str, description: str, **properties: Any) -> types.Tool:
+    required = list(properties)
+    schema = {"type": "object", "properties": {**properties, "session": _SESSION}, "required": required}
+    return types.Tool(name=name, description=description, input_schema=schema)
+
+
+TOOLS = [
+    _tool(
+        "context_stats", "How full the context of this session is, by region, and what a prune would free."
+    ),
+    _tool(
+        "context_search",
+        "Search everything that was said and read in this session, pruned and compacted messages too.",
+        query={"type": "string", "minLength": 1, "description": "Words to look for."},
+    ),
+    _tool(
+        "context_restore",
+        "Get a message of this session back in full; where it was pruned, it also returns to the pruned view.",
+        number=_MESSAGE,
+    ),
+    _tool(
+        "context_pin",
+        "Pin a message of this session: no prune takes it.",
+        number=_MESSAGE,
+    ),
+]
+
+
+class Asked:
+    """The answers to the tools. The application is opened by the first call."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables, self._held = variables, ExitStack()
+        self._app: App | None = None
+
+    def answer(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the answer of a tool as text.
+
+        Raises:
+            CoppiceError: there is no such session or message.
+            KeyError: there is no such tool, or an argument is missing.
+        """
+        tools: dict[str, Callable[[App, str, Mapping[str, Any]], str]] = {
+            "context_stats": _stats,
+            "context_search": _search,
+            "context_restore": _restore,
+            "context_pin": _pin,
+        }
+        app = self._opened()
+        return tools[name](app, self._session(app, arguments.get("session")), arguments)
+
+    def close(self) -> None:
+        """Close the application."""
+        self._held.close()
+
+    def _opened(self) -> App:
+        if self._app is None:
+            from webapp.commands.common import opened
+
+            self._app = self._held.enter_context(opened(None))
+        return self._app
+
+    def _session(self, app: App, named: str | None) -> str:
+        """Return the session that is named, the one the agent says it runs, or the newest of the working directory."""
+        from webapp.agents import AGENTS
+        from webapp.commands.common import find_session
+        from webapp.errors import NotFound
+
+        told = (
+            self._variables.get(agent.session_variable) for agent in AGENTS.values() if agent.session_variable
+        )
+        wanted = named or next(filter(None, told), None)
+        if wanted:
+            return find_session(app, wanted).id
+        here = os.getcwd()  # noqa: PTH109
+        found = next(
+            (row for row in app.store.sessions.all() if row.cwd == here and row.parent_id is None), None
+        )
+        if found is None:
+            raise NotFound("session of the folder", here)
+        return found.id
+
+
+def serve() -> int:
+    """Serve on stdin and stdout until the agent closes them."""
+    asked = Asked(os.environ)
+    try:
+        anyio.run(_serve, asked)
+    finally:
+        asked.close()
+    return 0
+
+
+async def _serve(asked: Asked) -> None:
+    server = server_of(asked)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+def server_of(asked: Asked) -> Server[Any]:
+    """Return the MCP server over these answers."""
+
+    async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=TOOLS)
+
+    async def call_tool(_: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
+        text, failed = await anyio.to_thread.run_sync(_said, asked, call.name, call.arguments or {})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=failed)
+
+    return Server("coppice", instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def _said(asked: Asked, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    """Return the answer of a tool, and whether it failed."""
+    from webapp.errors import CoppiceError
+
+    try:
+        return asked.answer(name, arguments), False
+    except CoppiceError as error:
+        return str(error), True
+    except KeyError as error:
+        return f"unknown tool or missing argument: {error}", True
+
+
+def _stats(app: App, session: str, _: Mapping[str, Any]) -> str:
+    from webapp.services.planning.requests import PlanRequest
+
+    stats, plan = app.sessions.stats(session), app.prunes.plan(session, PlanRequest())
+    regions = ", ".join(f"{region.name} {region.tokens:,}" for region in stats.regions)
+    return (
+        f"{stats.tokens:,} of {stats.limit:,} tokens ({stats.utilizationPercent:.1f} %), as of {stats.as_of}.\n"
+        f"Regions: {regions}.\nA prune to the aim would free {max(0, plan.freed):,} tokens."
+    )
+
+
+def _search(app: App, session: str, arguments: Mapping[str, Any]) -> str:
+    found = app.search.everywhere(str(arguments["query"]), session).results[:HITS]
+    if not found:
+        return "Nothing in this session matches."
+    lines = [
+        f"{hit.number} ({hit.role}{'' if hit.in_context else ', not in context'}): {hit.snippet}"
+        for hit in found
+    ]
+    return "\n".join([*lines, "context_restore gives a message in full."])
+
+
+def _restore(app: App, session: str, arguments: Mapping[str, Any]) -> str:
+    from scoring.messages import Message, part_from_dict
+    from webapp.errors import Conflict
+
+    mid = _mid(app, session, arguments)
+    try:
+        said = app.operations.restore(session, mid).message
+    except Conflict:
+        said = "it is in the pruned view"
+    full = app.messages.one(session, mid)
+    text = Message(full.role, tuple(part_from_dict(part) for part in full.parts)).text
+    cut = f"\n[cut at {SHOWN_CHARS:,} of {len(text):,} characters]" if len(text) > SHOWN_CHARS else ""
+    return f"Message {full.number} ({full.role}; {said}):\n{text[:SHOWN_CHARS]}{cut}"
+
+
+def _pin(app: App, session: str, arguments: Mapping[str, Any]) -> str:
+    from webapp.errors import Conflict
+
+    mid = _mid(app, session, arguments)
+    try:
+        return app.operations.pin(session, mid).message
+    except Conflict as error:
+        return str(error)
+
+
+def _mid(app: App, session: str, arguments: Mapping[str, Any]) -> str:
+    """Return the id of the message with a number."""
+    from webapp.errors import NotFound
+
+    number = int(arguments["number"])
+    found = app.messages.by_number(session, [number])
+    if not found:
+        raise NotFound("message", number)
+    return found[0].id
