@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 import socketio
 
-from tests.shared import ROOT
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 from tests.webapp.live.raw import opened, read_until
+from tests.webapp.serving.processes import started
 from webapp.live.admission import PAGES
 from webapp.serving.server import has_gunicorn, listen
 
@@ -24,32 +22,6 @@ if has_gunicorn():
     from webapp.serving.gunicorn import ARRIVING
 
 pytestmark = pytest.mark.skipif(not has_gunicorn(), reason="gunicorn does not run on this system")
-
-
-@contextmanager
-def started(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `coppice serve` as a process of its own; yield it and the address it printed, once it answers."""
-    command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", str(folder / "c.db"), *options]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert "http://" in line, process.stderr.read() if process.stderr else ""
-        url = line.split(" at ")[1].split()[0]
-        until(lambda: answers(url))
-        yield process, url
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def answers(url: str) -> bool:
-    """Return whether the server says that it is well."""
-    try:
-        return bool(httpx.get(url + "/healthz", timeout=PATIENCE).json() == {"status": "ok"})
-    except httpx.HTTPError:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,43 @@
+"""`coppice serve` as a process of its own."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.shared import ROOT
+from tests.waiting import PATIENCE, until
+
+
+@contextmanager
+def started(
+    folder: Path, *options: str, verify: ssl.SSLContext | bool = True
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `coppice serve` as a process of its own; yield it and the address it printed, once it answers."""
+    command = [sys.executable, "-m", "webapp", "serve", "--no-watch", "--db", str(folder / "c.db"), *options]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "://" in line, process.stderr.read() if process.stderr else ""
+        url = line.split(" at ")[1].split()[0]
+        until(lambda: answers(url, verify))
+        yield process, url
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def answers(url: str, verify: ssl.SSLContext | bool) -> bool:
+    """Return whether the server says that it is well."""
+    try:
+        return bool(httpx.get(url + "/healthz", timeout=PATIENCE, verify=verify).json() == {"status": "ok"})
+    except httpx.HTTPError:
+        return False
