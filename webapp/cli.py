@@ -15,7 +15,7 @@ import click
 
 from scoring.errors import ScoringError
 from webapp.errors import CoppiceError, Invalid, Malformed, NotFound
-from webapp.terminal import echo
+from webapp.terminal import echo, log_safely
 
 FAILED, UNUSABLE = 1, 2
 
@@ -68,6 +68,7 @@ def commands() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    log_safely()
     try:
         given = list(arguments) if arguments is not None else None
         answer: Any = commands.main(args=given, prog_name="coppice", standalone_mode=False)

@@ -19,6 +19,7 @@ import platformdirs
 from webapp.errors import Invalid
 
 NAME = "coppice"
+DEFAULT_PORT = 5000
 FROM_ENVIRONMENT = ("db", "host", "port", "watch", "token", "tls_cert", "tls_key", "prefix", "proxies")
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
@@ -51,7 +52,7 @@ class Config:
 
     db: Path | None = None
     host: str = "127.0.0.1"
-    port: int = 5000
+    port: int = DEFAULT_PORT
     watch: tuple[Path, ...] = ()
     follow: bool = True
     demo: bool = False

@@ -58,9 +58,9 @@ def err() -> Console:
 
 def log_safely() -> None:
     """Send what is logged to stderr as safe text."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(SafeFormatter())
-    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    root = logging.getLogger()
+    if not any(isinstance(one, SafeHandler) for one in root.handlers):
+        root.addHandler(SafeHandler())
 
 
 class SafeConsole(Console):
@@ -72,9 +72,13 @@ class SafeConsole(Console):
             yield piece if piece.control else Segment(safe(piece.text), piece.style)
 
 
-class SafeFormatter(logging.Formatter):
-    """Formats what is logged, with the names and titles that stand in it."""
+class SafeHandler(logging.Handler):
+    """Prints what is logged, with the names and titles that stand in it."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the lines of a record."""
-        return safe(super().format(record))
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the lines of a record."""
+        echo(self.format(record), err=True)

@@ -11,7 +11,7 @@ import pytest
 from rich.table import Table
 
 from tests.sources import read_modules
-from webapp.terminal import SafeConsole, SafeFormatter, safe, safe_json
+from webapp.terminal import SafeConsole, SafeHandler, safe, safe_json
 
 # What a terminal would obey: title and clipboard (OSC), cursor and colours (CSI), both in eight bits, device control,
 # bells, backspaces, carriage returns, and what turns the reading direction or is not seen.
@@ -56,10 +56,10 @@ class TestText:
         assert OBEYED.search(shown) is None
         assert ("\x1b[1m" in file.getvalue()) == is_terminal
 
-    def test_is_safe_in_a_log(self) -> None:
+    def test_is_safe_in_a_log(self, capsys: pytest.CaptureFixture[str]) -> None:
         """Names of files and titles stand in it."""
-        record = logging.LogRecord("x", 30, "f", 1, "cannot read %s", (EVIL,), None)
-        assert OBEYED.search(SafeFormatter().format(record)) is None
+        SafeHandler().handle(logging.LogRecord("x", 30, "f", 1, "cannot read %s", (EVIL,), None))
+        assert OBEYED.search(capsys.readouterr().err) is None
 
 
 class TestTheOnePlace:

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 from scoring.errors import ScoringError
 from webapp.agents import AGENTS
+from webapp.agents.reading.finding import leads_out
 from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
 from webapp.errors import CoppiceError, StoreError
@@ -129,14 +130,16 @@ def files_in(paths: tuple[Path, ...]) -> Iterator[Path]:
         if path.is_dir():
             found = (file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
             wanted = (file for file in found if not file.name.endswith(COMPANION))
-            yield from sorted(file for file in wanted if not any(map(file.is_relative_to, archives)))
+            own = (file for file in wanted if not any(map(file.is_relative_to, archives)))
+            yield from sorted(file for file in own if not leads_out(file, path))
         elif not archives:
             yield path
 
 
 def archives_at(path: Path) -> list[Path]:
     """Return the databases and trees of files at or below a path, whose sessions are imported together."""
-    return [place for agent in AGENTS.values() if agent.archives for place in agent.archives.find(path)]
+    found = [place for agent in AGENTS.values() if agent.archives for place in agent.archives.find(path)]
+    return [place for place in found if not leads_out(place, path)]
 
 
 def size_of(file: Path) -> int:

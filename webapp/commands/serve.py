@@ -11,11 +11,11 @@ import click
 
 from webapp.agents import AGENTS
 from webapp.commands.common import db_option
-from webapp.config import Config, is_loopback
+from webapp.config import DEFAULT_PORT, Config, is_loopback
 from webapp.errors import Invalid
 from webapp.services.access.keys import Keys
 from webapp.store import Store
-from webapp.terminal import echo, log_safely
+from webapp.terminal import echo
 
 Command = Callable[..., Any]
 
@@ -96,7 +96,7 @@ def serving_options(command: Command) -> Command:
         click.option(
             "--port",
             type=click.IntRange(0, 65535),
-            help="The port, by default 5000; where it is in use, the next free one. 0 takes any.",
+            help="The port, by default 5000 or, where that is in use, the next free one. 0 takes any.",
         ),
         click.option("--host", help="The address to listen on, by default 127.0.0.1."),
     ):
@@ -145,15 +145,14 @@ def run_server(
             echo(GONE.format(folder=folder), err=True)
     refuse_open(config)
     serving.check_certificate(config.tls_cert, config.tls_key)
-    listener = serving.listen(config.host, config.port)
+    listener = serving.listen(config.host, config.port, others=config.port == DEFAULT_PORT)
     url = serving.url_of(listener, config.host, secure=config.tls_cert is not None) + config.prefix
     port = listener.getsockname()[1]
     if config.port not in (0, port):
-        echo(f"Port {config.port} is in use; taking {port}.", err=True)
+        echo(f"Port {config.port} is in use, perhaps by another Coppice; taking {port}.", err=True)
     echo(f"Coppice is at {url} (Ctrl-C ends it)")
     if open_page:
         webbrowser.open(url)
-    log_safely()
     serving.run(lambda: serving.Running(config), listener, config.tls_cert, config.tls_key)
 
 

@@ -62,14 +62,14 @@ class Running:
 Make = Callable[[], Running]
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket on `port`, or on the next free one after it; port 0 takes any.
+def listen(host: str, port: int, *, others: bool = False) -> socket.socket:
+    """Return a listening socket on `port`, or with `others` on the next free one after it; port 0 takes any.
 
     Raises:
-        Invalid: the host is not this machine's, or no port nearby is free.
+        Invalid: the host is not this machine's, or the port is in use.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    last = port if port == 0 else min(port + PORTS_TRIED, 65535)
+    last = min(port + PORTS_TRIED, 65535) if others else port
     for candidate in range(port, last + 1):
         made = socket.socket(family, socket.SOCK_STREAM)
         if os.name == "posix":
@@ -84,7 +84,8 @@ def listen(host: str, port: int) -> socket.socket:
             message = f"cannot listen on {host} port {candidate}: {error.strerror or error}"
             raise Invalid(message, "port" if error.errno == errno.EACCES else "host") from error
         return made
-    raise Invalid(f"ports {port} to {last} on {host} are all in use; name another with --port", "port")
+    tried = f"ports {port} to {last}" if others else f"port {port}"
+    raise Invalid(f"{tried} on {host} in use, perhaps by another Coppice; name another with --port", "port")
 
 
 def url_of(listener: socket.socket, host: str, *, secure: bool = False) -> str:

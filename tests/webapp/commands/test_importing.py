@@ -156,3 +156,18 @@ class TestOpenCode:
         (root / "other.db").write_bytes(b"no database")
         done = run("import", root / "other.db")
         assert (done.code, "no sessions of OpenCode" in done.err) == (2, True)
+
+
+class TestLinks:
+    """What lies below a folder by a link only."""
+
+    def test_are_left_out_where_they_lead_out_and_that_is_said(self, run: Run, tmp_path: Path) -> None:
+        """A folder from somebody else takes no other file along."""
+        inside, secret = tmp_path / "in", tmp_path / "secret.jsonl"
+        inside.mkdir()
+        secret.write_text('{"role": "user", "content": "secret"}')
+        (inside / "a.jsonl").symlink_to(secret)
+        (inside / "own.json").write_text('[{"role": "user", "content": "mine"}]')
+        done = run("import", inside)
+        assert "1 message added" in done.out
+        assert f"{inside / 'a.jsonl'} leads out of {inside}" in done.err

@@ -15,13 +15,18 @@ from webapp.serving.server import has_gunicorn, listen, url_of
 
 
 class TestPorts:
-    """A port in use is no obstacle."""
+    """A port that was named is the one that is served; the default gives way."""
+
+    def test_in_use_and_named_is_refused(self) -> None:
+        """Programs know it: another would leave them talking to whatever has it."""
+        with listen("127.0.0.1", 0) as taken, pytest.raises(Invalid, match="in use"):
+            listen("127.0.0.1", taken.getsockname()[1])
 
     def test_in_use_gives_the_next_free_one(self) -> None:
         """The one after it, or after that."""
         with listen("127.0.0.1", 0) as taken:
             port = taken.getsockname()[1]
-            with listen("127.0.0.1", port) as other:
+            with listen("127.0.0.1", port, others=True) as other:
                 assert port < other.getsockname()[1] <= port + 50
 
     def test_are_told_with_the_address(self) -> None:

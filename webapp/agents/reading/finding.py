@@ -1,18 +1,23 @@
 """Finding files below a folder, quickly: one walk, one stat a file, nothing opened.
 
-Folders that cannot be read are left out; links to folders are followed once. Newest first.
+Folders that cannot be read are left out. Links are followed once, and only to what lies below the folder they were
+found in: whoever can write there could show every file of this user otherwise. What leads out is logged. Newest first.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+
+log = logging.getLogger("coppice.files")
 
 HEAD_BYTES = 65_536
 _MAX_DEPTH = 12
@@ -36,6 +41,19 @@ def home_of(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
 
 
+def leads_out(path: Path | str, root: Path | str) -> bool:
+    """Return whether a path below `root` leads out of it, by a link; says so in the log, once for each."""
+    if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+        return False
+    _say_left_out(str(path), str(root))
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _say_left_out(path: str, root: str) -> None:
+    log.warning("%s leads out of %s and is left out; follow or import the folder it leads to", path, root)
+
+
 def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
     """Return all files below `root` whose names end with `ending`, newest first; none without such a folder."""
     found = [
@@ -48,9 +66,10 @@ def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
 
 
 def walk(
-    folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None
+    folder: str, _depth: int = 0, _seen: set[tuple[int, int]] | None = None, _root: str | None = None
 ) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
     """Yield (directory entry, stat) of every regular file below `folder`, in no order."""
+    root = _root or folder
     seen = set() if _seen is None else _seen
     try:
         about = Path(folder).stat()
@@ -63,8 +82,10 @@ def walk(
         return
     for entry in entries:
         try:
+            if entry.is_symlink() and leads_out(entry.path, root):
+                continue
             if entry.is_dir():
-                yield from walk(entry.path, _depth + 1, seen)
+                yield from walk(entry.path, _depth + 1, seen, root)
             elif entry.is_file():
                 yield entry, entry.stat()
         except OSError:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webapp.agents import AGENTS
+from webapp.agents.reading.finding import leads_out
 from webapp.agents.reading.readers import Portion, Position, Reader
 from webapp.agents.records import Meta, Record, TranscriptFile, Unknown
 from webapp.errors import CoppiceError
@@ -62,7 +63,8 @@ class Following:
         for agent in AGENTS.values():
             for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
                 for file in agent.discover(root):
-                    found.setdefault(file.key, file)
+                    if not leads_out(file.path, root):
+                        found.setdefault(file.key, file)
         self._remember(found.values())
         return sorted(found.values(), key=lambda file: -file.modified)
 
@@ -73,7 +75,9 @@ class Following:
             return [known]
         for agent in AGENTS.values():
             for root in [*agent.roots(self._env), *self._extra]:
-                if path.is_relative_to(root) and (found := agent.files_at(path)):
+                if not path.is_relative_to(root) or leads_out(path, root):
+                    continue
+                if found := agent.files_at(path):
                     self._remember(found)
                     return found
         return []

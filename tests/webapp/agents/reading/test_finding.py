@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from webapp.agents.reading.finding import HEAD_BYTES, home_of, list_files, read_head, read_json_file
 
 
@@ -44,3 +46,26 @@ def test_the_home_folder_is_the_environments() -> None:
     assert home_of({"HOME": "/h"}) == Path("/h")
     assert home_of({"USERPROFILE": "/u"}) == Path("/u")
     assert home_of({}) == Path.home()
+
+
+def test_links_that_lead_out_are_left_out_and_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever writes into a followed folder shows no other file of its user; links inside it are followed."""
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside / "real", outside / "deep"):
+        folder.mkdir(parents=True)
+        (folder / "a.jsonl").write_text("{}")
+    (inside / "file.jsonl").symlink_to(outside / "deep" / "a.jsonl")
+    (inside / "folder").symlink_to(outside)
+    (inside / "again.jsonl").symlink_to(inside / "real" / "a.jsonl")
+    (inside / "up").symlink_to("../out/deep")
+    assert sorted(found.path.name for found in list_files(inside, ".jsonl")) == ["a.jsonl", "again.jsonl"]
+    for name in ("file.jsonl", "folder", "up"):
+        assert f"{inside / name} leads out of" in caplog.text
+
+
+def test_a_root_may_itself_be_a_link(tmp_path: Path) -> None:
+    """Somebody who moved the whole folder named it on purpose."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.jsonl").write_text("{}")
+    (tmp_path / "root").symlink_to(tmp_path / "real")
+    assert len(list_files(tmp_path / "root", ".jsonl")) == 1
