@@ -18,9 +18,13 @@ class SmallTables:
     # -- settings and models
 
     def setting(self, name: str) -> Any:
-        """Return a setting, or None."""
-        text = self._db.value("SELECT value FROM settings WHERE name = ?", (name,))
-        return None if text is None else orjson.loads(text)
+        """Return a setting; None where there is none, or its value is damaged."""
+        return _read(self._db.value("SELECT value FROM settings WHERE name = ?", (name,)))
+
+    def fields(self, name: str) -> dict[str, Any]:
+        """Return a setting that is an object; an empty one where there is none, or its value is damaged."""
+        found = self.setting(name)
+        return found if isinstance(found, dict) else {}
 
     def put_setting(self, name: str, value: Any) -> None:
         """Store a setting; None removes it."""
@@ -34,7 +38,14 @@ class SmallTables:
     def model_overrides(self) -> dict[str, Any]:
         """Return the user's limits by model name."""
         rows = self._db.rows("SELECT name, value FROM model_overrides ORDER BY name")
-        return {name: orjson.loads(text) for name, text in rows}
+        return {name: value for name, text in rows if isinstance(value := _read(text), dict)}
+
+    def damaged(self) -> list[str]:
+        """Return the names of settings and overrides whose value is damaged; they are left out."""
+        rows = self._db.rows(
+            "SELECT name, value FROM settings UNION ALL SELECT name, value FROM model_overrides"
+        )
+        return [name for name, text in rows if not isinstance(_read(text), dict | list | str | int | float)]
 
     def put_model_override(self, name: str, value: Any) -> bool:
         """Store an override; None removes it. Return False if there was none to remove."""
@@ -89,3 +100,11 @@ class SmallTables:
             "(SELECT name FROM idempotency WHERE session = ? ORDER BY at DESC LIMIT 200)",
             (session, session),
         )
+
+
+def _read(text: Any) -> Any:
+    """Return the value of JSON text; None where it is none, so that one bad value does not take down the rest."""
+    try:
+        return None if text is None else orjson.loads(text)
+    except (ValueError, TypeError):
+        return None

@@ -135,6 +135,8 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "words.in_session": lambda s, r: s.words.in_session(r.key, "word"),
     "words.everywhere": lambda s, r: s.words.everywhere("word", None, 9),
     "small.setting": lambda s, _: s.small.setting("x"),
+    "small.fields": lambda s, _: s.small.fields("x"),
+    "small.damaged": lambda s, _: s.small.damaged(),
     "small.model_overrides": lambda s, _: s.small.model_overrides(),
     "small.revision": lambda s, _: s.small.revision("x"),
     "small.file": lambda s, _: s.small.file("x"),

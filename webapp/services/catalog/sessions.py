@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import logging
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 from scoring.budget import usable_tokens
@@ -22,7 +24,7 @@ from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
 from webapp.services.session.histories import Histories
-from webapp.services.session.session import Session
+from webapp.services.session.session import Session, Totals
 from webapp.services.session.times import iso
 from webapp.store import Store
 from webapp.store.context import AGENT, PRUNED
@@ -30,6 +32,8 @@ from webapp.store.copies import CopyRow
 from webapp.store.indexed_text import indexed
 from webapp.store.operations import OperationRow
 from webapp.store.sessions import SessionRow
+
+log = logging.getLogger(__name__)
 
 SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
     "activity": lambda s: s.last_activity or "",
@@ -122,10 +126,7 @@ class Sessions:
         with self._store.read():
             rows = [row for row in self._store.sessions.all() if not silent(row)]
             totals = self._store.contexts.all_totals()
-        found = [
-            session_answer(Session(self._environment, row, totals.get(row.key, {AGENT: {}, PRUNED: {}})))
-            for row in rows
-        ]
+        found = [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}})) for row in rows]
         if state:
             found = [s for s in found if s.state == state]
         if source:
@@ -137,6 +138,16 @@ class Sessions:
         if name not in SORTS:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
+
+    def _shown(self, row: SessionRow, totals: Totals) -> SessionAnswer:
+        """Return a session of the list; one that cannot be worked out says so, and does not hide the others."""
+        try:
+            return session_answer(Session(self._environment, row, totals))
+        except Exception:
+            log.exception("session %s cannot be shown", row.id)
+        fault = "its row in the store is damaged; run `coppice verify`"
+        blank = replace(row, settings={}, state={}, notes=[], damaged=(fault,))
+        return session_answer(Session(self._environment, blank, {AGENT: {}, PRUNED: {}}))
 
     def get(self, session_id: str) -> SessionAnswer:
         """Return one session.

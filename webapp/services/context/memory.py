@@ -137,7 +137,7 @@ class MemoryService:
         self._put_dismissed([one for one in self._dismissed() if one != _digest(text)])
 
     def _dismissed(self) -> list[str]:
-        return list((self._store.small.setting(DISMISSED) or {}).get("digests", []))
+        return list(self._store.small.fields(DISMISSED).get("digests", []))
 
     def _put_dismissed(self, digests: list[str]) -> None:
         with self._store.write():

@@ -73,6 +73,7 @@ class Environment:
         self._models: list[ModelLimits] | None = None
         self._windows: dict[str, dict[str, Any]] | None = None
         self._looked_at = 0
+        self.damaged: list[str] = []  # stored settings and model limits that cannot be read
         self._stored: object = None
 
     def lock(self, session_id: str) -> SessionLock:
@@ -84,9 +85,10 @@ class Environment:
         """Return the settings common to all sessions."""
         self._look()
         if (settings := self._settings) is None:
-            stored = self.store.small.setting(SETTINGS)
+            stored = self.store.small.fields(SETTINGS)
             # Another version may have written fields that this one does not know.
-            settings = self._settings = compatible_settings(stored or {}, PRESETS[DEFAULT_PRESET])[0]
+            settings = self._settings = compatible_settings(stored, PRESETS[DEFAULT_PRESET])[0]
+            self.damaged = self.store.small.damaged()
         return settings
 
     def model(self, name: str | None) -> ModelLimits:
@@ -108,12 +110,12 @@ class Environment:
         """Return the windows that agents have told, by agent and model: `window`, `why`, and when (`at`, in ms)."""
         self._look()
         if self._windows is None:
-            self._windows = dict(self.store.small.setting(WINDOWS) or {})
+            self._windows = self.store.small.fields(WINDOWS)
         return self._windows
 
     def remember_window(self, key: str, window: int, why: str, at: int) -> None:
         """Remember the window that an agent told, inside the caller's transaction; the last one holds."""
-        known = dict(self.store.small.setting(WINDOWS) or {})
+        known = self.store.small.fields(WINDOWS)
         if known.get(key, {}).get("at", -1) <= at:
             known[key] = {"window": window, "why": why, "at": at}
             self.store.small.put_setting(WINDOWS, known)

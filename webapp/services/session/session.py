@@ -41,6 +41,7 @@ Totals = dict[int, dict[str, tuple[int, int]]]
 UNREPORTED_AFTER = 64
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 # Columns that a person may change while an append is being prepared.
+STATE_DAMAGED = "what was learned of its calls is damaged and starts anew; run `coppice verify`"
 SHARED_COLUMNS = ("title", "model", "cwd", "agent_type", "parent_id", "window", "wire_format")
 
 
@@ -135,7 +136,7 @@ class Session:
 
     def __init__(self, environment: Environment, row: SessionRow, totals: Totals) -> None:
         self.environment, self.row, self.totals = environment, row, totals
-        self.state = SessionState.from_dict(row.state, row.source)
+        self.state, self._state_damaged = SessionState.readable(row.state, row.source)
         self.pruned = SessionContext(self, PRUNED)
         self.agent = SessionContext(self, AGENT) if row.followed else None
         self._remember()
@@ -191,11 +192,17 @@ class Session:
 
     @property
     def ignored_settings(self) -> list[str]:
-        """Return the session's own settings that conflict with the common ones, each with the reason."""
-        if not self.row.settings:
-            return []
+        """Return what is stored of the session or its settings and not used, each with the reason."""
         faults = compatible_settings(self.row.settings, self.environment.settings())[1]
-        return [f"its own {name} is ignored: {why}" for name, why in faults]
+        return [
+            *(f"its own {name} is ignored: {why}" for name, why in faults),
+            *self.row.damaged,
+            *([STATE_DAMAGED] if self._state_damaged else []),
+            *(
+                f"the stored {name} is damaged and left out; save it again"
+                for name in self.environment.damaged
+            ),
+        ]
 
     @property
     def task_settings(self) -> Settings:

@@ -5,7 +5,7 @@ Every part is bounded in size. Stored as JSON in `sessions.state`, in the transa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from scoring.history import Facts, Features
@@ -147,6 +147,16 @@ class SessionState:
         return out
 
     @classmethod
+    def readable(cls, data: dict[str, Any], source: str) -> tuple[SessionState, bool]:
+        """Return the stored state, and whether it is damaged: a new one then."""
+        new = cls.from_dict({}, source)
+        try:
+            found = cls.from_dict(data, source)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return new, True
+        return (found, False) if _is_like(found, new) else (new, True)
+
+    @classmethod
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
         """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
         known = {k: v for k, v in data.items() if k in cls.__slots__}
@@ -158,3 +168,14 @@ class SessionState:
         known["unwritten"] = unwritten.from_dict(known.get("unwritten"))
         known["facts"] = Facts.from_dict(known.get("facts"))
         return cls(**known)
+
+
+def _is_like(value: Any, sound: Any) -> bool:
+    """Return whether a value that was read has the types of a sound one, to the fields of what it holds."""
+    if is_dataclass(sound):
+        return all(_is_like(getattr(value, one.name), getattr(sound, one.name)) for one in fields(sound))
+    if isinstance(sound, int | float) and not isinstance(sound, bool):
+        return isinstance(value, int | float)
+    if isinstance(value, list | tuple) and isinstance(sound, list):
+        return all(isinstance(one, int | float) for one in value)
+    return sound is None or isinstance(value, type(sound))

@@ -12,7 +12,7 @@ from webapp.app import App
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.events import SessionDeleted
 from webapp.services.catalog.answers import Parent
-from webapp.services.planning.requests import PruneRequest
+from webapp.services.planning.requests import PlanRequest, PruneRequest
 
 
 class TestCreate:
@@ -193,3 +193,44 @@ class TestFigures:
         trend = app.sessions.get("s").trend
         assert 12 <= len(trend) <= 24
         assert trend == sorted(trend)
+
+
+class TestDamagedValues:
+    """A value of one session, or of the settings, that somebody broke."""
+
+    @pytest.mark.parametrize("column", ["state", "settings", "notes"])
+    @pytest.mark.parametrize(
+        "value",
+        ["broken", "null", "[]", "{}", "7", '"x"', '{"calibration": 7}', '{"trail": ["a"]}', '{"stride": []}',
+         '{"facts": {"tools": 3}}', '{"weights": []}', '{"unwritten": [1]}', '{"strategy": {}}', "[7]"],
+    )  # fmt: skip
+    def test_of_a_session_hide_neither_it_nor_the_others(self, app: App, column: str, value: str) -> None:
+        """It says what it does without, and can still be appended to, planned and pruned."""
+        for name in ("s", "t"):
+            followed(app, *conversation(3), session_id=name)
+        with app.store.write():
+            app.store.db.run(f"UPDATE sessions SET {column} = ? WHERE id = 's'", (value,))
+        assert {one.id for one in app.sessions.list()} == {"s", "t"}
+        assert app.sessions.get("s").messages == 12
+        app.ingest.append_records("s", entries(*conversation(1), start=50))
+        app.prunes.plan("s", PlanRequest(max_tokens=100))
+
+    def test_of_a_session_are_told(self, app: App) -> None:
+        """In its notes, in words."""
+        followed(app, *conversation(3))
+        with app.store.write():
+            app.store.db.run("""UPDATE sessions SET settings = 'x', state = '{"stride": []}'""")
+        notes = app.sessions.get("s").notes
+        assert any("stored settings is damaged" in note for note in notes)
+        assert any("starts anew" in note for note in notes)
+
+    @pytest.mark.parametrize("table", ["settings", "model_overrides"])
+    @pytest.mark.parametrize("value", ["broken", "[]", "7", "null", '{"weights": 7, "window": "x"}'])
+    def test_of_the_settings_leave_the_sessions_readable(self, app: App, table: str, value: str) -> None:
+        """The defaults hold; each session says so."""
+        followed(app, *conversation(3))
+        with app.store.write():
+            app.store.db.run(f"INSERT INTO {table} VALUES ('settings', ?)", (value,))
+        app.environment.forget()
+        [session] = app.sessions.list()
+        assert any("settings is damaged" in note for note in session.notes) == (value in ("broken", "null"))
