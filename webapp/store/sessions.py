@@ -176,7 +176,8 @@ class Sessions:
         sql = (
             f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
             "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL ORDER BY key DESC LIMIT ?) "
-            "WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.calibration.known') END ORDER BY last_activity_at DESC, key DESC"
+            "WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.calibration.known') END "
+            "ORDER BY last_activity_at DESC, key DESC"
         )
         return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
 
