@@ -44,6 +44,10 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
         "user_words_tokens": "The users' words are kept unchanged, newest first, up to so many tokens …",
         "user_words_percent": "… and up to this share of the budget.",
         "user_words_messages_percent": "Only where users write at most this share of the messages.",
+        "guarded_percent": "What misleads when it is lost (the task, rules that users laid down, the open plan, the "
+        "newest unresolved error, the last statement) is kept first, up to this share of what the budget leaves beside "
+        "what is always kept; 0 guards nothing.",
+        "mark_changed": "In outputs that stay, mark the lines that an edit took away which goes itself.",
     },
     "Before anything is dropped": {
         "stage_duplicates": "Clear a tool output that is repeated unchanged later; the newest stays.",

@@ -1,7 +1,19 @@
 """History: everything known about the messages of a session, computed once per message."""
 
 from scoring.history.content import EMPTY, Content, Rows, content_of
-from scoring.history.content.rows import HEADER_CHARS, Row, shorten
+from scoring.history.content.hashes import hashes_of, line_hash
+from scoring.history.content.rows import MARK_CHARS, Row, shorten, without_changed
+from scoring.history.cues import (
+    MACHINE_MADE,
+    NO_CUES,
+    RULE,
+    SHORT,
+    STATEMENT,
+    STRICT,
+    CallCue,
+    Cues,
+    Edit,
+)
 from scoring.history.features import (
     Features,
     analyse,
@@ -21,10 +33,19 @@ from scoring.history.tool_traces import FAILED, READ, WRITE, Touch, output_lines
 __all__ = [
     "EMPTY",
     "FAILED",
-    "HEADER_CHARS",
+    "MACHINE_MADE",
+    "MARK_CHARS",
+    "NO_CUES",
     "READ",
+    "RULE",
+    "SHORT",
+    "STATEMENT",
+    "STRICT",
     "WRITE",
+    "CallCue",
     "Content",
+    "Cues",
+    "Edit",
     "Facts",
     "Features",
     "History",
@@ -36,6 +57,8 @@ __all__ = [
     "argument_values",
     "content_of",
     "counter_of",
+    "hashes_of",
+    "line_hash",
     "needs_content",
     "needs_rating",
     "output_lines",
@@ -52,4 +75,5 @@ __all__ = [
     "text_of",
     "touches_of",
     "with_content",
+    "without_changed",
 ]

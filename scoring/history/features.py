@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from scoring.history import tool_traces as tracing
 from scoring.history.content import Content, content_of
+from scoring.history.cues import NO_CUES, Cues, cues_of
 from scoring.history.tool_traces import Traces
 from scoring.messages import Media, Message, Reasoning, Text, ToolCall, ToolResult
 from scoring.settings import Lexicon
@@ -34,6 +35,7 @@ class Features(NamedTuple):
     is what *Foresight* reads; None where nobody looked for it, or a version of before did. `tool` names the tools of
     its calls and results, one a line in that order, "" where none is known or a version of before looked; `names`
     reads it. `traces` is what the stages before dropping read, kept the same way; None where nobody looked for it.
+    `cues` are found together with the content.
     """
 
     role: str
@@ -48,6 +50,7 @@ class Features(NamedTuple):
     content: Content | None = None
     tool: str = ""
     traces: str | None = None
+    cues: Cues = NO_CUES
 
     @property
     def traced(self) -> Traces:
@@ -74,7 +77,10 @@ class Features(NamedTuple):
                 if value is not None:
                     out[name] = value.to_dict()
             elif value != default:
-                out[name] = list(value) if isinstance(value, tuple) else value
+                if name == "cues":
+                    out[name] = value.to_list()
+                else:
+                    out[name] = list(value) if isinstance(value, tuple) else value
         return out
 
     @classmethod
@@ -86,6 +92,8 @@ class Features(NamedTuple):
                 known[name] = tuple(known[name])
         if "content" in known:
             known["content"] = Content.from_dict(known["content"])
+        if "cues" in known:
+            known["cues"] = Cues.from_list(known["cues"])
         return cls(**known)
 
 
@@ -134,7 +142,12 @@ def analyse(
         content=content_of(words, outputs_of(message)) if content else None,
         tool=_named(names + answered) if calls or results else "",
         traces=_traces_if(content if traces is None else traces, message, calls or results),
+        cues=_cues(message) if content else NO_CUES,
     )
+
+
+def _cues(message: Message) -> Cues:
+    return cues_of(message, [_parsed(call.arguments) for call in message.calls])
 
 
 def _traces_if(wanted: bool, message: Message, tools: Sequence[str]) -> str | None:
@@ -164,9 +177,9 @@ def needs_content(features: Features) -> bool:
 
 
 def with_content(features: Features, message: Message) -> Features:
-    """Return the same features with the content of the message, and its traces."""
+    """Return the same features with the content of the message, its traces and its cues."""
     content = content_of(text_of(message), outputs_of(message))
-    return features._replace(content=content, traces=traces_of(message))
+    return features._replace(content=content, traces=traces_of(message), cues=_cues(message))
 
 
 def traces_of(message: Message) -> str:

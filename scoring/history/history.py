@@ -25,7 +25,8 @@ def reads_content(settings: Settings) -> bool:
     """Return whether a plan with these settings looks at the contents of messages."""
     known = settings.task_type != AUTO  # a task type is recognised by what messages say, too
     weighed = any(signal.reads_content and settings.weights.get(name) for name, signal in SIGNALS.items())
-    return settings.strategy == "foresight" or weighed or not known
+    guarded = settings.guarded_percent > 0 or settings.mark_changed
+    return settings.strategy == "foresight" or weighed or guarded or not known
 
 
 def reads_traces(settings: Settings) -> bool:

@@ -15,7 +15,7 @@ from scoring.history.content.names import has_digit
 from scoring.signals import AGENT, ALIKE, FLAG_VALUES, HAS_DIGIT, IS_LINE, TASK, TOOL, USER
 
 _ALL = FLAG_VALUES - 1
-_NOT_ALIKE = _ALL - ALIKE
+_NOT_ALIKE, _NOT_TASK = _ALL - ALIKE, _ALL - TASK
 _SPEAKERS = {"assistant": AGENT, "tool": TOOL}
 
 
@@ -27,11 +27,14 @@ class Mentions:
     message i. Only `append` changes them.
     """
 
-    __slots__ = ("_numbers", "_task_seen", "count", "flags", "held", "last", "spelled")
+    __slots__ = ("_answered", "_numbers", "_task", "count", "flags", "held", "last", "spelled")
 
     def __init__(self) -> None:
         self._numbers: dict[str | int, int] = {}
-        self._task_seen = False  # the first message of a user is the task
+        self._answered = False  # once the model has said something, what users say is no longer the task
+        self._task = array(
+            "I"
+        )  # the mentions of the task so far: the last message of a user before the first answer
         self.spelled: list[str | int] = []
         self.last = array("I")
         self.count = array("I")
@@ -41,8 +44,11 @@ class Mentions:
     def append(self, content: Content | None, role: str) -> None:
         """Take the mentions of the next message, said by `role`."""
         who = _SPEAKERS.get(role, USER)
-        if role == "user" and not self._task_seen:
-            self._task_seen, who = True, USER | TASK
+        self._answered = self._answered or role == "assistant"
+        if role == "user" and not self._answered:
+            who = USER | TASK
+            for number in self._task:
+                self.flags[number] &= _NOT_TASK
         held = array("I")
         if content is not None:
             known, alike = len(self.flags), content.alike if who == TOOL else None
@@ -52,6 +58,8 @@ class Mentions:
             self._add(content.lines, who, held, keep)
             if alike:
                 self._tell_apart(held, frozenset(alike), known)
+        if who & TASK:
+            self._task = held
         self.held.append(held)
 
     def snapshot(self) -> Mentions:

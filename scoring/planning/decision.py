@@ -8,13 +8,17 @@ strategy choose among them too. All marks are made at heads of units and spread 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from functools import partial
 
 from scoring.history import History
-from scoring.planning.protection import Protection
+from scoring.planning.changed_lines import changed_lines
+from scoring.planning.protection import ALWAYS, Protection
 from scoring.planning.score import Scores
 from scoring.planning.stages import are_wanted, run
 from scoring.planning.stages.contract import GONE, LESS, WHOLE
 from scoring.planning.strategies import Choice, Cover, Shortening, Task, Why
+from scoring.planning.strategies.contract import cut, mark_changed
 from scoring.settings import Settings
 
 
@@ -95,6 +99,18 @@ class Decision:
         """Shorten nothing that goes."""
         stays = self.stays
         self.shortenings = {p: short for p, short in self.shortenings.items() if stays[p]}
+
+    def mark_changed(self) -> None:
+        """Mark the lines that outputs show and an edit took away that goes; nothing that is always kept is touched."""
+        history, causes = self.history, self.protection.causes
+        for position, changed in changed_lines(history, self.stays).items():
+            known = self.shortenings.get(position)
+            if causes.get(history.units.head[position]) in ALWAYS or (known is not None and not known.rows):
+                continue
+            content = history.features[position].content
+            if content is None or not content.rows.ends:
+                continue  # it says more than its outputs
+            self.shortenings[position] = _marking(changed, known, history.tokens[position])
 
     def why(self, head: int) -> Why:
         """Return why an unprotected unit stays or goes."""
@@ -200,7 +216,20 @@ def decide(
         if total <= room:
             decision.mark(candidates)
             return None, room - total
-        choice = choose(Task(staged, settings, candidates, room, staying))
+        some = frozenset(candidates)
+        guarded = [head for head in protection.guarded if head in some]
+        choice = choose(
+            Task(
+                staged,
+                settings,
+                candidates,
+                room,
+                staying,
+                guarded,
+                protection.guarded_room,
+                protection.outdated,
+            )
+        )
         return choice, room - choice.tokens
 
     choice, left = among(free, room, causes)
@@ -210,9 +239,20 @@ def decide(
         choice, left = among(sorted(marked), left, causes.keys() | free)
         if choice is not None:
             decision.take(choice, marked=True)
+    causes.update((head, cause) for head, cause in protection.guarded.items() if decision.stays[head])
     if decision.shortenings:
         decision.forget_gone()
+    if settings.mark_changed and 0 in decision.stays:
+        decision.mark_changed()
     return decision
+
+
+def _marking(changed: frozenset[int], known: Shortening | None, tokens: int) -> Shortening:
+    """Return the shortening of a message that also has changed lines marked."""
+    if known is not None:
+        return replace(known, apply=partial(cut, known.rows, changed=changed), changed=changed)
+    why = Why("changed", "shortened: lines are marked that a later edit, which goes, took away")
+    return Shortening(tokens, partial(mark_changed, changed), why=lambda: why, lasting=True, changed=changed)
 
 
 def _unmarked(history: History, *but: Collection[int]) -> list[int]:

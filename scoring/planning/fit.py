@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from scoring.history import History
 from scoring.messages import Message
 from scoring.planning.plan import PrunePlan
-from scoring.planning.strategies.contract import cut
+from scoring.planning.strategies.contract import Shortening, mark_changed
 
 # Rows differ in length: keep a little less of them than the share of tokens that may stay.
 CLOSER = 0.95
@@ -58,14 +58,35 @@ def fit(
             if total <= allowed or not shortening.rows:
                 continue
             rows = shortening.rows[: int(len(shortening.rows) * part)]
-            smaller = cut(rows, message(position))
+            smaller = shortening.cut(message(position), rows)
             less = costs[position] - count(smaller)
             if less > 0:
                 replaced[position], costs[position], total = smaller, costs[position] - less, total - less
     for position in sorted(replaced, reverse=True):
+        shortening = plan.shortenings[position]
+        if shortening.changed:
+            total += _restore_marked(shortening, position, replaced, costs, allowed - total, message, count)
+            continue
         extra = history.tokens[position] - costs[position]
-        fits = total + extra <= allowed and not plan.shortenings[position].lasting
-        if extra <= 0 or fits:
+        if extra <= 0 or (total + extra <= allowed and not shortening.lasting):
             total += extra
             del replaced[position], costs[position]
     return FittedPlan(kept, replaced, costs, total)
+
+
+def _restore_marked(
+    shortening: Shortening,
+    position: int,
+    replaced: dict[int, Message],
+    costs: dict[int, int],
+    left: int,
+    message: Callable[[int], Message],
+    count: Callable[[Message], int],
+) -> int:
+    """Restore all but the changed lines of an output, if that fits; answers the tokens that it takes more."""
+    whole = mark_changed(shortening.changed, message(position))
+    more = count(whole) - costs[position]
+    if not shortening.rows or more > left:
+        return 0
+    replaced[position], costs[position] = whole, costs[position] + more
+    return more

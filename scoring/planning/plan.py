@@ -134,9 +134,10 @@ class PrunePlan:
         head = self._head[position]
         cause = self._causes.get(head)
         shortening = self.shortenings.get(position)
-        if shortening is not None and shortening.why is not None and not cause:
-            return shortening.why()
-        return Why(cause, REASONS[cause]) if cause else self._why(head)
+        short = shortening.why() if shortening is not None and shortening.why is not None else None
+        if cause:
+            return Why(cause, f"{REASONS[cause]}; {short.reason}" if short else REASONS[cause])
+        return short or self._why(head)
 
 
 def plan_prune(

@@ -1,17 +1,19 @@
 """The units that a plan may not drop, each with its cause.
 
 Always kept, whatever they cost: system messages, the last unit, pinned and spared messages, the fresh tail. The
-last user message and the user's own words are protected as far as there is room beside those. A unit is
-protected whole, for the first cause below that applies.
+last user message is protected as far as there is room beside those; the task, rules that users laid down, the open
+plan, the newest unresolved error, the last statement and the user's own words within shares of the budget. A unit is
+protected for the first cause below that applies, whole, but for what a strategy may shorten (`Protection.guarded`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 
 from scoring.history import History
+from scoring.planning.guards import Guards, find, question_of
 from scoring.settings import Settings
 
 # Causes in order of precedence, with the reason shown.
@@ -22,20 +24,37 @@ REASONS = {
     "spared": "protected: spared in this plan",
     "fresh_tail": "protected: fresh tail",
     "last_user": "protected: the last user message",
+    "task": "protected: the task",
+    "rule": "protected: a rule that the user laid down",
+    "plan": "protected: the open plan",
+    "error": "protected: the newest error that nothing resolved",
+    "statement": "protected: the last statement",
+    "question": "protected: the question that a protected answer needs",
     "user_words": "protected: the user's words",
 }
+# The causes of what stays whatever it costs.
+ALWAYS = frozenset({"system", "last_unit", "pinned", "spared", "fresh_tail"})
 # Of the user's own words the first message is kept too, unless it takes more than this share of the budget.
 FIRST_USER_SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """The cause for each protected head, and the tokens of those that are always kept and of all."""
+    """The cause for each protected head, and the tokens of those that are always kept and of all.
+
+    `guarded` are the causes of units that a strategy keeps before all others and may shorten, within `guarded_room`;
+    `outdated` has the heads of older plans, each with that of the plan that
+    replaces it. `last_user_left_out` is the position of the last user
+    message where there is no room for it.
+    """
 
     causes: dict[int, str]
     always_tokens: int
     tokens: int
-    last_user_left_out: int | None  # the position of the last user message where there is no room for it
+    last_user_left_out: int | None
+    guarded: dict[int, str] = field(default_factory=dict)
+    guarded_room: int = 0
+    outdated: Mapping[int, int] = field(default_factory=dict)
 
 
 def protect(
@@ -60,9 +79,64 @@ def protect(
         left_out = last_user[0]
     else:
         room -= _mark(history, causes, "last_user", last_user, ())
-    spoken = _user_words(history, settings, max_tokens, room, causes, dropped)
-    spent = _mark(history, causes, "user_words", spoken, dropped)
-    return Protection(causes, always, max_tokens - room + spent, left_out)
+    guards = find(history) if settings.guarded_percent else Guards.none(history)
+    share = _Share(history, causes, dropped, int(room * settings.guarded_percent / 100))
+    share.protect_words(guards)
+    room -= share.spent
+    spoken = _user_words(history, settings, max_tokens, room, causes, dropped, guards.spoken)
+    room -= _mark(history, causes, "user_words", spoken, dropped)
+    guarded = share.guard(guards, room)
+    head = history.units.head
+    outdated = {head[p]: head[guards.plan] for p in guards.old_plans} if guards.plan is not None else {}
+    return Protection(causes, always, max_tokens - room, left_out, guarded, min(share.left, room), outdated)
+
+
+class _Share:
+    """The share of a budget that goes to what misleads when it is lost; `left` and `spent` are tokens."""
+
+    def __init__(
+        self, history: History, causes: dict[int, str], dropped: Collection[int], share: int
+    ) -> None:
+        self._history, self._causes, self._dropped = history, causes, dropped
+        self.left, self.spent = share, 0
+
+    def protect_words(self, guards: Guards) -> None:
+        """Protect what users said: the last of it, the task, then the rules, each with the question it answers."""
+        for cause, positions in (
+            ("last_user", guards.spoken[-1:]),
+            ("task", guards.task),
+            ("rule", guards.rules),
+        ):
+            for position in positions:
+                self._protect(cause, position)
+
+    def guard(self, guards: Guards, room: int) -> dict[int, str]:
+        """Return the causes of what may be shortened, in order of precedence."""
+        found: dict[int, str] = {}
+        statement = [] if guards.statement is None else [guards.statement]
+        plan = [] if guards.plan is None else [guards.plan]
+        for cause, positions in (
+            ("statement", statement),
+            ("error", guards.errors),
+            ("plan", plan + guards.steps),
+        ):
+            for position in positions:
+                head = self._history.units.head[position]
+                if self.left > 0 and room > 0 and head not in self._causes and head not in self._dropped:
+                    found.setdefault(head, cause)
+        return found
+
+    def _protect(self, cause: str, position: int) -> None:
+        question = question_of(self._history, position)
+        both = [position] if question is None else [position, question]
+        cost = sum([_cost(self._history, self._causes, one) for one in both])
+        if cost > self.left or self._history.units.head[position] in self._dropped:
+            return
+        self.left -= cost
+        self.spent += cost
+        _mark(self._history, self._causes, cause, [position], ())
+        if question is not None:
+            _mark(self._history, self._causes, "question", [question], ())
 
 
 def _mark(
@@ -97,6 +171,7 @@ def _user_words(
     room: int,
     causes: dict[int, str],
     dropped: Collection[int],
+    spoken: Sequence[int],
 ) -> list[int]:
     """Return the user messages kept for their words: the first, then the newest first, passing over what does not fit.
 
@@ -106,10 +181,10 @@ def _user_words(
     Those that are protected anyway count against the cap, because it says how much of a context is the user's.
     """
     cap = min(settings.user_words_tokens, int(max_tokens * settings.user_words_percent / 100))
-    few = len(history.own_words) * 100 <= settings.user_words_messages_percent * len(history)
-    if cap <= 0 or not history.own_words or not few:
+    few = len(spoken) * 100 <= settings.user_words_messages_percent * len(history)
+    if cap <= 0 or not spoken or not few:
         return []
-    first = history.own_words[0]
+    first = spoken[0]
     taken: list[int] = []
     seen: set[int] = set()
     head, costs = history.units.head, history.unit_tokens
@@ -117,12 +192,15 @@ def _user_words(
         seen.add(head[first])
     else:
         cap = max(cap, costs[head[first]])
-    for position in chain([first], reversed(history.own_words)):
+    for position in chain([first], reversed(spoken)):
         unit = head[position]
         cost = costs[unit]
         new = 0 if unit in causes else cost
         if unit in seen or unit in dropped or cost > cap or new > room:
             continue
+        question = question_of(history, position)
+        if unit not in causes and question is not None and head[question] not in causes:
+            continue  # a short answer says nothing without its question
         seen.add(unit)
         cap -= cost
         room -= new

@@ -37,6 +37,7 @@ LIMITS: Mapping[str, Limit] = MappingProxyType(
         "user_words_tokens": Limit(0, 10_000_000, 1_000, whole=True),
         "user_words_percent": Limit(0, 100, 1),
         "user_words_messages_percent": Limit(0, 100, 1),
+        "guarded_percent": Limit(0, 100, 1),
         "minimum_gain_percent": Limit(0, 100, 1),
         "response_reserve": Limit(0, 10_000_000, 256, whole=True),
         "compaction_buffer_tokens": Limit(0, 10_000_000, 1_000, whole=True),

@@ -53,11 +53,13 @@ class Settings:
     `target_percent` is where we warn and act, `aim_percent` what a prune cuts to, both of the input limit;
     `cap_tokens` is the user's own ceiling on the target. User words are kept up to the lesser of
     `user_words_tokens` and `user_words_percent` of the budget, in sessions in which users write at most
-    `user_words_messages_percent` of the messages. `minimum_gain_percent` of the input limit is what an automatic
-    prune has to gain. `task_type` is a task type by name, "auto" for what each session looks like, or "any" for these
-    weights and keywords in all sessions; `task_types` is what each type has of its own. The `stage_*` say what is tried
-    before anything is dropped (`scoring.planning.stages`). `windows` picks the model table, `counting` how
-    tokens are counted.
+    `user_words_messages_percent` of the messages. What misleads when it is lost (the task, rules, the plan, an
+    unresolved error, the last statement) is kept first, up to `guarded_percent` of what the budget leaves beside what
+    is always kept; `mark_changed` marks lines of outputs that an edit took away which goes itself.
+    `minimum_gain_percent` of the input limit is what an automatic prune has to gain. `task_type` is a task type by
+    name, "auto" for what each session looks like, or "any" for these weights and keywords in all sessions;
+    `task_types` is what each type has of its own. The `stage_*` say what is tried before anything is dropped
+    (`scoring.planning.stages`). `windows` picks the model table, `counting` how tokens are counted.
 
     Of the assembled context (S3, S2, M1, C8): a summary is due `max_messages_before_summary` messages or
     `max_tokens_before_summary` tokens after the last one, or `summary_window_percent` of the window, whichever comes
@@ -96,6 +98,8 @@ class Settings:
     user_words_tokens: int = 20_000
     user_words_percent: float = 30.0
     user_words_messages_percent: float = 20.0
+    guarded_percent: float = 20.0
+    mark_changed: bool = True
     automatic: bool = False
     minimum_gain_percent: float = 5.0
     stage_duplicates: bool = True
@@ -144,6 +148,8 @@ BLUEPRINT = Settings(
     user_words_tokens=0,
     user_words_percent=0.0,
     user_words_messages_percent=100.0,
+    guarded_percent=0.0,
+    mark_changed=False,
     minimum_gain_percent=0.0,
     stage_duplicates=False,
     stage_superseded=False,

@@ -7,9 +7,10 @@ message: "yes, go ahead" shares no telling word with any message, so nothing bec
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from array import array
+from collections.abc import Collection, Mapping, Sequence
 
-from scoring.signals.contract import Messages, Options, Signal
+from scoring.signals.contract import Described, Messages, Options, Signal
 
 QUESTION_WORDS = 60  # a longer last message is a task, not a question
 # Relevance counts so many times where a question ends a conversation without tools (the next act is to answer from
@@ -21,6 +22,10 @@ FEW_OUTPUTS = (
 K1, B = 1.2, 0.3  # how soon repetition stops counting, and how much long messages are marked down
 # What is left of a message's score one message further on, and the share of it that neighbours get.
 REACH, LENT = 0.93, 0.4
+# Words that the best messages have and others do not are asked for as well, for this share of the best score.
+BEST_MESSAGES, MORE_STEMS, FEEDBACK = 6, 15, 0.2
+MOST_OFTEN, SMOOTHED_BY = 3, 20  # of a stem in a message, and what is added to the message's length in stems
+_NO_STEMS = (array("I"), b"")
 
 
 def rate(history: Messages, settings: Options) -> list[float]:
@@ -36,38 +41,69 @@ def relevance(history: Messages) -> list[float] | None:
     asked = history.features[last].content if last > 0 and history.roles[last] == "user" else None
     if asked is None or not 0 < asked.words <= QUESTION_WORDS:
         return None
-    own = _bm25(history, frozenset(asked.stems[0]), last)
+    own = _bm25(history, dict.fromkeys(asked.stems[0], 1.0), last)
     if own is None:
         return None
+    more = _bm25(history, _told_by(history, own, asked.stems[0]), last)
+    if more is not None:
+        share = FEEDBACK * max(own) / max(more)
+        own = [one + share * other for one, other in zip(own, more, strict=True)]
     outputs = sum(1 for role in history.roles if role == "tool")
     scale = UNASKED if not asked.asks else IN_CHAT if outputs < FEW_OUTPUTS * len(own) else IN_WORK
     return [scale * (one + LENT * lent) for one, lent in zip(own, spread(own), strict=True)]
 
 
-def _bm25(history: Messages, asked: frozenset[int], question: int) -> list[float] | None:
-    """Return the score of each message for the stems of the question, or None where no message has any of them."""
+def _bm25(history: Messages, asked: Mapping[int, float], question: int) -> list[float] | None:
+    """Return the score of each message for weighted stems, or None where no message has any of them."""
     hits: dict[int, list[tuple[int, int]]] = {}
     totals = []
     for i, features in enumerate(history.features):
-        content = features.content
-        if content is None:
-            totals.append(0)
-            continue
-        codes, counts = content.stems
+        codes, counts = _stems(features)
         totals.append(sum(counts))
         if i != question:
-            for term in asked.intersection(codes):
+            for term in asked.keys() & codes:
                 hits.setdefault(term, []).append((i, counts[codes.index(term)]))
     if not hits:
         return None
     count = len(totals)
     average = sum(totals) / count or 1.0
     scores = [0.0] * count
-    for _, found in sorted(hits.items()):  # in one order, so that sums come out the same to the last bit
-        rarity = math.log(1 + (count - len(found) + 0.5) / (len(found) + 0.5))
+    for term, found in sorted(hits.items()):  # in one order, so that sums come out the same to the last bit
+        rarity = asked[term] * math.log(1 + (count - len(found) + 0.5) / (len(found) + 0.5))
         for i, often in found:
             scores[i] += rarity * often * (K1 + 1) / (often + K1 * (1 - B + B * totals[i] / average))
     return scores
+
+
+def _told_by(history: Messages, scores: Sequence[float], asked: Collection[int]) -> dict[int, float]:
+    """Return the stems that tell the best messages from all others, with weights up to 1."""
+    best = [
+        i for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:BEST_MESSAGES] if scores[i] > 0
+    ]
+    shares: dict[int, float] = {}
+    for i in best:
+        codes, counts = _stems(history.features[i])
+        total = sum(counts)
+        for code, count in zip(codes, counts, strict=True):
+            if code not in asked:
+                shares[code] = shares.get(code, 0.0) + scores[i] * min(count, MOST_OFTEN) / (
+                    total + SMOOTHED_BY
+                )
+    among: dict[int, int] = {}
+    for features in history.features:
+        for code in shares.keys() & _stems(features)[0]:
+            among[code] = among.get(code, 0) + 1
+    weights = {
+        code: share * math.log(1 + len(scores) / among[code])
+        for code, share in shares.items()
+        if among[code] > 1
+    }
+    chosen = sorted(weights, key=lambda code: (-weights[code], code))[:MORE_STEMS]
+    return {code: weights[code] / weights[chosen[0]] for code in chosen}
+
+
+def _stems(features: Described) -> tuple[array[int], bytes]:
+    return features.content.stems if features.content is not None else _NO_STEMS
 
 
 def spread(scores: Sequence[float]) -> list[float]:

@@ -36,6 +36,10 @@ export const SECTIONS = {
       user_words_percent | and at most | % of budget
       user_words_messages_percent | if users write at most | % of all
         | Where they write more of the messages, the session is a conversation and the scores decide.
+      guarded_percent | Guarded, at most | % of budget
+        | Kept first: the task, your rules, the open plan, the newest unresolved error, the last statement.
+      mark_changed | Mark changed lines |
+        | In outputs that stay, the lines that an edit took away which goes itself.
       strategy | Strategy`),
   ],
   stages: [

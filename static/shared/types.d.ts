@@ -203,9 +203,9 @@ declare namespace Api {
     length_steps: [number, number][]; task_type: string; task_types: TaskTypes; strategy: string;
     target_percent: number; aim_percent: number; cap_tokens: number | null; fresh_tail: number;
     user_words_tokens: number; user_words_percent: number; user_words_messages_percent: number;
-    automatic: boolean; minimum_gain_percent: number; stage_duplicates: boolean; stage_superseded: boolean;
-    stage_outputs: "off" | "shorten" | "clear"; compaction_buffer_tokens: number;
-    compaction_buffer_percent: number; windows: "current" | "blueprint";
+    guarded_percent: number; mark_changed: boolean; automatic: boolean; minimum_gain_percent: number;
+    stage_duplicates: boolean; stage_superseded: boolean; stage_outputs: "off" | "shorten" | "clear";
+    compaction_buffer_tokens: number; compaction_buffer_percent: number; windows: "current" | "blueprint";
     counting: "tokenizer" | "four_characters";
   }
   interface SettingsDoc {

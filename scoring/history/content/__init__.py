@@ -13,18 +13,17 @@ from __future__ import annotations
 from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from hashlib import blake2b
 from itertools import accumulate
 from typing import Any, NamedTuple
 from zlib import crc32
 
+from scoring.history.content.hashes import line_hash
 from scoring.history.content.names import identifiers
 from scoring.history.content.rows import alike_lines, pieces_of, text_line
+from scoring.history.content.telling import telling_lines
 from scoring.history.content.words import words_of
 
-VERSION = 4
-_REMEMBERED = 200  # hashes of lines up to so many characters are remembered: tools say the same lines again
+VERSION = 5
 READ_CHARS = 4_000_000  # four times what the largest window holds
 
 
@@ -39,7 +38,8 @@ class Rows(NamedTuple):
     """The rows of a message's outputs.
 
     Row r is piece `pieces[r]` of line `lines[r]`; it has `chars[r]` characters and the mentions at the positions
-    `mentions[ends[r-1]:ends[r]]`.
+    `mentions[ends[r-1]:ends[r]]`. Rows without a mention stand between others, so that blocks stay whole. `telling`
+    are the numbers of the rows that stay whatever is cut: errors, and how a run ended.
     """
 
     lines: array[int]
@@ -47,9 +47,11 @@ class Rows(NamedTuple):
     chars: array[int]
     ends: array[int]
     mentions: array[int]
+    telling: array[int]
 
 
-NO_STEMS, NO_ROWS = Stems(array("I"), b""), Rows(array("I"), b"", array("I"), array("I"), array("I"))
+NO_STEMS = Stems(array("I"), b"")
+NO_ROWS = Rows(array("I"), b"", array("I"), array("I"), array("I"), array("I"))
 
 
 class Content:
@@ -101,9 +103,11 @@ class Content:
         if self._rows is None:
             self._rows = NO_ROWS
             if self._packed:
-                lines, pieces, chars, lengths, mentions = _columns(self._packed, 4, "IBIII")
+                lines, pieces, chars, lengths, mentions, telling = _columns(self._packed, 4, "IBIIII")
                 ends = array("I", accumulate(lengths))
-                self._rows = Rows(lines, pieces.tobytes(), chars, ends, mentions) if ends else NO_ROWS
+                self._rows = (
+                    Rows(lines, pieces.tobytes(), chars, ends, mentions, telling) if ends else NO_ROWS
+                )
         return self._rows
 
     @property
@@ -141,7 +145,7 @@ class Content:
         lengths = [b - a for a, b in zip([0, *rows.ends], rows.ends, strict=False)]
         for column in (
             *(self.lines, self.alike, *self.stems),
-            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions),
+            *(rows.lines, rows.pieces, rows.chars, lengths, rows.mentions, rows.telling),
         ):
             _write(out, column)
         return bytes(out)
@@ -177,18 +181,6 @@ def content_of(text: str, outputs: Sequence[str] = ()) -> Content:
     return Content("\n".join(names), lines, words.total, words.asks, found, rows, alike=alike)
 
 
-def line_hash(line: str) -> int:
-    """Return the hash by which plans know a text line."""
-    return _short_hash(line) if len(line) <= _REMEMBERED else _hash(line)
-
-
-def _hash(line: str) -> int:
-    return int.from_bytes(blake2b(line.encode("utf-8", "replace"), digest_size=8).digest(), "little")
-
-
-_short_hash = lru_cache(maxsize=1 << 15)(_hash)
-
-
 def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
     """Return the names on each line of the outputs, lines counted on from one output to the next."""
     return [identifiers(line) for output in outputs for line in output.split("\n")]
@@ -197,14 +189,14 @@ def _names_by_line(outputs: Sequence[str]) -> list[set[str]]:
 def _rows(
     outputs: Sequence[str], by_line: list[set[str]], places: dict[str | int, int]
 ) -> tuple[Rows, array[int]]:
-    """Return the rows that carry a mention, as columns: line, piece, characters, end of its mentions, and the
-    mentions.
-
-    And the mentions that only alike lines carry.
-    """
+    """Return the rows, as columns, and the mentions that only alike lines carry; no row where none says anything."""
     lines, pieces, chars = array("I"), bytearray(), array("I")
-    ends, held = array("I"), array("I")
-    whole = [line for output in outputs for line in output.split("\n")]
+    ends, held, telling = array("I"), array("I"), array("I")
+    whole: list[str] = []
+    telling_numbers: set[int] = set()
+    for output in outputs:
+        telling_numbers.update(len(whole) + number for number in telling_lines(output))
+        whole += output.split("\n")
     alike = alike_lines(whole)
     in_alike: set[int] = set()
     elsewhere: set[int] = set()
@@ -218,15 +210,19 @@ def _rows(
                 found = {places[name] for name in by_line[number]}
                 spoken = [line_hash(v) for part in said.splitlines() if (v := text_line(part))]
                 found.update(places[code] for code in spoken if code in places)
-            if found:
-                held.extend(sorted(found))
-                lines.append(number)
-                pieces.append(piece)
-                chars.append(len(said))
-                ends.append(len(held))
-                if alike:
-                    (in_alike if number in alike else elsewhere).update(found)
-    return Rows(lines, bytes(pieces), chars, ends, held), array("I", sorted(in_alike - elsewhere))
+            if number in telling_numbers:
+                telling.append(len(ends))
+            held.extend(sorted(found))
+            lines.append(number)
+            pieces.append(piece)
+            chars.append(len(said))
+            ends.append(len(held))
+            if alike:
+                (in_alike if number in alike else elsewhere).update(found)
+    if not held and not telling:
+        return NO_ROWS, array("I")
+    rows = Rows(lines, bytes(pieces), chars, ends, held, telling)
+    return rows, array("I", sorted(in_alike - elsewhere))
 
 
 def _write(out: bytearray, column: Sequence[int]) -> None:

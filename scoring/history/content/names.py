@@ -21,6 +21,7 @@ _FILE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)*")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z][A-Z][a-z]")
+_LINE_NUMBER = re.compile(r"(?m)^[ ]*\d{1,9}(?:→|[\t:|-](?![\d:])|[ ]*$)")
 _UNSPACED = re.compile(f"[{UNSPACED}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20]+")
 _LETTER, _DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 _TELLING = re.compile(r"[_\d.]")
@@ -36,8 +37,9 @@ _PRODUCTS = frozenset(
 
 
 def identifiers(text: str) -> set[str]:
-    """Return the names in a text."""
+    """Return the names in a text; the number before a line of a file is none."""
     found: set[str] = set()
+    text = _LINE_NUMBER.sub("", text)
     _take(text, found)
     if is_unspaced(text):  # no blank parts a name from the words around it
         found = {name for name in found if not _UNSPACED.search(name) or not identifiers(_parted(name))}

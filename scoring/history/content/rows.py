@@ -1,24 +1,25 @@
 """The rows of a tool output: what it can be shortened to, and the text that is left of it then.
 
 A row is a line, or the beginning or the end of a long line, cut where no name is cut. An output is shortened to some
-of its rows in their order; a mark in square brackets says so and stands where lines are missing. Several outputs
-in one message share one numbering of lines.
+of its rows in their order; a mark in square brackets stands where lines are missing and says how many, and another one
+where lines are not what the file holds by now. Several outputs in one message share one numbering of lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from scoring.history.content.words import UNSPACED
 
 WHOLE, HEAD, TAIL = 0, 1, 2
 LONG_LINE, HEAD_CHARS, TAIL_CHARS = 400, 200, 120
-GAP = "[…]"
+GAP = "[…]"  # inside a long line
+MARK_CHARS = 15  # about what the mark for missing lines takes, with its break
+SHORT_GAP_CHARS = 12  # missing lines that take no more than that stay
 LEAST_CHARS = 20  # a shorter line says nothing that others do not
 ALIKE_FROM, ALIKE_WORDS, ALIKE_CHARS = 8, 2, 80
-HEADER_CHARS = 36  # about what the first line of a shortened output takes
 
 _NUMBERED = re.compile(r"^(?:[\w./-]+:)?\d+[:\-\t→|]\s?")
 _WORD, _BREAK = re.compile(r"[A-Za-z]{2}"), re.compile(r"[^A-Za-z]")
@@ -108,33 +109,104 @@ def alike_lines(lines: Sequence[str]) -> set[int]:
     return found
 
 
-def shorten(outputs: Sequence[str], rows: Sequence[Row]) -> list[str]:
+def shorten(
+    outputs: Sequence[str], rows: Sequence[Row], is_changed: Callable[[str], bool] | None = None
+) -> list[str]:
     """Return the outputs of one message cut to these rows (rising); lines count on from one output to the next.
 
-    An output that would not get shorter stays as it is.
+    A mark takes the place of lines that `is_changed` holds for. An output that would not get shorter stays whole.
     """
     out, first = [], 0
     for output in outputs:
         lines = output.split("\n")
         own = [row for row in rows if first <= row.line < first + len(lines)]
-        short = "\n".join(_cut(lines, own, first))
-        out.append(short if len(short) < len(output) else output)
+        short = "\n".join(_cut(_marked(lines, is_changed), own, first))
+        out.append(short if len(short) < len(output) else without_changed(output, is_changed))
         first += len(lines)
     return out
 
 
-def _cut(lines: list[str], rows: Sequence[Row], first: int) -> Iterator[str]:
+def without_changed(output: str, is_changed: Callable[[str], bool] | None) -> str:
+    """Return an output with a mark in place of each run of lines that `is_changed` holds for."""
+    if is_changed is None:
+        return output
+    return "\n".join(_runs_marked(_marked(output.split("\n"), is_changed)))
+
+
+def _marked(lines: list[str], is_changed: Callable[[str], bool] | None) -> list[str | None]:
+    """Return lines with None in place of those that changed."""
+    if is_changed is None:
+        return list(lines)
+    return [None if (said := text_line(line)) and is_changed(said) else line for line in lines]
+
+
+def _runs_marked(lines: Sequence[str | None]) -> Iterator[str]:
+    """Yield lines, with one mark for each run of those that changed."""
+    gone = 0
+    for line in (*lines, ""):
+        if line is None:
+            gone += 1
+            continue
+        if gone:
+            yield "[changed]" if gone == 1 else f"[{gone:,} lines changed]"
+            gone = 0
+        yield line
+
+
+def _cut(lines: Sequence[str | None], rows: Sequence[Row], first: int) -> Iterator[str]:
     """Yield the text of one shortened output, line by line."""
-    yield f"[shortened: {len({row.line for row in rows})} of {len(lines)} lines]"
-    last, piece_before = -1, WHOLE
-    for line, piece in rows:
-        number = line - first
-        if number > last + 1 or (number == last + 1 and piece_before == HEAD) or piece == TAIL:
-            yield GAP
-        yield next(said for kind, said in pieces_of(lines[number]) if kind == piece)
-        last, piece_before = number, piece
-    if rows and (last < len(lines) - 1 or piece_before == HEAD):
+    kept = _with_short_gaps(lines, {row.line - first for row in rows})
+    pieces: dict[int, list[int]] = {}
+    for row in rows:
+        pieces.setdefault(row.line - first, []).append(row.piece)
+    last = -1
+    for number in kept:
+        if number > last + 1:
+            yield _gap(number - last - 1)
+        last = number
+        yield from _in_pieces(lines[number], pieces.get(number))
+    if last < len(lines) - 1:
+        yield _gap(len(lines) - 1 - last)
+
+
+def _with_short_gaps(lines: Sequence[str | None], kept: Collection[int]) -> list[int]:
+    """Return the numbers of the lines that stay, with those between them that take no more than a mark would."""
+    out: list[int] = []
+    for number in sorted(kept):
+        between = range(out[-1] + 1, number) if out else range(number)
+        if sum(len(lines[n] or "") + 1 for n in between) <= SHORT_GAP_CHARS:
+            out += between
+        out.append(number)
+    rest = range(out[-1] + 1, len(lines)) if out else range(0)
+    if sum(len(lines[n] or "") + 1 for n in rest) <= SHORT_GAP_CHARS:
+        out += rest
+    return out
+
+
+def _in_pieces(line: str | None, pieces: Sequence[int] | None) -> Iterator[str]:
+    if line is None:
+        yield "[changed]"
+        return
+    if pieces is None or WHOLE in pieces:
+        yield line
+        return
+    said = dict(pieces_of(line))
+    if pieces[0] == TAIL:
         yield GAP
+    for place, piece in enumerate(pieces):
+        if place:
+            yield GAP
+        yield said.get(piece, line)
+    if pieces[-1] == HEAD:
+        yield GAP
+
+
+def _gap(lines: int) -> str:
+    return f"[… {_lines(lines)}]"
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
 
 
 def _inside(char: str) -> bool:

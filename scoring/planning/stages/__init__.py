@@ -86,13 +86,19 @@ class _Work:
         """One stage after the other, while there is an excess."""
         exempt = exempt_outputs(self._history, given.settings.tool_outputs_exempt)
         for stage in stages:
-            for position, cuts in _by_message(stage.find(given)):
-                if position not in exempt:
+            for position, found in _by_message(stage.find(given)):
+                cuts = found if stage.sparing else self._without_failures(position, found)
+                if position not in exempt and cuts:
                     excess -= self.take(stage, position, cuts)
                     if stage.sparing and excess <= 0:
                         return
             if excess <= 0:
                 return
+
+    def _without_failures(self, position: int, cuts: list[Cut]) -> list[Cut]:
+        """Return the cuts of outputs that report no failure: what says the same may go, and the failure with it."""
+        failed = self._history.features[position].cues.failed
+        return [cut for cut in cuts if not (cut.result < len(failed) and failed[cut.result])]
 
     def take(self, stage: Stage, position: int, cuts: list[Cut]) -> int:
         """Replace outputs of a message that are still whole; answers the tokens gained, 0 where that gains none."""

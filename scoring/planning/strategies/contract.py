@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from scoring.history import History, Row, outputs_of, shorten
+from scoring.history import History, Row, line_hash, outputs_of, shorten, without_changed
 from scoring.messages import Message, ToolResult
 from scoring.planning.score import Scores, score, unit_scores
 from scoring.settings import Settings
@@ -33,7 +33,9 @@ class Task:
     """The input of a strategy.
 
     `candidates` are heads of units that may go, in order; `room` is what those kept may cost together. `protected`
-    are the heads of what stays anyway.
+    are the heads of what stays anyway. `guarded` are candidates to keep before all others, shortened or whole, within
+    `guarded_room`, in order; `outdated` plans with the head of the plan
+    that replaces each: to keep only beside that.
     """
 
     history: History
@@ -41,6 +43,9 @@ class Task:
     candidates: Sequence[int]
     room: int
     protected: Collection[int]
+    guarded: Sequence[int] = ()
+    guarded_room: int = 0
+    outdated: Mapping[int, int] = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> Scores:
@@ -57,9 +62,10 @@ class Task:
 class Shortening:
     """A message that stays with less of itself: what it then costs, and how to make it from the original.
 
-    `rows` are the rows that it is cut to, those that carry most first, so that it can be cut further; none where
-    something else stands for it. `why` says why it stays like this, where that differs from its unit's reason. It is
-    `lasting` where it stays like this though there may be room for the whole in the end.
+    `rows` are the rows that it is cut to, those that stay longest first, so that it can be cut further; none where
+    something else stands in its place. `why` says why it stays like this, where that differs from its unit's reason.
+    It is `lasting` where it stays like this though there may be room for the whole in the end. `changed` are the
+    hashes of lines that are marked in it because the file they show no longer has them.
     """
 
     tokens: int
@@ -67,11 +73,30 @@ class Shortening:
     rows: Sequence[Row] = ()
     why: Callable[[], Why] | None = None
     lasting: bool = False
+    changed: frozenset[int] = frozenset()
+
+    def cut(self, message: Message, rows: Sequence[Row]) -> Message:
+        """Return the message cut to these rows."""
+        return cut(rows, message, self.changed)
 
 
-def cut(rows: Sequence[Row], message: Message) -> Message:
-    """Return the message with its outputs cut to these rows."""
-    short = iter(shorten(outputs_of(message), sorted(rows)))
+def cut(rows: Sequence[Row], message: Message, changed: frozenset[int] = frozenset()) -> Message:
+    """Return the message with its outputs cut to these rows, changed lines marked."""
+    return _with_outputs(message, shorten(outputs_of(message), sorted(rows), _is_in(changed)))
+
+
+def mark_changed(changed: frozenset[int], message: Message) -> Message:
+    """Return the message with a mark in place of changed lines of its outputs."""
+    is_changed = _is_in(changed)
+    return _with_outputs(message, [without_changed(output, is_changed) for output in outputs_of(message)])
+
+
+def _is_in(changed: frozenset[int]) -> Callable[[str], bool] | None:
+    return (lambda line: line_hash(line) in changed) if changed else None
+
+
+def _with_outputs(message: Message, outputs: Sequence[str]) -> Message:
+    short = iter(outputs)
     parts = (replace(p, text=next(short)) if isinstance(p, ToolResult) else p for p in message.parts)
     return replace(message, parts=tuple(parts))
 

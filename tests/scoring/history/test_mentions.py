@@ -46,7 +46,7 @@ class TestMarks:
 
     def test_hold_lines_as_numbers(self) -> None:
         """A line is no name."""
-        mentions = mentions_of(("user", "x"), ("user", LINE))
+        mentions = mentions_of(("user", "x"), ("assistant", "y"), ("user", LINE))
         assert list(mentions.flags) == [USER | IS_LINE]
 
     def test_know_what_stands_in_alike_lines_alone(self) -> None:
@@ -65,4 +65,11 @@ class TestMarks:
         mentions = Mentions()
         mentions.append(None, "user")
         mentions.append(content_of("main.py"), "user")
-        assert (list(mentions.last), list(mentions.flags)) == ([1], [USER])
+        assert (list(mentions.last), list(mentions.flags)) == ([1], [USER | TASK])
+
+    def test_of_the_task_are_those_of_the_last_word_before_the_first_reply(self) -> None:
+        """A demonstration that stands before the task is none of it."""
+        mentions = mentions_of(
+            ("user", "demo.py"), ("user", "main.py"), ("assistant", "well"), ("user", "utils_b")
+        )
+        assert list(mentions.flags) == [USER, USER | TASK, USER]

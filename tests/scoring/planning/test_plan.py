@@ -124,7 +124,7 @@ class TestTheUsersHand:
 class TestUserWords:
     """The user's own words."""
 
-    SETTINGS = replace(BALANCED, fresh_tail=0, counting="four_characters")
+    SETTINGS = replace(BALANCED, fresh_tail=0, guarded_percent=0.0, counting="four_characters")
 
     def test_are_kept_before_what_scores_higher(self) -> None:  # X8
         """An instruction survives errors and long outputs."""

@@ -12,9 +12,10 @@ from collections.abc import Collection
 from functools import partial
 
 from scoring.history import History
+from scoring.planning.guards import question_of
 from scoring.planning.score import Scores
-from scoring.planning.strategies.contract import Choice, Shortening, Task, cut
-from scoring.planning.strategies.foresight.greedy import take_best
+from scoring.planning.strategies.contract import Choice, Shortening, Task, Why, cut
+from scoring.planning.strategies.foresight.greedy import Taken, take, take_best, take_first
 from scoring.planning.strategies.foresight.offers import Offers
 from scoring.planning.strategies.foresight.points import Points
 from scoring.planning.strategies.foresight.reasons import Reasons
@@ -24,6 +25,11 @@ from scoring.signals import length, relevance
 
 # What one unit of raw relevance adds to a rate, by point of its weight.
 RELEVANCE_WORTH = 0.0006 / 15
+# A long message shares words with any question: what relevance adds falls with the tokens above so many, to a power.
+SHORT_TOKENS, LONG_POWER = 150, 0.7
+
+_QUESTION = Why("question", "kept: the question that a short answer of the user needs")
+_UNASKED = Why("question", "dropped: the question that it answers goes")
 
 
 def choose(task: Task) -> Choice:
@@ -31,17 +37,53 @@ def choose(task: Task) -> Choice:
     history, weights = task.history, task.settings.weights
     ledger, offers = _prepared(history, task.settings)
     rates = _cover(ledger, offers, history, task.protected)
-    taken = take_best(offers, task.candidates, task.room, history.tokens)
+    taken = Taken(task.room)
+    take_first(taken, offers, task.guarded, task.guarded_room)
+    take_best(taken, offers, _others(task, taken), history.tokens)
+    others = _with_questions(task, taken, offers)
     rates = {**dict.fromkeys(history.units.heads(), 0.0), **rates, **taken.rates}
     points = Points(ledger, offers, history.units.head[:], rates, weights, history.unit_tokens[:])
     whole = _whole(history, [*task.protected, *taken.order], taken.shortened)
     reasons = Reasons(history.mentions, ledger, offers, points, taken, whole)
     explain = reasons.shortened
-    shortened = {
-        position: Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
-        for position, (tokens, rows) in taken.shortened.items()
-    }
-    return Choice(taken.order, task.room - taken.left, reasons, shortened, points.scores())
+    why = partial(_why, reasons, others)
+    shortened = {}
+    for position, (tokens, numbers) in taken.shortened.items():
+        rows = offers.rows(position, numbers)
+        shortened[position] = Shortening(tokens, partial(cut, rows), rows, partial(explain, position))
+    return Choice(taken.order, task.room - taken.left, why, shortened, points.scores())
+
+
+def _others(task: Task, taken: Taken) -> list[int]:
+    """Return the candidates that were not taken first; a plan only where the one that replaces it stays."""
+    first = frozenset(taken.order)
+    stays = first.union(task.protected)
+    outdated = {head for head, newer in task.outdated.items() if newer not in stays}
+    return [head for head in task.candidates if head not in first and head not in outdated]
+
+
+def _with_questions(task: Task, taken: Taken, offers: Offers) -> dict[int, Why]:
+    """See to it that no short answer of a user stays without what was asked; answers the reasons for what changes."""
+    history, stays = task.history, {*task.protected, *taken.order}
+    found: dict[int, Why] = {}
+    for head in sorted(taken.order):
+        question = question_of(history, head)
+        asked = head if question is None else history.units.head[question]
+        if asked in stays:
+            continue
+        if asked in task.candidates and offers.cost(asked) <= taken.left:
+            take(taken, offers, asked, offers.whole(asked))
+            stays.add(asked)
+            found[asked] = _QUESTION
+        else:
+            taken.order.remove(head)
+            taken.left += offers.cost(head)
+            found[head] = _UNASKED
+    return found
+
+
+def _why(reasons: Reasons, others: dict[int, Why], head: int) -> Why:
+    return others.get(head) or reasons(head)
 
 
 def rate(history: History, settings: Settings, protected: Collection[int]) -> Scores:
@@ -58,7 +100,10 @@ def rate(history: History, settings: Settings, protected: Collection[int]) -> Sc
 def _prepared(history: History, settings: Settings) -> tuple[Ledger, Offers]:
     weight = settings.weights.get(relevance.SIGNAL.name, 0.0)
     found = relevance.relevance(history) if weight else None
-    relevant = [RELEVANCE_WORTH * weight * one for one in found] if found else None
+    relevant = None
+    if found:
+        worth = [(SHORT_TOKENS / max(SHORT_TOKENS, tokens)) ** LONG_POWER for tokens in history.tokens]
+        relevant = [RELEVANCE_WORTH * weight * one * short for one, short in zip(found, worth, strict=True)]
     ledger = Ledger(history, settings)
     return ledger, Offers(
         history, ledger, relevant, length.power(settings.weights.get(length.SIGNAL.name, 0.0))

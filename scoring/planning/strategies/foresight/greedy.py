@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from scoring.history import Row
 from scoring.planning.strategies.foresight.offers import Offer, Offers
 
 SLACK = 0.02  # how far an offer may have fallen below the next and still be taken: speed, not taste
@@ -19,8 +18,9 @@ CRUMBS, LEAST_CRUMBS = 0.0005, 4.0  # the share of the room, and the tokens, not
 class Taken:
     """The units taken by a greedy choice.
 
-    `order` are heads as they were taken, `shortened` the messages that stay with some of their rows (and what they
-    then cost), `rates` by head what each unit stood at when it was last looked at, `left` the room not used.
+    `order` are heads as they were taken, `shortened` the messages that stay with some of their rows: what they then
+    cost, and the numbers of the rows. `rates` has by head what each unit stood at when it was last looked at, `left` is
+    the room not used.
     """
 
     __slots__ = ("left", "order", "passed_over", "rates", "shortened")
@@ -28,24 +28,32 @@ class Taken:
     def __init__(self, room: int) -> None:
         self.left = room
         self.order: list[int] = []
-        self.shortened: dict[int, tuple[int, tuple[Row, ...]]] = {}
+        self.shortened: dict[int, tuple[int, tuple[int, ...]]] = {}
         self.rates: dict[int, float] = {}
         self.passed_over: set[int] = set()
 
 
-def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[int]) -> Taken:
-    """Choose among units, named by their heads, within a room; `tokens` is what each message costs whole."""
-    taken = Taken(room)
-    offered: dict[int, Offer] = {head: offers.best(head, room) for head in heads}
+def take_first(taken: Taken, offers: Offers, heads: Sequence[int], room: int) -> None:
+    """Take units in this order, in the best form that fits into a room of their own."""
+    for head in heads:
+        offer = offers.best(head, min(room, taken.left))
+        if offer.cost <= min(room, taken.left):
+            take(taken, offers, head, offer)
+            room -= offer.cost
+
+
+def take_best(taken: Taken, offers: Offers, heads: Sequence[int], tokens: Sequence[int]) -> None:
+    """Choose among units, named by their heads, within the room left; `tokens` is what each message costs whole."""
+    offered: dict[int, Offer] = {head: offers.best(head, taken.left) for head in heads}
     heap = [(-offered[head].rate, -head) for head in heads]
     heapify(heap)
     known = dict.fromkeys(heads, 0)
-    enough = max(LEAST_CRUMBS, room * CRUMBS)
+    enough = max(LEAST_CRUMBS, taken.left * CRUMBS)
     waiting = sum([offers.cost(head) for head in heads])
     while heap and taken.left > enough:
         if waiting <= taken.left:
             for _rate, negative in sorted(heap):
-                _take(taken, offers, -negative, offers.whole(-negative))
+                take(taken, offers, -negative, offers.whole(-negative))
             break
         rate, negative = heappop(heap)
         head = -negative
@@ -67,13 +75,12 @@ def take_best(offers: Offers, heads: Sequence[int], room: int, tokens: Sequence[
             offered[head] = smaller
             heappush(heap, (-smaller.rate, negative))
             continue
-        _take(taken, offers, head, offer)
+        take(taken, offers, head, offer)
         waiting -= offers.cost(head)
     for head in heads:
         taken.rates.setdefault(head, offered[head].rate)
     if taken.left > enough:
         _grow(taken, offers, tokens)
-    return taken
 
 
 def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
@@ -89,7 +96,8 @@ def _grow(taken: Taken, offers: Offers, tokens: Sequence[int]) -> None:
             offers.grow(position)
 
 
-def _take(taken: Taken, offers: Offers, head: int, offer: Offer) -> None:
+def take(taken: Taken, offers: Offers, head: int, offer: Offer) -> None:
+    """Take a unit in the form of an offer."""
     taken.left -= offer.cost
     taken.rates[head] = offer.rate
     taken.order.append(head)

@@ -8,7 +8,7 @@ an offer that was looked at once is never too low but in its form.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
@@ -18,13 +18,13 @@ from scoring.planning.strategies.foresight.outputs import NOTHING, Output
 from scoring.planning.strategies.foresight.outputs import Adding as _Row
 from scoring.planning.strategies.foresight.worth import Ledger
 
-STUB_FROM = 60  # an output of fewer tokens is never shortened
-LEAST_SAVING = 0.9  # a shortened unit costs at most this share of the whole one
+STUB_FROM = 80  # an output of fewer tokens is never shortened: it stays whole or goes
+LEAST_SAVING = 0.8  # a shortened unit costs at most this share of the whole one
 REFORM = 0.6  # an offer's form is chosen again once it has lost more than the rest of its gain
 # In longer histories a shortened offer that lost much is thinned out before it is cut again.
 EXACT_UNITS = 4_000
 
-Cost = tuple[int, tuple[Row, ...]]  # what a shortened message costs, and its rows
+Cost = tuple[int, tuple[int, ...]]  # what a shortened message costs, and the numbers of its rows
 Cut = tuple[int, int]  # a message and the number of one of its rows
 
 
@@ -154,31 +154,58 @@ class Offers:
     ) -> Offer:
         """Take rows while they raise the rate; `seen` is what stays of the unit anyway."""
         left, power, known = self._ledger.left, self._power, self._outputs
+        chosen, taken = self._telling(head)
+        for position, row in chosen:
+            seen.update(known[position].mentions_of(row))
+        cost += self._priced(taken)
         gain = sum([left[number] for number in seen])
         rate = gain / max(1.0, cost) ** power
-        chosen: list[Cut] = []
+        first = True
         for _, position, row in rows:
-            output = known[position]
-            new = {n for n in output.mentions_of(row) if n not in seen}
-            add = sum([left[number] for number in new])
-            price = output.prices[row]
-            if add <= 0.0 or cost + price + outputs > room:
+            output, own = known[position], taken[position]
+            if row in own:
                 continue
+            new = {n for n in output.mentions_of(row) if n not in seen}
+            if sum([left[number] for number in new]) <= 0.0:
+                continue
+            block, price = output.block(row, own, left)
+            if cost + price + outputs > room:
+                continue
+            for other in block[1:]:
+                new.update(n for n in output.mentions_of(other) if n not in seen)
+            add = sum([left[number] for number in new])
             raised = (gain + add) / (cost + price) ** power
-            if chosen and raised < rate:
+            if not first and raised < rate:
                 break
+            first = False
             rate, gain, cost = raised, gain + add, cost + price
             seen |= new
-            chosen.append((position, row))
+            own.update(block)
+            chosen += [(position, one) for one in block]
         whole = ceil(cost) + outputs  # each output is rounded up by itself
         return Offer(gain / whole**power + self._bonus[head], gain, whole, chosen, array("I", sorted(seen)))
+
+    def _telling(self, head: int) -> tuple[list[Cut], dict[int, set[int]]]:
+        """Return the rows that stay in a shortened unit whatever it costs, also as sets by message."""
+        chosen: list[Cut] = []
+        taken: dict[int, set[int]] = {}
+        for position in self._members[head]:
+            output = self.output(position)
+            if output is not None:
+                taken[position] = set(output.telling)
+                chosen += [(position, row) for row in output.telling]
+        return chosen, taken
+
+    def _priced(self, rows: Mapping[int, Collection[int]]) -> float:
+        """Return what rows of outputs cost, by message, with the marks between them."""
+        return sum([self._outputs[position].priced(own) for position, own in rows.items()])
 
     def _thinned(self, head: int, offer: Offer) -> Offer:
         """Return a shortened offer without the rows that have nothing left to add."""
         left, rows, saved = self._ledger.left, [], 0.0
         for position, row in offer.rows or ():
             output = self._outputs[position]
-            if any(left[number] for number in output.mentions_of(row)):
+            if row in output.telling or any(left[number] for number in output.mentions_of(row)):
                 rows.append((position, row))
             else:
                 saved += output.prices[row]
@@ -193,13 +220,16 @@ class Offers:
             rows += self._outputs[position].adding(position, self._ledger.left)
         for _, position, row in sorted(rows):
             output = self._outputs[position]
-            cost = ceil(output.prices[row])
             tokens, kept = shortened[position]
+            if row in kept:
+                continue
+            block, price = output.block(row, kept, self._ledger.left)
+            cost = ceil(price)
             if cost > room.left or tokens + cost >= self._tokens[position]:
                 continue
-            mentions = output.mentions_of(row)
-            if self._ledger.gain(mentions) > NOTHING:
-                shortened[position] = tokens + cost, (*kept, output.row(row))
+            mentions = [n for one in block for n in output.mentions_of(one)]
+            if self._ledger.gain(output.mentions_of(row)) > NOTHING:
+                shortened[position] = tokens + cost, (*kept, *block)
                 room.left -= cost
                 self._ledger.cover(mentions, position)
 
@@ -219,14 +249,18 @@ class Offers:
         for position in self._members.get(head, (head,)):
             output = self.output(position) if offer.rows is not None else None
             rows = cut.get(position, [])
-            cost = ceil(output.frame + sum([output.prices[row] for row in rows])) if output is not None else 0
+            cost = ceil(output.frame + output.priced(rows)) if output is not None else 0
             if output is None or cost >= self._tokens[position]:
                 self._ledger.cover(self._ledger.held[position], position)
                 continue
             for row in rows:
                 self._ledger.cover(output.mentions_of(row), position)
-            short[position] = cost, tuple([output.row(row) for row in rows])
+            short[position] = cost, tuple(rows)
         return short
+
+    def rows(self, position: int, numbers: Iterable[int]) -> tuple[Row, ...]:
+        """Return where rows of a message stand in its text, by their numbers."""
+        return tuple(map(self._outputs[position].row, numbers))
 
     def output(self, position: int) -> Output | None:
         """Return the output of a message that may be shortened, or None."""

@@ -50,7 +50,7 @@ class Reasons:
 
     def shortened(self, position: int) -> Why:
         """Return why a message stays with some of its rows."""
-        rows = self._taken.shortened[position][1]
+        rows = self._offers.rows(position, self._taken.shortened[position][1])
         lines = len({row.line for row in rows})
         if not lines:
             return Why("shortened", "shortened: the call stays; its output holds nothing needed later")

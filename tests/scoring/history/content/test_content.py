@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.history.content import EMPTY, VERSION, Content, content_of, line_hash
+from scoring.history.content import EMPTY, VERSION, Content, content_of
+from scoring.history.content.hashes import line_hash
 from scoring.history.features import outputs_of, text_of
 from scoring.messages import Message
 from tests.scoring.builders import any_messages
@@ -26,11 +27,11 @@ class TestContent:
         assert list(content.lines) == [line_hash("then read the whole of the text")]
 
     def test_knows_which_rows_carry_what(self) -> None:
-        """Rows without a mention are no rows; positions count names first."""
+        """Blank lines are no rows; positions count names first, and an error stays whatever is cut."""
         content = content_of(OUTPUT, [OUTPUT])
-        assert list(content.rows.lines) == [1, 3]
+        assert (list(content.rows.lines), list(content.rows.telling)) == ([0, 1, 3], [1])
         names = content.names.split("\n")
-        first = content.rows.mentions[: content.rows.ends[0]]
+        first = content.rows.mentions[content.rows.ends[0] : content.rows.ends[1]]
         assert {names[m] for m in first if m < len(names)} == {
             "FAILED",
             "tests/test_parser.py",

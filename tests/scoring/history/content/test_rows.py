@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from scoring.history.content.rows import (
     ALIKE_FROM,
-    GAP,
     HEAD,
     LONG_LINE,
     TAIL,
@@ -98,17 +97,17 @@ class TestShortening:
     """Tests of what is left of an output."""
 
     def test_keeps_lines_and_says_where_others_were(self) -> None:  # X7
-        """A mention at the top, and one for each gap."""
+        """Each gap says how many lines are missing."""
         [short] = shorten([OUTPUT], [Row(2, WHOLE), Row(3, WHOLE), Row(7, WHOLE)])
         assert short.split("\n") == [
-            *("[shortened: 3 of 10 lines]", GAP, "line 2 of the output", "line 3 of the output"),
-            *(GAP, "line 7 of the output", GAP),
+            *("[… 2 lines]", "line 2 of the output", "line 3 of the output"),
+            *("[… 3 lines]", "line 7 of the output", "[… 2 lines]"),
         ]
 
     def test_counts_lines_on_from_one_output_to_the_next(self) -> None:
         """Several outputs of one message share a numbering."""
         first, second = shorten([OUTPUT, OUTPUT], [Row(11, WHOLE)])
-        assert first == "[shortened: 0 of 10 lines]"
+        assert first == "[… 10 lines]"
         assert "line 1 of the output" in second
 
     def test_never_makes_longer(self) -> None:
@@ -127,6 +126,6 @@ class TestShortening:
         assert len(short) <= len(output)
         at = 0
         for line in short.split("\n"):
-            if short == output or line == GAP or line.startswith("[shortened: "):
+            if short == output or line.startswith("[…"):
                 continue
             at = output.index(line, at) + len(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.planning.strategies.foresight.greedy import take_best
+from scoring.planning.strategies.foresight.greedy import Taken, take_best
 from tests.scoring.builders import calls, model, results, user
 from tests.scoring.planning.strategies.foresight.test_offers import OUTPUT, SAID, offers_of
 
@@ -20,7 +20,8 @@ class TestTaking:
             user("on"),
         ]
         offers, _, history = offers_of(said)
-        taken = take_best(offers, [0, 1, 2, 3], 30, history.tokens)
+        taken = Taken(30)
+        take_best(taken, offers, [0, 1, 2, 3], history.tokens)
         assert taken.order[:2] == [3, 1]
         assert taken.passed_over == {2}
         assert taken.left == 30 - sum(history.tokens[i] for i in taken.order)
@@ -28,15 +29,16 @@ class TestTaking:
     def test_takes_all_whole_once_all_fits(self) -> None:
         """Nothing is shortened for nothing."""
         offers, _, history = offers_of(SAID)
-        taken = take_best(offers, [0, 1, 3], sum(history.tokens), history.tokens)
+        taken = Taken(sum(history.tokens))
+        take_best(taken, offers, [0, 1, 3], history.tokens)
         assert (sorted(taken.order), taken.shortened) == ([0, 1, 3], {})
 
     def test_gives_rows_back_where_room_is_left(self) -> None:
         """More of an output rather than nothing in its place."""
         said = [user("go"), calls("1"), results("1", text=OUTPUT), user("on")]
-        small, large = (
-            take_best(o, [1], room, h.tokens)
-            for (o, _, h), room in ((offers_of(said), 80), (offers_of(said), 300))
-        )
+        small, large = Taken(80), Taken(300)
+        for taken in (small, large):
+            offers, _, history = offers_of(said)
+            take_best(taken, offers, [1], history.tokens)
         assert 0 < len(small.shortened[2][1]) < len(large.shortened[2][1])
         assert large.left < 20

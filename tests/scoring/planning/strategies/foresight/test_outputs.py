@@ -17,13 +17,24 @@ class TestOutput:
         """By worth a token; what is covered already is no offer."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
         left = [0.0, 0, 0, 2.0, 0, 1.0]
-        assert [(position, row) for _, position, row in sorted(output.adding(7, left))] == [(7, 1), (7, 0)]
+        assert [(position, row) for _, position, row in sorted(output.adding(7, left))] == [(7, 2), (7, 0)]
         left[3] = 0.0
-        assert [row for _, _, row in output.adding(7, left)] == [0, 1]
+        assert [row for _, _, row in output.adding(7, left)] == [0, 2]
         assert output.adding(7, [0.0] * 6) == []
 
     def test_names_marks_by_their_numbers_in_the_history(self) -> None:
         """And rows by their place in the text."""
         output = Output(content_of(TEXT, [TEXT]).rows, array("I", [5, 3]), 0.25)
-        assert (list(output.mentions_of(1)), output.row(1)) == ([5, 3], Row(2, 0))
-        assert output.prices[1] > output.prices[0] > 0 < output.frame
+        assert (list(output.mentions_of(2)), output.row(2)) == ([5, 3], Row(2, 0))
+        assert output.prices[2] > output.prices[0] > 0 < output.frame
+
+    def test_brings_a_neighbour_with_a_row_that_stands_alone(self) -> None:  # X7
+        """One beside a row that is taken comes by itself, and one between two saves a mark."""
+        text = "\n".join(f"line_{n} of them" for n in range(9))
+        content = content_of(text, [text])
+        output = Output(content.rows, array("I", range(len(content.names.split("\n")))), 0.25)
+        left = [1.0] * 9
+        assert set(output.block(4, set(), left)[0]) == {4, 5}
+        assert output.block(4, {5}, left)[0] == (4,)
+        assert output.block(4, {3, 5}, left)[1] < output.block(4, {5}, left)[1]
+        assert output.priced({4, 5}) < output.priced({4, 6})

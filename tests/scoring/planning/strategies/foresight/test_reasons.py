@@ -12,7 +12,7 @@ from scoring.planning.plan import PrunePlan, plan_prune
 from scoring.settings import FORESIGHT
 from tests.scoring.builders import model, user
 
-PLAIN = replace(FORESIGHT, user_words_tokens=0, counting="four_characters")
+PLAIN = replace(FORESIGHT, user_words_tokens=0, guarded_percent=0.0, counting="four_characters")
 WORDS = "so it is\n" * 30
 
 
@@ -34,8 +34,8 @@ class TestReasons:
     )  # fmt: skip
     def test_of_what_stays(self, said: Message, cause: str, reason: str) -> None:  # X3
         """The reason has the names that the message brings, and who named them."""
-        plan = planned([user("begin"), said, model(f"old_name.py {WORDS * 8}"), user("on")], 60)
-        assert (plan.cause(1), plan.reason(1)) == (cause, reason)
+        plan = planned([user("begin"), model("so"), said, model(f"old_name.py {WORDS * 8}"), user("on")], 60)
+        assert (plan.cause(2), plan.reason(2)) == (cause, reason)
 
     @pytest.mark.parametrize(
         ("text", "cause", "reason"),

@@ -1,0 +1,147 @@
+"""Lines of a tool output that its reader cannot do without: those that report an error, and how a run ended.
+
+Told by what programs of any kind print, not by which program it was: the word for an error where a report begins, the
+name of an exception, a mark of failure, a count of what passed or failed, an exit status. Lines of source code and of
+search results speak of errors too, without reporting any: they are passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+MOST_ERRORS, MOST_VERDICTS = 3, 2  # lines of one output
+READ_CHARS = 400  # of a line: a longer one is data
+VERDICT_WITHIN = 12  # lines from the end: how a run ended stands there
+STATUS_WITHIN = 3  # lines from the beginning or the end
+READ_LINES = 20_000
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_STEMS = (
+    "error", "err!", "fail", "exception", "traceback", "panic", "fatal", "denied", "refused", "assert", "abort",
+    "not found", "no such", "cannot", "could not", "couldn't", "unable", "undefined", "unresolved", "invalid",
+    "segmentation", "core dumped", "timed out", "killed", "exit", "returncode", "returned", "status", "not ok", "***",
+    "critical", "caused by", "unexpected", "not recognized", "does not exist", "fehler", "erreur",
+    "✗", "✘", "✖", "❌", "✕", "エラー", "错误", "失败",
+)  # fmt: skip
+_PLACE = r"(?:[^\s:]+[:(]\d+(?:[:,]\d+)?\)?:?\s+)?"  # a file and a line in it
+_ERROR = re.compile(
+    rf"""^(?:E\s+|>\s*|\|\s*|\*+\s*|\[[^\]]*\]\s*)?{_PLACE}(?:
+        (?:[\w$]+[.:]+)*\w*(?:Error|Exception|Failure)\b\s*(?::|$|\()
+        | (?:npm\s+)?
+          (?:(?:fatal|internal|syntax|type|runtime|compile|link|parse|import|build|test|uncaught|unhandled)\s+)?
+          (?:error|err!|fatal|panic|failure|failed|abort(?:ed)?|critical|fehler|erreur)
+          (?:\s+\w+)?\s*(?:\[[^\]]*\]|\([^)]*\))?\s*[:!]
+        | npm\serr! | (?:uncaught|unhandled)\s+\w+ | traceback\s\(most | caused\sby: | thread\s'.*'\spanicked
+        | (?:✗|✘|✖|×|❌|✕|not\sok\b|---\sfail|fail(?:ed)?\s+\S) )
+    | :\s*(?:fatal\s+)?error(?:\s+\w+\d+)?: | \)?:\s+error\s+[A-Z]+\d+
+    | command\snot\sfound | no\ssuch\sfile | permission\sdenied | access\s(?:is\s)?denied | not\srecognized\sas
+    | \b(?:cannot|could\snot|couldn't|unable\sto)\s\w+ | undefined\sreference | unresolved\s(?:import|symbol|reference)
+    | segmentation\sfault | core\sdumped | out\sof\smemory | timed\sout | connection\srefused
+    | \bdoes\snot\sexist\b | \bis\snot\sdefined\b | invalid\s(?:option|argument|syntax|choice) | unexpected\stoken
+    | make(?:\[\d+\])?:\s\*\*\* | ld\sreturned\s[1-9] | (?:build|compilation|tests?)\sfailed | assertion\sfailed
+    | エラー | 错误 | 失败
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# A level of a log in capitals near the beginning of its line.
+_LOGGED = re.compile(r"^.{0,60}?(?<![\w-])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|FAIL|FAILED)(?![\w-])")
+_STATUS = re.compile(
+    r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|return(?:ed)?\s*code|exit_?(?:code|status)|\bstatus|returned)"
+    r"[\s:=>\"']*(-?\d+)(?![\d.]*\w)",
+    re.IGNORECASE,
+)
+_NONE = re.compile(
+    r"\b(?:0|no)\s+(?:errors?|failed|failures?|failing)\b|\b(?:errors?|failures?|failed)\s*[:=]\s*0\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"\b[1-9]\d*\s+(?:errors?|failed|failures?|failing)\b", re.IGNORECASE)
+_CODE = re.compile(
+    r"^\d+\s*[→|\t]|^\d+[:-](?!\d)|^\S+\.\w+[-:]\d+[-:](?!.*\b(?:error|fatal)\b)|[({;,]$|%[vsdwq]\b"
+    r"|^(?:if|elif|else|return|func|function|fn|def|class|struct|raise|except|catch|throws?|try|import|from|const|let|var"
+    r"|val|type|public|private|protected|static|with|for|while|assert|self\.|this\.|#|//|/?\*|--\s|<!--)"
+    r"|(?:Errorf?|Exception|Fatalf?|[Ff]ailed|error)\([\"'`\w]"
+)
+_VERDICT = re.compile(
+    r"""\b\d+\s+(?:\w+\s+)?(?:tests?|specs?|examples?|scenarios?|suites?|assertions?|checks?|passed|passing|failed|failing
+            |failures?|errors?|skipped|pending|ok|warnings?|problems?|issues?|successes)\b
+    | ^\W*(?:ok|pass(?:ed)?|fail(?:ed|ure)?|success(?:ful(?:ly)?)?)\b | \bran\s\d+ | \bbuild\s(?:success|fail)
+    | \b(?:tests?|suites?|results?|assertions|summary)\b[^:\n]{0,20}:\s*(?:\d|ok|pass|fail|success)
+    | \b(?:succeeded|successfully|all\s(?:tests|checks|files)\s\w+|no\s(?:issues|errors|problems|warnings)\b)
+    | \b(?:finished|completed|compiled|built|done)\s(?:in|with)\b | bestanden | 成功""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# The counts of a test run, wherever they stand.
+_COUNTS = re.compile(
+    r"\b\d+\s+(?:passed|failed|passing|failing|failures?|succeeded)\b|\btest result:", re.IGNORECASE
+)
+
+
+def is_failure(text: str) -> bool:
+    """Return whether an output reports a failure: a status other than 0, or an error that no count denies."""
+    lines = _clean(text)
+    status = _status(lines)
+    if status is not None:
+        return status != 0
+    return any(True for _ in _errors(lines)) or any(_COUNTED.search(line) for _, line in _last(lines))
+
+
+def telling_lines(text: str) -> list[int]:
+    """Return the numbers of the lines that stay whatever is cut of an output, rising: the first errors and the last
+    one, how the run ended, and its status where that tells of a failure.
+    """
+    lines = _clean(text)
+    errors = list(_errors(lines))
+    kept = set(errors if len(errors) <= MOST_ERRORS else [*errors[: MOST_ERRORS - 1], errors[-1]])
+    ends = [number for number, line in _last(lines) if _VERDICT.search(line) and not _CODE.search(line)]
+    counts = [n for n, line in enumerate(lines) if _COUNTS.search(line) and not _CODE.search(line)]
+    kept.update((sorted({*ends, *counts[-MOST_VERDICTS:]}))[-MOST_VERDICTS:])
+    if _status(lines):
+        kept.update(number for number, line in _edges(lines) if _STATUS.search(line))
+    return sorted(kept)
+
+
+def _clean(text: str) -> list[str]:
+    lines = text.split("\n", READ_LINES)[:READ_LINES]
+    if "\x1b" in text:
+        lines = [_ANSI.sub("", line[:READ_CHARS]) for line in lines]
+    return [line[:READ_CHARS].strip() for line in lines]
+
+
+def _errors(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of the lines that report an error."""
+    for number, line in enumerate(lines):
+        if len(line) < 4:
+            continue
+        lowered = line.lower()
+        if not any(stem in lowered for stem in _STEMS):
+            continue
+        reports = _ERROR.search(line) or _LOGGED.search(line)
+        if reports and not _CODE.search(line) and not _NONE.search(line):
+            yield number
+
+
+def _status(lines: Sequence[str]) -> int | None:
+    """Return the exit status that an output names at its beginning or its end, None where it names none."""
+    for _, line in _edges(lines):
+        if len(line) <= 80 and (found := _STATUS.search(line)):
+            return int(found[1])
+    return None
+
+
+def _edges(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the first and the last lines with their numbers."""
+    first = min(STATUS_WITHIN, len(lines))
+    for number in (*range(first), *range(max(first, len(lines) - STATUS_WITHIN), len(lines))):
+        yield number, lines[number]
+
+
+def _last(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the last lines that are not blank, with their numbers."""
+    found: list[tuple[int, str]] = []
+    for number in range(len(lines) - 1, -1, -1):
+        if lines[number]:
+            found.append((number, lines[number]))
+            if len(found) == VERDICT_WITHIN:
+                break
+    return found[::-1]

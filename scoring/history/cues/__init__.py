@@ -1,0 +1,70 @@
+"""Cues: what of a message misleads its reader when it is lost, or left behind alone.
+
+Found once, without looking at another message: who wrote a user's message, whether it lays down a rule or is a short
+answer, whether the model states something; the plan, the command, the file and the lines that a call is about; and
+which outputs report a failure. What a plan makes of them is in `scoring.planning.guards`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from scoring.history.content.telling import is_failure
+from scoring.history.cues.calls import NO_CALL, CallCue, Edit, cue_of_call
+from scoring.history.cues.speech import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, cues_of_speech
+from scoring.messages import Message, Text
+
+
+class Cues(NamedTuple):
+    """The cues of one message.
+
+    `speech` has a letter for each cue of its words (`scoring.history.cues.speech`), `calls` one cue a call, `failed`
+    one flag a result.
+    """
+
+    speech: str = ""
+    calls: tuple[CallCue, ...] = ()
+    failed: tuple[bool, ...] = ()
+
+    def to_list(self) -> list[Any]:
+        """Return the cues as JSON-ready data."""
+        return [self.speech, [call.to_list() for call in self.calls], [int(one) for one in self.failed]]
+
+    @classmethod
+    def from_list(cls, data: Sequence[Any]) -> Cues:
+        """Return the cues that `to_list` wrote."""
+        speech, calls, failed = data
+        if not calls and not failed:
+            return cls(speech)
+        return cls(speech, tuple(map(CallCue.from_list, calls)), tuple(map(bool, failed)))
+
+
+NO_CUES = Cues()
+
+
+def cues_of(message: Message, arguments: Sequence[Any]) -> Cues:
+    """Return the cues of a message; `arguments` are those of its calls as parsed JSON, None where they are none."""
+    said = "\n".join([part.text for part in message.parts if isinstance(part, Text)])
+    speech = cues_of_speech(message.role, said)
+    calls = tuple(
+        cue_of_call(call.name, call.arguments, parsed)
+        for call, parsed in zip(message.calls, arguments, strict=True)
+    )
+    failed = tuple(result.is_error or is_failure(result.text) for result in message.results)
+    return Cues(speech, calls, failed) if speech or calls or failed else NO_CUES
+
+
+__all__ = [
+    "MACHINE_MADE",
+    "NO_CALL",
+    "NO_CUES",
+    "RULE",
+    "SHORT",
+    "STATEMENT",
+    "STRICT",
+    "CallCue",
+    "Cues",
+    "Edit",
+    "cues_of",
+]

@@ -1,0 +1,211 @@
+"""Cues of a tool call: whether it writes a plan, what it repeats, which files it reads, and the lines it takes away.
+
+Told by the shape of the arguments first and by the words of a tool's name after that, so that tools nobody has heard of
+are read as well. Files are known by their own names, lines by the hashes that mentions are known by.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from scoring.history.content.hashes import hashes_of
+from scoring.summary import COMMAND_KEYS, PATH_KEYS
+
+# The kinds of calls: a whole plan, a step of one, one that only looks, any other.
+PLAN, STEP, LOOK, OTHER = "P", "p", "q", ""
+FILES_KEPT = 6
+READ_CHARS = 200_000
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PLANNING = frozenset({"todo", "todos", "plan", "task", "tasks", "checklist", "milestone", "milestones"})
+_SETTING = frozenset({"write", "update", "create", "add", "set", "complete", "mark", "edit", "new", "finish"})
+_LOOKING = frozenset(
+    "read view open cat get list ls glob grep search find fetch show lookup query describe inspect".split()  # noqa: SIM905
+)
+_CHANGING = frozenset(
+    "edit write replace create patch insert update delete remove apply run exec bash shell".split()  # noqa: SIM905
+)
+_STATE_KEYS = frozenset({"status", "state", "done", "completed", "checked", "progress"})
+_BOX = re.compile(r"(?m)^\s*(?:[-*+]|\d+[.)])\s*\[[ xX~]\]\s")
+_OLD_KEY = re.compile(
+    r"^(?:old|search|find|original|before)(?:_?(?:string|str|text|code|lines?|content))?$", re.IGNORECASE
+)
+_NEW_KEY = re.compile(
+    r"^(?:new|replace(?:ment)?|updated|after)(?:_?(?:string|str|text|code|lines?|content|with))?$",
+    re.IGNORECASE,
+)
+_BODY_KEYS = ("content", "contents", "file_text", "text", "new_content", "body")
+_PATCH = re.compile(r"^(?:\*\*\* (?:Update|Delete) File: |\+\+\+ (?:b/)?)(\S+)", re.MULTILINE)
+_ENTER = re.compile(r"^(?:\s*(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+)\s*(?:&&|;|\n)\s*)+")
+_WRAPPER = re.compile(
+    r"^(?:(?:\w+=\S*|sudo|time|env|nice|timeout\s+\S+|npx|bunx|(?:uv|poetry|pipenv|pdm|bundle)\s+(?:run|exec)|"
+    r"python[\d.]*\s+-m|xvfb-run)\s+)+"
+)
+_LOOKS = re.compile(
+    r"(?:grep|egrep|rg|ag|ls|find|fd|tree|cat|bat|head|tail|nl|less|more|sed\s+-n|awk|wc|which|type|file|stat|du|diff|"
+    r"test|\[|echo|pwd|env|printenv|jq|git\s+(?:log|show|diff|grep|blame|status|branch|ls-files|rev-parse)|"
+    r"Get-Content|Select-String|Get-ChildItem|dir|findstr)\b"
+)
+_FILE = re.compile(r"(?<![\w./~-])[\w./~+@-]*[\w-]\.[A-Za-z]\w{0,9}\b")
+_REDIRECT = re.compile(r"(?:>>?|\btee\s+(?:-a\s+)?)\s*([\w./~+-]+\.\w+)")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+class Edit(NamedTuple):
+    """A file that a call changes, by its own name, and the lines that it takes away; `whole` where it writes all."""
+
+    file: str
+    gone: tuple[int, ...] = ()
+    whole: bool = False
+
+
+class CallCue(NamedTuple):
+    """The cues of one call: its kind, a code of what it does (the same for a command that is run again), the files it
+    may show, and those it changes.
+    """
+
+    kind: str = OTHER
+    act: int = 0
+    reads: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def to_list(self) -> list[Any]:
+        """Return the cue as JSON-ready data."""
+        return [self.kind, self.act, list(self.reads), [list(map(_plain, edit)) for edit in self.edits]]
+
+    @classmethod
+    def from_list(cls, data: Sequence[Any]) -> CallCue:
+        """Return the cue that `to_list` wrote."""
+        kind, act, reads, edits = data
+        return cls(kind, act, tuple(reads), tuple(Edit(f, tuple(g), bool(w)) for f, g, w in edits))
+
+
+NO_CALL = CallCue()
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def cue_of_call(name: str, arguments: str, parsed: Any) -> CallCue:
+    """Return the cues of a call; `parsed` are its arguments as JSON, None where they are free text."""
+    given: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {"input": arguments}
+    command = _command(given) if isinstance(parsed, dict) else ""
+    path = next((v for k in PATH_KEYS if isinstance(v := given.get(k), str)), "")
+    plan = _plan(name, given)
+    if plan:
+        return CallCue(plan, crc32(f"{name} plan".encode()))
+    edits = tuple(_edits(name, given, path)) or tuple(_shell_edits(command))
+    if command:
+        act = _act_of_command(command)
+        looks = bool(_LOOKS.match(_bare(command))) and not edits
+        return CallCue(
+            LOOK if looks else OTHER,
+            crc32(f"{name} {act}".encode("utf-8", "replace")),
+            _files(command),
+            edits,
+        )
+    kind = LOOK if not edits and _looks(name) else OTHER
+    act = f"{name} {posixpath.basename(path)}"
+    reads = (posixpath.basename(path),) if path else ()
+    return CallCue(kind, crc32(act.encode("utf-8", "replace")), reads, edits)
+
+
+@lru_cache(maxsize=1 << 10)
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORDS.findall(name.rpartition("__")[2]))
+
+
+def _looks(name: str) -> bool:
+    words = _name_words(name)
+    return bool(words & _LOOKING) and not words & _CHANGING
+
+
+def _plan(name: str, given: Mapping[str, Any]) -> str:
+    """Return PLAN for a call that writes a list of steps with their states, STEP for one that changes one of them."""
+    words = _name_words(name)
+    named = bool(words & _PLANNING)
+    for value in given.values():
+        if (
+            isinstance(value, list)
+            and value
+            and all(isinstance(v, dict) and _STATE_KEYS & v.keys() for v in value)
+        ):
+            return PLAN
+        if named and isinstance(value, str) and len(_BOX.findall(value[:READ_CHARS])) >= 2:
+            return PLAN
+    return STEP if named and words & _SETTING else ""
+
+
+def _edits(name: str, given: Mapping[str, Any], path: str) -> Iterator[Edit]:
+    """Yield what a call of an editing tool changes."""
+    texts = [v for v in given.values() if isinstance(v, str)]
+    for text in texts:
+        if "\n@@" in text or "*** " in text:
+            yield from _of_patch(text[:READ_CHARS])
+            return
+    pairs = list(_replaced(given))
+    for value in given.values():
+        if isinstance(value, list):
+            pairs += [pair for one in value if isinstance(one, dict) for pair in _replaced(one)]
+    file = posixpath.basename(path)
+    if pairs and file:
+        gone = hashes_of("\n".join(old for old, _ in pairs)) - hashes_of("\n".join(new for _, new in pairs))
+        yield Edit(file, tuple(sorted(gone)))
+    elif file and not _looks(name) and any(isinstance(given.get(key), str) for key in _BODY_KEYS):
+        yield Edit(file, (), True)
+
+
+def _replaced(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield a text and what takes its place, from keys that say so."""
+    old = next((v for k, v in given.items() if isinstance(v, str) and _OLD_KEY.match(k)), None)
+    new = next((v for k, v in given.items() if isinstance(v, str) and _NEW_KEY.match(k)), None)
+    if old is not None and new is not None:
+        yield old[:READ_CHARS], new[:READ_CHARS]
+
+
+def _of_patch(text: str) -> Iterator[Edit]:
+    starts = [(found.start(), found[1]) for found in _PATCH.finditer(text)]
+    for (start, file), (end, _) in pairwise([*starts, (len(text), "")]):
+        rows = text[start:end].split("\n")[1:]
+        gone = hashes_of("\n".join(row[1:] for row in rows if row[:1] == "-" and row[:3] != "---"))
+        put = hashes_of("\n".join(row[1:] for row in rows if row[:1] == "+"))
+        yield Edit(posixpath.basename(file), tuple(sorted(gone - put)))
+
+
+def _command(given: Mapping[str, Any]) -> str:
+    command = next((v for k in COMMAND_KEYS if (v := given.get(k))), "")
+    if isinstance(command, list):
+        command = str(command[-1]) if len(command) == 3 else " ".join(map(str, command))
+    return command if isinstance(command, str) else ""
+
+
+def _bare(command: str) -> str:
+    """Return a command without what only leads up to it."""
+    return _WRAPPER.sub("", _ENTER.sub("", command.strip()))
+
+
+def _act_of_command(command: str) -> str:
+    """Return what a command does, roughly: its first words, without options and what is quoted."""
+    first = _QUOTED.sub(" ", _bare(command).split("\n", 1)[0])
+    words = [w for w in re.split(r"[\s;|&]+", first) if w and not w.startswith("-") and "=" not in w]
+    return " ".join(words[:3])
+
+
+def _files(command: str) -> tuple[str, ...]:
+    """Return the files that a command names, by their own names."""
+    found = _FILE.findall(_QUOTED.sub(" ", command.split("<<", 1)[0][:2_000]))
+    return tuple(dict.fromkeys(posixpath.basename(one) for one in found))[:FILES_KEPT]
+
+
+def _shell_edits(command: str) -> Iterator[Edit]:
+    """Yield the files that a command writes as a whole, from the text that it is given."""
+    if "<<" in command and ">>" not in command:
+        for found in _REDIRECT.finditer(command.split("\n", 1)[0]):
+            yield Edit(posixpath.basename(found[1]), (), True)

@@ -1,0 +1,92 @@
+"""Cues of what is said in words: rules, short answers, statements, and text that only passes for a user's.
+
+A rule is a sentence by which a user binds what is done later. Programs that let a model act through plain text hand
+outputs and notices over as the user's messages: those are machine-made.
+"""
+
+from __future__ import annotations
+
+import re
+
+# The letters of `Cues.speech`.
+MACHINE_MADE, RULE, STRICT, SHORT, STATEMENT = "m", "r", "R", "s", "w"
+READ_CHARS = 20_000
+SENTENCE_CHARS = 12, 600  # a rule is neither shorter nor longer
+SHORT_CHARS, SHORT_WORDS = 60, 6  # an answer that says nothing without its question
+STATEMENT_CHARS = 60
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
+# An order or a ban that somebody is told, wherever they talk: at the beginning of a clause, or to "you".
+_STRICT = re.compile(
+    r"""(?:^|[,;:–—(-]\s*|\b(?:so|and|but|then|please)\s+)(?:please\s+)?(?:never|always|do\snot|don['’]t)\s+(?!you\b|know|think|see|want)\w+
+    | \byou\s(?:must|may\snot|can(?:not|['’]t)\sever|should\s(?:never|always)|are\snot\sallowed|need\sto\salways)\b
+    | \b(?:under\sno\scircumstances|from\snow\son|at\sall\stimes|no\smatter\swhat|as\sa\sstanding\srule)\b
+    | \b(?:niemals|nie\swieder|auf\skeinen\sfall|ab\s(?:jetzt|sofort)|du\sdarfst
+        |désormais|dorénavant|ne\s\w+\sjamais|de\sahora\sen\sadelante|bitte\s(?:nie|immer)|nimm\s(?:\w+\s)?nie|nunca\s\w+|(?:^|,\s*)siempre\s\w+)\b
+    | 不要|千万|必须|禁止|绝不|一定要|不准|不许|从现在起|必ず|絶対|禁止|しないで|ないでください""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# What binds besides, where a user talks to somebody who works for them.
+_RULE = re.compile(
+    r"""\b(?:never|always|must(?:\s?n['o’]t|\snot)?|may\snot|mustn['’]t|no\slonger|not\sallowed|forbidden|prohibited|required\sto
+        |nie|immer|unbedingt|darfst?|dürfen|musst?|müssen|verboten|jamais|toujours|dois|doit|interdit|siempre|debes?|prohibido|jamás
+        |do\snot|don['’]?t|does(?:n['’]t|\snot)\sneed|should(?:n['’]t|\snot)|only|avoid|without|make\ssure|ensure|instead|stop
+        |unless|except|refrain|leave\s\w+(?:\s\w+)?\s(?:alone|as)|rather\sthan|prefer|keep\sit|no\smore\sthan|at\smost|exactly
+        |nur|kein\w*|ohne|statt|vermeide\w*|außer|stattdessen|bitte\snicht|achte|höchstens
+        |sans|seulement|évite[rz]?|au\slieu|sauf|sin|solo|sólo|evita|en\svez|salvo|excepto)\b
+    | 只能|除非|别|不能|以外|だけ|のみ|代わりに""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKED_BY_NOBODY = re.compile(
+    r"""\s*(?:
+        <(?:command-|local-command|system[-_]reminder|bash-|turn_aborted|environment_context|user-prompt-submit
+           |skill|task-|returncode|output|observation|stdout|stderr|tool|result|function|response|error|exit|console
+           |terminal|execution)[^>\n]*>
+        | (?:observation|output|stdout|stderr|exit\s?code|return\s?code
+            |(?:execution|command|exec|tool)\s?(?:output|result|response)s?)
+          (?:\s*(?:of|from|for)\s[^\n:]{1,60}|\s*\([^)\n]*\)|\s*\[[^\]\n]*\])?\s*[:=]
+        | \[(?:file|observation|output|request\sinterrupted|(?:execution|tool|command)\s(?:output|result)s?)\b
+        | \((?:open\sfile|current\sdirectory)\b
+        | (?:caveat:|here\sis\sa\sdemonstration|this\ssession\sis\sbeing\scontinued)
+        | \#\s(?:agents|claude)\.md | \$\s | ```\s*\n )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# The last line is a prompt of a shell.
+_PROMPT = re.compile(r"(?:^|\n)[\w@:~/.()\[\] -]{0,60}(?<!\d)\$\s*\Z|(?:^|\n)[\w.-]+@[\w.-]+:[^\n]*[#%]\s*\Z")
+
+
+def cues_of_speech(role: str, said: str) -> str:
+    """Return the letters for what a message says in words."""
+    text = said.strip()
+    if not text:
+        return ""
+    if role == "assistant":
+        return STATEMENT if len(text) >= STATEMENT_CHARS else ""
+    if role != "user":
+        return ""
+    if is_machine_made(text):
+        return MACHINE_MADE
+    found = ""
+    if len(text) < SHORT_CHARS and len(text.split()) <= SHORT_WORDS:
+        found = SHORT
+    if binds := _binds(text):
+        found += binds
+    return found
+
+
+def is_machine_made(text: str) -> bool:
+    """Return whether a program wrote a user's message: an output, a notice, a demonstration."""
+    return bool(_ASKED_BY_NOBODY.match(text)) or bool(len(text) > 1 and _PROMPT.search(text[-80:]))
+
+
+def _binds(text: str) -> str:
+    """Return the letters for the rules in a user's words, nothing where there is none."""
+    found = ""
+    least, most = SENTENCE_CHARS
+    for sentence in _SENTENCE.split(text[:READ_CHARS]):
+        if (least <= len(sentence) or not sentence.isascii()) and len(sentence) <= most:
+            if _STRICT.search(sentence):
+                return RULE + STRICT
+            if not found and _RULE.search(sentence):
+                found = RULE
+    return found

@@ -1,0 +1,145 @@
+"""Guards: the messages whose loss would mislead whoever goes on from what stays.
+
+The task, the rules that users laid down, the open plan, the newest error that nothing resolved, the last thing that the
+model said in words. Found from cues alone, whatever the strategy; what is found is protected within a share of the
+budget (`scoring.planning.protection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scoring.history import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, History
+from scoring.history.cues.calls import LOOK, PLAN, STEP
+from scoring.signals.relevance import FEW_OUTPUTS
+
+RECENT = 100  # messages: an older error is no longer what is being worked on
+TALK = 0.3  # a conversation is where users write more of the messages than this
+MOST_STEPS = 12  # calls that change single steps of a plan
+
+
+class Guards(NamedTuple):
+    """Positions by what they are guarded for; `rules` and `steps` newest first, rules that forbid before others.
+
+    `spoken` are the messages in which users speak for themselves, `plan` the newest list of steps, `old_plans` those
+    it replaces, `steps` the newest changes of single steps after it.
+    """
+
+    spoken: list[int]
+    task: list[int]
+    rules: list[int]
+    plan: int | None
+    old_plans: list[int]
+    steps: list[int]
+    errors: list[int]
+    statement: int | None
+
+    @classmethod
+    def none(cls, history: History) -> Guards:
+        """Return guards of nothing, where all that users said counts as theirs."""
+        return cls(history.own_words, [], [], None, [], [], [], None)
+
+
+def find(history: History) -> Guards:
+    """Find what to guard in a history."""
+    speech = [one.cues.speech for one in history.features]
+    spoken = [p for p in history.own_words if MACHINE_MADE not in speech[p]]
+    plans, steps = _plans(history)
+    newest = plans[-1] if plans else None
+    talk = _is_talk(history, spoken)
+    return Guards(
+        spoken,
+        [] if talk else _task(history, spoken),
+        _rules(speech, spoken, STRICT if talk else RULE),
+        newest,
+        plans[:-1],
+        [p for p in reversed(steps) if newest is None or p > newest][:MOST_STEPS],
+        _errors(history),
+        _statement(history, speech),
+    )
+
+
+def question_of(history: History, position: int) -> int | None:
+    """Return the message that a user's short answer needs to be understood, None where it needs none."""
+    if (
+        position
+        and SHORT in history.features[position].cues.speech
+        and history.roles[position - 1] == "assistant"
+    ):
+        return position - 1
+    return None
+
+
+def _task(history: History, spoken: list[int]) -> list[int]:
+    """Return what users said before the first reply, the last of it first; where only programs spoke before it, the
+    first thing that users said.
+    """
+    reply = next((p for p, role in enumerate(history.roles) if role == "assistant"), len(history))
+    opening = [p for p in spoken if p < reply]
+    if not opening:
+        opening = [p for p in history.own_words if p < reply][-1:] + spoken[:1]
+    return opening[::-1]
+
+
+def _is_talk(history: History, spoken: list[int]) -> bool:
+    """Return whether this is a conversation without tools: there is no task, and users say much that only sounds like a
+    rule.
+    """
+    outputs = sum(role == "tool" for role in history.roles)
+    return len(spoken) > TALK * len(history) and outputs < FEW_OUTPUTS * len(history)
+
+
+def _rules(speech: list[str], spoken: list[int], kind: str) -> list[int]:
+    found = [p for p in reversed(spoken) if kind in speech[p]]
+    found.sort(key=lambda p: STRICT not in speech[p])
+    return found
+
+
+def _plans(history: History) -> tuple[list[int], list[int]]:
+    """Return the positions of calls that write a plan, and of those that change steps of one."""
+    plans: list[int] = []
+    steps: list[int] = []
+    for position, features in enumerate(history.features):
+        for call in features.cues.calls:
+            if call.kind == PLAN:
+                plans.append(position)
+            elif call.kind == STEP:
+                steps.append(position)
+    return plans, steps
+
+
+def _errors(history: History) -> list[int]:
+    """Return the newest output that reports a failure which nothing after it resolved: the same act done again, and
+    without failing.
+    """
+    resolved: set[int] = set()
+    for position, act, kind, failed in reversed(list(_outcomes(history))):
+        if position < len(history) - RECENT:
+            break
+        if not failed:
+            resolved.add(act)
+        elif act not in resolved and kind != LOOK:
+            return [position]
+    return []
+
+
+def _outcomes(history: History) -> Iterator[tuple[int, int, str, bool]]:
+    """Yield each answered call: the position of its result, what it does, its kind, and whether it failed."""
+    asked: dict[str, tuple[int, str]] = {}
+    for position, features in enumerate(history.features):
+        cues = features.cues
+        for call_id, call in zip(features.calls, cues.calls, strict=False):
+            asked[call_id] = call.act, call.kind
+        for call_id, failed in zip(features.results, cues.failed, strict=False):
+            if call_id in asked:
+                yield position, *asked[call_id], failed
+
+
+def _statement(history: History, speech: list[str]) -> int | None:
+    """Return the last thing that the model said in words before the last unit."""
+    last = history.units.head[-1] if len(history) else 0
+    heads = history.units.head
+    return next(
+        (p for p in range(len(history) - 1, -1, -1) if STATEMENT in speech[p] and heads[p] != last), None
+    )

@@ -1,0 +1,93 @@
+"""Lines that stay whatever is cut of an output."""
+
+from __future__ import annotations
+
+import pytest
+
+from scoring.history.content.telling import is_failure, telling_lines
+
+FILLER = [f"    collecting part {n} of the build" for n in range(40)]
+
+
+def told(*lines: str) -> list[str]:
+    """Return the telling lines of an output that has these lines in the middle of others."""
+    text = "\n".join([*FILLER, *lines])
+    return [text.split("\n")[number] for number in telling_lines(text)]
+
+
+class TestErrors:
+    """Reports of what went wrong, by any program."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "AssertionError: 3 != 4",
+            "E   ValueError: no such column",
+            "src/main.c:14:5: error: expected ';' before '}' token",
+            "error[E0308]: mismatched types",
+            "main.ts(3,4): error TS2345: wrong argument",
+            "fatal: not a git repository",
+            "npm ERR! missing script: build",
+            "bash: foo: command not found",
+            "cat: notes.txt: No such file or directory",
+            "make: *** [all] Error 2",
+            "collect2: error: ld returned 1 exit status",
+            "--- FAIL: TestParser (0.01s)",
+            "thread 'main' panicked at src/main.rs:2:5",
+            "2026-01-02T03:04:05Z ERROR api order 17 failed",
+            "not ok 3 - reads the file",
+            "✗ keeps the order",
+            "Fehler: Die Datei ist gesperrt",
+        ],
+    )
+    def test_stay(self, line: str) -> None:  # X7, X23
+        """The line is kept, and the output counts as failed."""
+        assert line in told(line, *FILLER)
+        assert is_failure("\n".join([*FILLER, line]))
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            '  14→    raise ValueError("no such column")',
+            "parser.py:14:    except KeyError:",
+            "if err != nil {",
+            "0 errors, 0 warnings",
+            "the error handling is described below",
+        ],
+    )
+    def test_are_not_what_only_speaks_of_them(self, line: str) -> None:
+        """Source code, search results and counts of nothing report no failure."""
+        assert not is_failure("\n".join([*FILLER, line, "and so on"]))
+
+    def test_are_the_first_and_the_last_of_many(self) -> None:
+        """A long list of errors does not fill what is left."""
+        lines = told(*(f"src/part{n}.c:{n}:1: error: unknown type" for n in range(1, 60)))
+        assert [line.split(":")[1] for line in lines] == ["1", "2", "59"]
+
+
+class TestVerdicts:
+    """How a run ended."""
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "========= 2 failed, 185 passed in 3.21s =========",
+            "Tests:       1 failed, 12 passed, 13 total",
+            "ok  \tgithub.com/a/b\t0.017s",
+            "test result: ok. 12 passed; 0 failed",
+            "Ran 69 tests in 0.237s",
+            "BUILD SUCCESSFUL in 4s",
+            "12 examples, 0 failures",
+            "webpack compiled successfully",
+        ],
+    )
+    def test_stay(self, line: str) -> None:  # X7, X23
+        """The line is kept, whatever ran."""
+        assert line in told(line)
+
+    def test_say_more_than_words(self) -> None:
+        """An exit status decides whether a run failed."""
+        assert is_failure("<returncode>1</returncode>\n<output>\n</output>")
+        assert is_failure("a\nb\nProcess exited with code 2")
+        assert not is_failure("<returncode>0</returncode>\n<output>\nerror: ignored\n</output>")
+        assert is_failure("a\n3 failed, 2 passed")

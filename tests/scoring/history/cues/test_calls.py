@@ -1,0 +1,84 @@
+"""Cues of calls."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scoring.history import hashes_of
+from scoring.history.cues.calls import LOOK, OTHER, PLAN, STEP, CallCue, cue_of_call
+
+OLD, NEW = "limit = old_limit_of(window)", "limit = new_limit_of(window)"
+
+
+def cue(name: str, **arguments: Any) -> CallCue:
+    """Return the cues of a call."""
+    return cue_of_call(name, json.dumps(arguments), arguments)
+
+
+class TestPlans:
+    """Calls that write down what is to be done."""
+
+    def test_are_known_by_their_shape(self) -> None:
+        """Steps with a state make a plan, whatever the tool is called."""
+        steps = [{"content": "read", "status": "completed"}, {"content": "write", "status": "pending"}]
+        assert cue("TodoWrite", todos=steps).kind == PLAN
+        assert cue("roadmap", items=[{"text": "read", "done": True}]).kind == PLAN
+        assert cue("update_plan", text="- [x] read\n- [ ] write").kind == PLAN
+        assert cue("search", filters=[{"name": "a"}]).kind != PLAN
+
+    def test_change_single_steps(self) -> None:
+        """Where a tool takes one step at a time."""
+        assert cue("TaskUpdate", id=3, status="completed").kind == STEP
+
+
+class TestActs:
+    """What a call repeats."""
+
+    def test_are_the_same_for_a_command_that_is_run_again(self) -> None:
+        """Options, folders and wrappers make no difference."""
+        again = cue("bash", command="cd /repo && uv run pytest -x tests/test_a.py")
+        assert cue("bash", command="pytest tests/test_a.py -q --lf").act == again.act
+        assert cue("bash", command="pytest tests/test_b.py").act != again.act
+
+    @pytest.mark.parametrize(
+        "command", ["grep -rn foo src", "cat a.py | head", "git diff", "sed -n 1,5p a.py"]
+    )
+    def test_only_look(self, command: str) -> None:
+        """A search that finds nothing has not failed."""
+        assert cue("bash", command=command).kind == LOOK
+        assert cue("bash", command="make").kind == OTHER
+
+
+class TestEdits:
+    """Lines that a call takes away."""
+
+    @pytest.mark.parametrize(
+        ("name", "arguments"),
+        [
+            ("Edit", {"file_path": "/repo/src/a.py", "old_string": OLD, "new_string": NEW}),
+            ("str_replace", {"path": "src/a.py", "oldText": OLD, "newText": NEW}),
+            ("multi", {"path": "a.py", "edits": [{"search": OLD, "replace": NEW}]}),
+            (
+                "apply",
+                {"patch": f"*** Begin Patch\n*** Update File: src/a.py\n@@\n-{OLD}\n+{NEW}\n*** End Patch"},
+            ),
+            ("apply", {"diff": f"--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1 @@\n-{OLD}\n+{NEW}"}),
+        ],
+    )
+    def test_are_found_in_any_shape(self, name: str, arguments: dict[str, Any]) -> None:
+        """Pairs of old and new, lists of them, and patches."""
+        [edit] = cue(name, **arguments).edits
+        assert (edit.file, frozenset(edit.gone), edit.whole) == ("a.py", hashes_of(OLD), False)
+
+    def test_may_write_a_whole_file(self) -> None:
+        """A tool that writes, or a shell."""
+        assert cue("Write", file_path="src/a.py", content=NEW).edits[0].whole
+        assert cue("bash", command=f"cat > a.py <<'EOF'\n{NEW}\nEOF").edits[0].whole
+
+    def test_survive_being_stored(self) -> None:
+        """The same cue comes back."""
+        one = cue("Edit", file_path="src/a.py", old_string=OLD, new_string=NEW)
+        assert CallCue.from_list(json.loads(json.dumps(one.to_list()))) == one

@@ -1,0 +1,64 @@
+"""Lines that files no longer hold."""
+
+from __future__ import annotations
+
+from scoring.history import History
+from scoring.messages import Message
+from scoring.planning import PrunePlan, plan_prune
+from scoring.planning.changed_lines import changed_lines
+from scoring.settings import FORESIGHT
+from tests.scoring.builders import user
+from tests.scoring.planning.stages.sessions import answered, asked, read
+
+TEXT = "".join(f"{n:>5}→value_{n} = the_old_value_of({n})\n" for n in range(1, 9))
+OLD, NEW = "value_3 = the_old_value_of(3)", "value_3 = the_new_value_of(3)"
+
+
+def edited(call_id: str, old: str = OLD, new: str = NEW, *, failed: bool = False) -> list[Message]:
+    """An edit and its answer."""
+    edit = asked(call_id, "Edit", file_path="/repo/a.py", old_string=old, new_string=new)
+    return [edit, answered(call_id, "no match" if failed else "changed", failed=failed)]
+
+
+def changed(*messages: Message, gone: frozenset[int]) -> dict[int, int]:
+    """Return how many lines of which output changed, where some messages go."""
+    stays = [int(p not in gone) for p in range(len(messages))]
+    return {p: len(lines) for p, lines in changed_lines(History.of(messages), stays).items()}
+
+
+class TestChangedLines:
+    """Shown, and gone from the file."""
+
+    SAID = (user("go"), *read("1", "/repo/a.py", TEXT), *edited("2"))
+
+    def test_are_those_of_an_edit_that_goes(self) -> None:  # X23
+        """Where the edit stays, it tells of the change."""
+        assert changed(*self.SAID, gone=frozenset({3, 4})) == {2: 1}
+        assert changed(*self.SAID, gone=frozenset()) == {}
+
+    def test_are_not_those_of_an_edit_that_failed(self) -> None:
+        """The file still has them."""
+        said = (user("go"), *read("1", "/repo/a.py", TEXT), *edited("2", failed=True))
+        assert changed(*said, gone=frozenset({3, 4})) == {}
+
+    def test_are_not_those_that_came_back(self) -> None:
+        """A later edit put them there again."""
+        assert changed(*self.SAID, *edited("3", NEW, OLD), gone=frozenset({3, 4})) == {}
+
+    def test_are_marked_in_what_stays(self) -> None:
+        """The rest of the output reads as before, and the reason says so."""
+        acts = [(asked(str(n), "Bash", command="x"), answered(str(n), "y\n" * 400)) for n in range(5, 30)]
+        long = [one for act in acts for one in act]
+        said = [*self.SAID, *long, user("on")]
+        plan = self.without_the_edit(said)
+        text = plan.shortenings[2].apply(said[2]).text
+        assert OLD not in text
+        assert "[changed]" in text
+        assert "value_4 = the_old_value_of(4)" in text
+        assert "lines are marked" in plan.reason(2)
+
+    def without_the_edit(self, said: list[Message]) -> PrunePlan:
+        """A plan in which the reading stays and the edit goes."""
+        history = History.of(said)
+        history.pinned.clear()
+        return plan_prune(history, FORESIGHT, sum(history.tokens) - 10, drop={3})

@@ -1,0 +1,166 @@
+"""What is guarded, and that it stays."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from scoring.history import History
+from scoring.messages import Message, ToolCall, message
+from scoring.planning import PrunePlan, plan_prune
+from scoring.planning.guards import Guards, find
+from scoring.settings import BLUEPRINT, FORESIGHT, Settings
+from tests.scoring.builders import model, results, system, user
+
+SAID = "I have looked at the parser and found where the limit is read; it is read twice."
+NOISE = "\n".join(f"chatter of the build, part {n}, and no more" for n in range(60))
+
+
+def act(number: str, name: str, output: str = "done", **arguments: Any) -> list[Message]:
+    """A call and its output."""
+    call = ToolCall(number, name, json.dumps(arguments))
+    return [message("assistant", "", call), results(number, text=output)]
+
+
+def work(count: int, first: int = 100) -> list[Message]:
+    """Calls with long outputs."""
+    return [
+        one
+        for n in range(first, first + count)
+        for one in act(str(n), "bash", NOISE, command=f"make part{n}")
+    ]
+
+
+def found(*messages: Message) -> Guards:
+    """Return the guards of some messages."""
+    return find(History.of(messages))
+
+
+def planned(messages: list[Message], share: float, settings: Settings = FORESIGHT) -> PrunePlan:
+    """A plan for a share of what messages take."""
+    history = History.of(messages, settings=settings)
+    return plan_prune(history, settings, int(sum(history.tokens) * share))
+
+
+def plan_of(*states: str) -> dict[str, Any]:
+    """Return the arguments of a call that writes a plan."""
+    return {"todos": [{"content": f"step {n}", "status": state} for n, state in enumerate(states)]}
+
+
+class TestFinding:
+    """Found by what messages are, not by which tool made them."""
+
+    def test_the_task_stands_before_the_first_reply(self) -> None:
+        """After a demonstration, or after notices of programs."""
+        demonstration = user("Here is a demonstration of how to answer: first look, then act.")
+        assert found(demonstration, user("Fix the parser."), *work(3)).task[0] == 1
+        notice = user("<command-name>/clear</command-name>")
+        assert found(notice, model("ok"), user("Fix the parser."), *work(3)).task == [2, 0]
+
+    def test_rules_are_the_users(self) -> None:
+        """Strict ones first; in a conversation without tools those alone."""
+        talk = [user("Use only tabs."), model(SAID), user("Never push to main."), model(SAID)]
+        assert found(*talk, *work(3), user("on")).rules == [2, 0]
+        assert found(*talk, user("and the only thing I saw was a boat")).rules == [2]
+
+    def test_an_error_is_open_until_the_same_succeeds(self) -> None:
+        """A look that finds nothing is no error."""
+        failed = act("1", "bash", "FAILED test_a\n1 failed", command="pytest tests")
+        passed = act("2", "bash", "3 passed", command="pytest tests -q")
+        looked = act("3", "bash", "exit code 1", command="grep -rn foo src")
+        assert found(user("go"), *failed, *looked, user("on")).errors == [2]
+        assert found(user("go"), *failed, *passed, user("on")).errors == []
+
+    def test_of_plans_the_newest_counts(self) -> None:
+        """And what changed single steps after it."""
+        plans = [*act("1", "TodoWrite", **plan_of("pending")), *act("2", "TodoWrite", **plan_of("completed"))]
+        guards = found(user("go"), *plans, *act("3", "TaskUpdate", id=1, status="done"), user("on"))
+        assert (guards.plan, guards.old_plans, guards.steps) == (3, [1], [5])
+
+    def test_the_last_statement_stands_before_the_last_unit(self) -> None:
+        """What is about to be answered stays anyway."""
+        assert found(user("go"), model(SAID), *work(2), user("on")).statement == 1
+
+
+class TestKeeping:
+    """Protected within a share of the budget, whatever the strategy."""
+
+    SESSION = (
+        user("Fix the parser in src/parser.py."),
+        *work(6, 100),
+        user("Never touch src/lexer.py."),
+        *act("1", "TodoWrite", **plan_of("completed", "pending")),
+        model(SAID),
+        user("Good, and does it work by now, or is there still something to do?"),
+        *act("2", "bash", f"{NOISE}\nE   ValueError: no limit\n1 failed, 3 passed", command="pytest tests"),
+        *work(30, 200),
+        user("go on with it, please, as you think best, and tell me when it works"),
+    )
+
+    def test_keeps_what_would_mislead_if_it_were_lost(self) -> None:  # X8, X23
+        """At a tenth of the tokens, with the reason in words."""
+        plan = planned(list(self.SESSION), 0.1)
+        reasons = {plan.cause(p): plan.reason(p) for p in (*plan.kept, *plan.shortened)}
+        assert {"task", "rule", "plan", "error", "statement"} <= reasons.keys()
+        assert all(reasons[cause].startswith("protected: ") for cause in ("task", "rule", "plan", "error"))
+
+    def test_keeps_it_under_other_strategies(self) -> None:
+        """As whole units, as far as they fit."""
+        plan = planned(list(self.SESSION), 0.2, replace(FORESIGHT, strategy="newest_first"))
+        causes = {plan.cause(p) for p in plan.kept}
+        assert {"task", "rule", "plan", "statement"} <= causes
+
+    def test_shows_the_error_in_an_output_that_is_cut(self) -> None:  # X7
+        """And how the run ended; the reason says what was kept."""
+        plan = planned(list(self.SESSION), 0.1)
+        error = next(p for p in plan.shortened if plan.cause(p) == "error")
+        text = plan.shortenings[error].apply(self.SESSION[error]).text
+        assert "E   ValueError: no limit" in text
+        assert "1 failed, 3 passed" in text
+        assert "; shortened to " in plan.reason(error)
+
+    def test_keeps_to_its_share(self) -> None:
+        """Rules beyond it go as other messages do."""
+        rules = [user(f"Never use the word number {n} of the list that I sent you.") for n in range(200)]
+        said = [one for rule in rules for one in (rule, model("All right, I will keep to that."))]
+        plan = planned([system(), *said, *work(1), user("on with it")], 0.25)
+        assert 0 < sum(plan.cause(p) == "rule" for p in plan.kept) < 100
+        assert plan.over_budget is None
+
+    def test_is_off_in_blueprint(self) -> None:
+        """That preset keeps nothing but what it kept."""
+        plan = planned(list(self.SESSION), 0.1, BLUEPRINT)
+        assert not {"task", "rule", "plan", "error", "statement"} & {
+            plan.cause(p) for p in range(len(self.SESSION))
+        }
+
+
+class TestWhatStaysTogether:
+    """Messages that mislead without another one."""
+
+    def test_an_old_plan_goes_with_the_newest(self) -> None:
+        """No plan is better than one that no longer holds."""
+        long = {
+            "todos": [{"content": f"step {n} " + "of the work " * 20, "status": "pending"} for n in range(40)]
+        }
+        said = [
+            user("go"),
+            *act("1", "TodoWrite", **plan_of("pending")),
+            *act("2", "TodoWrite", "done", **long),
+        ]
+        plan = planned([*said, *work(8), user("on with it, as you think best")], 0.1)
+        assert 3 in plan.removed
+        assert 1 in plan.removed
+
+    def test_a_short_answer_has_its_question(self) -> None:
+        """Whatever is cut, no answer stays without what was asked."""
+        asked = [
+            one for n in range(40) for one in (model(f"Shall I move item_{n} to the other list?"), user("no"))
+        ]
+        for share in (0.7, 0.5, 0.25, 0.1):
+            plan = planned(
+                [user("Sort my lists."), *asked, *work(4), user("thanks, that is all for now")], share
+            )
+            kept = set(plan.kept)
+            assert all(p - 1 in kept for p in kept if 1 < p < 82 and p % 2 == 0)
