@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as dataclass_replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +42,7 @@ from webapp.agents import AGENTS
 from webapp.agents.claude_code import decoder as claude_code
 from webapp.agents.codex import decoder as codex
 from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, TranscriptFile, Usage, UsageReport
+from webapp.services.ingest.append_batch import opening_of
 from webapp.tokenizers import Tokenizers
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "transcripts"
@@ -97,7 +99,7 @@ class Replay:
         self._last: tuple[int, int, int] | None = None  # real input, estimate and characters of the last call
         self._absorbing = self._cut = False
         self._model: str | None = None
-        self._counter = self._counter_for(earlier.model(traits.source))
+        self._counter = self._counter_for(AGENTS[traits.source].usual_model)
         self._unwritten = AGENTS[traits.source].unwritten()
 
     def _counter_for(self, model: str | None) -> TokenCounter:
@@ -109,6 +111,7 @@ class Replay:
             self.traits.cwd,
             model,
             limits.token_factor,
+            self.traits.opening,
         )
         return ModelCounter(self._tokenizers.counter(limits.encoding), family_of(model), limits.token_factor)
 
@@ -140,11 +143,19 @@ class Replay:
         if meta.cwd or meta.agent_type:
             t = self.traits
             self.traits = Traits(
-                t.source, t.child, meta.agent_type or t.agent_type, meta.cwd or t.cwd, t.model, t.factor
+                t.source,
+                t.child,
+                meta.agent_type or t.agent_type,
+                meta.cwd or t.cwd,
+                t.model,
+                t.factor,
+                t.opening,
             )
 
     def _entry(self, entry: Entry) -> None:
         first = entry.usage is not None and entry.call_key != self._calibration().call
+        if not self._log:
+            self.traits = dataclass_replace(self.traits, opening=opening_of(entry.message))
         key = entry.source_id or str(len(self._log))
         held = self._groups.get(entry.group or "")
         before, chars = self._size()
@@ -262,10 +273,6 @@ class Earlier:
         """A session that has ended."""
         if replay.overheads is not None:
             self.sessions.insert(0, (replay.traits, replay.overheads))
-
-    def model(self, source: str) -> str | None:
-        """Return the model of the newest session of an agent: the next one's, until it says so itself."""
-        return next((t.model for t, _ in self.sessions if t.source == source and t.model), None)
 
 
 def _chars(message: Message) -> int:

@@ -40,6 +40,10 @@ class Malformed(CoppiceError):
     """The input cannot be read at all: not JSON, not a message list, not a known file."""
 
 
+class NoSession(Malformed):
+    """The input is a known file that is no session of its own, such as the summariser's call for a compaction."""
+
+
 class Invalid(CoppiceError):
     """The input was read and refused. `details` has one `{field, message}` for each wrong field."""
 

@@ -1,9 +1,10 @@
 """Tokens that every call of a session carries unseen, learned from other sessions until its own first call.
 
 An agent sends a system prompt and tool definitions that are not in its transcript. Sessions of the same agent carry
-about the same, the more alike the closer they are: a sub-agent is like other sub-agents of its type, a session like
-those in the same folder, with the same model. Figures are kept as tokens of their own model and carried over by the
-models' factors. Without an earlier session nothing is assumed: what is shown is what was seen.
+about the same, the more alike the closer they are: a sub-agent is like other sub-agents that were begun with the same
+words, or of its type, a session like those in the same folder, with the same model. Figures are kept as tokens of
+their own model and carried over by the models' factors. Without an earlier session nothing is assumed: what is shown
+is what was seen.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ LEAST_SECONDS = 2
 @dataclass(frozen=True, slots=True)
 class Traits:
     """The traits of a session. `source` names the agent, `child` says that another session started it, `factor` is the
-    `token_factor` of its model.
+    `token_factor` of its model, `opening` how its first message begins.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Traits:
     cwd: str | None = None
     model: str | None = None
     factor: float = 1.0
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,13 @@ def expected(
 ) -> Overheads:
     """Return what a session like this will carry, from earlier ones (newest first); nothing unseen without one.
 
-    Sessions of a single call are often checks without tools, and teach only where there are no others.
+    Sessions of a single call are often checks without tools. They teach sub-agents that were begun with the same words,
+    and others only where there are none of more calls.
     `restored_tokens` of o200k are assumed to come after a compaction where none has taught.
     """
     same = [(t, o) for t, o in earlier if t.source == like.source and t.child == like.child]
-    same = [(t, o) for t, o in same if o.calls > 1] or same
+    if not any(_begun_alike(like, t) for t, _ in same):
+        same = [(t, o) for t, o in same if o.calls > 1] or same
     restored = restored_tokens * like.factor
     if not same:
         return Overheads(0, 0, round(restored))
@@ -78,8 +82,17 @@ def _seconds(sessions: Iterable[tuple[Traits, Overheads]], like: Traits) -> list
     return [_carried(o.second, t, like) for t, o in sessions if o.second is not None]
 
 
-def _alike(like: Traits, other: Traits) -> tuple[bool, bool, bool]:
-    return like.agent_type == other.agent_type, like.cwd == other.cwd, like.model == other.model
+def _alike(like: Traits, other: Traits) -> tuple[bool, ...]:
+    return (
+        _begun_alike(like, other),
+        like.agent_type == other.agent_type,
+        like.cwd == other.cwd,
+        like.model == other.model,
+    )
+
+
+def _begun_alike(like: Traits, other: Traits) -> bool:
+    return like.child and bool(like.opening) and like.opening == other.opening
 
 
 def _carried(tokens: int, of: Traits, to: Traits) -> float:

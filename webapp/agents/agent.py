@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Protocol
 
 from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
 from webapp.agents.unwritten import Unwritten
 from webapp.agents.view import Transcript, View
+
+
+class Decode(Protocol):
+    """Decodes the whole content of a file."""
+
+    def __call__(self, content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
+        """Yield what the content says."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,12 +33,13 @@ class FileImport:
     `likeness` says how surely a row of JSON is the agent's: 2 by a sign of its own, 1 by one that others have too, 0
     not. `is_document` is asked of an object that is a whole file, `begins` of the first bytes of one that is too long
     to be parsed. `origin` tells whose a file is, from its path, its first bytes and, where it lies at that path on
-    this machine, what lies beside it. `decode` yields what its content says.
+    this machine, what lies beside it. `decode` yields what its content says, of the
+    file that is named where that is known.
     """
 
     likeness: Callable[[dict[str, Any]], int]
     origin: Callable[[PurePath, bytes, bool], Origin]
-    decode: Callable[[Content], Iterator[Record]]
+    decode: Decode
     is_document: Callable[[dict[str, Any]], bool] | None = None
     begins: Callable[[bytes], bool] | None = None
 
@@ -93,7 +102,8 @@ class Agent:
     view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached;
     `session_variable` is the environment variable by which what it starts knows its session. `window_of_compaction`
     derives the window from the tokens at which the agent compacted by itself, None where they imply none;
-    `usual_window` is the window that the agent starts with by default, even where its model could take more.
+    `usual_window` is the window that the agent starts with by default, even where its model could take more,
+    `usual_model` the one by which a session counts until it names its own.
     `unwritten` follows what the agent sends without writing it; `restored_tokens` are assumed to come after a
     compaction (of o200k, times the model's factor).
     """
@@ -115,6 +125,7 @@ class Agent:
     session_variable: str = ""
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
+    usual_model: str | None = None
     unwritten: type[Unwritten] = Unwritten
     restored_tokens: int = 0
 

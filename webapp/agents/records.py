@@ -155,12 +155,16 @@ Record = Entry | Compaction | Rewind | UsageReport | Meta | Problem | Unknown
 
 
 class Origin(NamedTuple):
-    """The session that a transcript file belongs to, as far as known; `parent_id` is the session that started it."""
+    """The session that a transcript file belongs to, as far as known; `parent_id` is the session that started it.
+
+    `own_question`: the agent asked it itself, for a compaction or a suggestion. That is no session, and nobody's.
+    """
 
     session_id: str | None = None
     parent_id: str | None = None
     title: str | None = None
     agent_type: str | None = None
+    own_question: bool = False
 
 
 @dataclass(frozen=True, slots=True)

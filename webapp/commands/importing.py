@@ -14,7 +14,7 @@ from webapp.agents import AGENTS
 from webapp.agents.reading.finding import leads_out
 from webapp.app import App
 from webapp.commands.common import counted, db_option, opened
-from webapp.errors import CoppiceError, StoreError
+from webapp.errors import CoppiceError, NoSession, StoreError
 from webapp.services.transfer.answers import ImportedSession
 from webapp.terminal import echo, err
 
@@ -94,6 +94,9 @@ def import_one(
             )
     except StoreError:
         raise
+    except NoSession as error:
+        click.echo(str(error))
+        return None
     except (CoppiceError, ScoringError) as error:
         return f"coppice: {file}: {str(error).removeprefix(file.name + ': ')}"
     except OSError as error:

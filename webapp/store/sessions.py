@@ -84,13 +84,17 @@ class Taught(NamedTuple):
     restored: int
     calls: int
     compactions: int
+    opening: str
 
 
 # How many sessions of an agent are looked at for what they have taught: those that came last know best.
-TAUGHT = 100
-_TAUGHT = ", ".join(
-    f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
-    for name in ("unseen", "second", "restored", "calls", "compactions")
+TAUGHT = 200
+_TAUGHT = (
+    ", ".join(
+        f"coalesce(json_extract(state, '$.calibration.{name}'), 0)"
+        for name in ("unseen", "second", "restored", "calls", "compactions")
+    )
+    + ", coalesce(json_extract(state, '$.opening'), '')"
 )
 
 COLUMNS = tuple(f.name for f in fields(SessionRow) if f.name != "damaged")
@@ -175,20 +179,12 @@ class Sessions:
         """Return the overheads that the newest sessions of an agent showed, newest first."""
         sql = (
             f"SELECT parent_id IS NOT NULL, agent_type, cwd, model, {_TAUGHT} FROM "
-            "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL ORDER BY key DESC LIMIT ?) "
+            "(SELECT * FROM sessions WHERE source = ? AND deleted_at IS NULL "
+            "ORDER BY last_activity_at DESC, id LIMIT ?) "
             "WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.calibration.known') END "
-            "ORDER BY last_activity_at DESC, key DESC"
+            "ORDER BY last_activity_at DESC, id"
         )
         return [Taught(bool(child), *rest) for child, *rest in self._db.rows(sql, (source, TAUGHT))]
-
-    def latest_model(self, source: str) -> str | None:
-        """Return the model of the agent's newest session that has one."""
-        sql = (
-            "SELECT model FROM sessions WHERE source = ? AND model IS NOT NULL AND deleted_at IS NULL "
-            "ORDER BY key DESC LIMIT 1"
-        )
-        found: str | None = self._db.value(sql, (source,))
-        return found
 
     def with_first(self, source_id: str) -> list[SessionRow]:
         """Return the sessions whose log has an entry with this source id."""

@@ -75,3 +75,21 @@ class TestExpected:
         assert expected(MAIN, taught(20_000) + before, 2_000).restored == 4_000
         assert expected(MAIN, taught(20_000), 2_000).restored == 2_300
         assert expected(Traits("codex"), []).restored == 0
+
+
+class TestASubAgent:
+    """Sub-agents are of many kinds, and their first words tell which."""
+
+    WARMUP = Traits("claude-code", child=True, opening="Warmup")
+
+    def test_learns_from_those_begun_with_the_same_words(self) -> None:  # X11
+        """Also from such as made a single call."""
+        checks, explorers = taught(1_100, like=self.WARMUP, calls=1), replace(self.WARMUP, opening="Explore")
+        known = checks + taught(9_000, like=explorers)
+        assert expected(self.WARMUP, known).unseen == 1_100
+        assert expected(explorers, known).unseen == 9_000
+        assert expected(replace(self.WARMUP, opening="Plan"), known).unseen == 9_000
+
+    def test_teaches_no_main_session(self) -> None:  # X11
+        """Whatever it began with."""
+        assert expected(replace(self.WARMUP, child=False), taught(1_100, like=self.WARMUP)).unseen == 0

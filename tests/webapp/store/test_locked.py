@@ -90,7 +90,6 @@ READING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "sessions.children": lambda s, _: s.sessions.children("s"),
     "sessions.with_first": lambda s, _: s.sessions.with_first("x"),
     "sessions.taught": lambda s, _: s.sessions.taught("codex"),
-    "sessions.latest_model": lambda s, _: s.sessions.latest_model("codex"),
     "log.known": lambda s, r: s.log.known(r.key, ["x"]),
     "log.entries": lambda s, r: s.log.entries(r.key, 0, 9),
     "log.entry": lambda s, r: s.log.entry(r.key, 0),

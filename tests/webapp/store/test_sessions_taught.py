@@ -30,10 +30,10 @@ class TestTaught:
         session(
             store, "a", 5, known(20_000, calls=9, second=50, compactions=1, restored=7), cwd="/x", model="m"
         )
-        session(store, "b", 9, known(4_000), parent_id="a", agent_type="Explore")
+        session(store, "b", 9, {**known(4_000), "opening": "Warmup"}, parent_id="a", agent_type="Explore")
         assert store.sessions.taught("claude-code") == [
-            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0),
-            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1),
+            Taught(True, "Explore", None, None, 4_000, 0, 0, 1, 0, "Warmup"),
+            Taught(False, None, "/x", "m", 20_000, 50, 7, 9, 1, ""),
         ]
 
     def test_leaves_out_other_agents_deleted_sessions_and_those_without_a_call(self, store: Store) -> None:
@@ -51,15 +51,3 @@ class TestTaught:
         for n in range(TAUGHT + 5):
             session(store, f"s{n}", n, known(n))
         assert len(store.sessions.taught("claude-code")) == TAUGHT
-
-
-class TestTheLatestModel:
-    """Of an agent."""
-
-    def test_is_that_of_the_newest_session_that_named_one(self, store: Store) -> None:
-        """None where nobody did."""
-        assert store.sessions.latest_model("claude-code") is None
-        session(store, "a", model="claude-opus-4-5")
-        session(store, "b", model="claude-opus-4-7")
-        session(store, "c")
-        assert store.sessions.latest_model("claude-code") == "claude-opus-4-7"

@@ -13,6 +13,7 @@ from webapp.agents.reading.tail import decode
 AGENT = Agent(
     source=files.SOURCE,
     label="Claude Code",
+    usual_model="claude-opus-5-5",
     wire_format="anthropic",
     folder="~/.claude/projects",
     variable="CLAUDE_CONFIG_DIR",
@@ -20,7 +21,9 @@ AGENT = Agent(
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
     files=FileImport(
-        likeness=rows.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+        likeness=rows.likeness,
+        origin=files.origin,
+        decode=lambda content, file=None: decode(content, Decoder(file)),
     ),
     transcripts=Transcripts(
         write=transcript.write,

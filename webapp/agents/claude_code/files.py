@@ -36,7 +36,7 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """Yield the transcripts below `root`, newest first. Opens only sub-agents' first rows and `.meta.json`."""
     for found in list_files(root, ".jsonl"):
-        session, parent, title, kind = describe(found.path)
+        session, parent, title, kind, _ = describe(found.path)
         if session is not None:
             yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 
@@ -59,7 +59,7 @@ def named(path: PurePath) -> Origin:
     if not name.startswith("agent-"):
         return Origin(name if UUID.fullmatch(name) else None)
     if _OWN_QUESTIONS.match(name):
-        return Origin()
+        return Origin(own_question=True)
     parent = next((p.name for p in path.parents if UUID.fullmatch(p.name)), None)
     return Origin(f"{parent}.{name}" if parent else name, parent)
 
@@ -67,6 +67,8 @@ def named(path: PurePath) -> Origin:
 def origin(path: PurePath, head: bytes, on_disk: bool) -> Origin:
     """Return whose an imported file is: by its path, else by its first rows."""
     told, inside = describe(Path(path)) if on_disk else named(path), session_in(head)
+    if told.own_question:
+        return told
     if told.session_id is None:
         return Origin(inside)
     if path.stem.startswith("agent-") and told.parent_id is None and inside is not None:

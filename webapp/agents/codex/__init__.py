@@ -11,6 +11,7 @@ from webapp.agents.reading.tail import decode
 AGENT = Agent(
     source=files.SOURCE,
     label="Codex",
+    usual_model="gpt-5.5",
     wire_format="responses",
     folder="~/.codex/sessions",
     variable="CODEX_HOME",
@@ -18,7 +19,9 @@ AGENT = Agent(
     discover=files.discover,
     reader=partial(LineReader, decoder=Decoder),
     files=FileImport(
-        likeness=items.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+        likeness=items.likeness,
+        origin=files.origin,
+        decode=lambda content, file=None: decode(content, Decoder(file)),
     ),
     transcripts=Transcripts(
         write=transcript.write,

@@ -32,7 +32,7 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
     for found in list_files(root, ".jsonl"):
         if not found.path.name.startswith("rollout-") or not UUID.search(found.path.name):
             continue
-        session, parent, title, kind = origin(found.path, read_head(found.path, _HEAD))
+        session, parent, title, kind, _ = origin(found.path, read_head(found.path, _HEAD))
         if session is not None:
             yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 

@@ -215,7 +215,7 @@ def read_document(data: bytes, state: dict[str, Any]) -> Iterator[Record]:
     yield from _read_value(document, state)
 
 
-def decode(content: Content) -> Iterator[Record]:
+def decode(content: Content, file: TranscriptFile | None = None) -> Iterator[Record]:
     """Yield the records of an imported file: lines, or a document, of which a bad message costs only itself."""
     if not is_json_document(content.head()):
         yield from decode_lines(content, Decoder())

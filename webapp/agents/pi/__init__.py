@@ -16,7 +16,9 @@ AGENT = Agent(
     discover=files.discover,
     reader=lambda file, position: LineReader(file, position, lambda _: Decoder()),
     files=FileImport(
-        likeness=files.likeness, origin=files.origin, decode=lambda content: decode(content, Decoder())
+        likeness=files.likeness,
+        origin=files.origin,
+        decode=lambda content, file=None: decode(content, Decoder()),  # noqa: ARG005
     ),
     transcripts=Transcripts(
         write=transcript.write,

@@ -32,7 +32,7 @@ def roots(env: Mapping[str, str]) -> list[Path]:
 def discover(root: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions below `root`, newest first. Reads the first row of each."""
     for found in list_files(root, ".jsonl"):
-        session, parent, title, kind = origin(found.path, read_head(found.path, _HEAD))
+        session, parent, title, kind, _ = origin(found.path, read_head(found.path, _HEAD))
         if session is not None:
             yield TranscriptFile(found.path, session, parent, SOURCE, title, kind, found.modified, found.size)
 

@@ -31,7 +31,7 @@ from webapp.store.context import AGENT, PRUNED
 from webapp.store.copies import CopyRow
 from webapp.store.indexed_text import indexed
 from webapp.store.operations import OperationRow
-from webapp.store.sessions import SessionRow
+from webapp.store.sessions import SessionRow, Taught
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,8 @@ class Sessions:
         with self._store.read():
             rows = [row for row in self._store.sessions.all() if not silent(row)]
             totals = self._store.contexts.all_totals()
-        found = [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}})) for row in rows]
+            taught: dict[str, builtins.list[Taught]] = {}
+            found = [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
         if state:
             found = [s for s in found if s.state == state]
         if source:
@@ -139,10 +140,12 @@ class Sessions:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
 
-    def _shown(self, row: SessionRow, totals: Totals) -> SessionAnswer:
+    def _shown(
+        self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[Taught]]
+    ) -> SessionAnswer:
         """Return a session of the list; one that cannot be worked out says so, and does not hide the others."""
         try:
-            return session_answer(Session(self._environment, row, totals))
+            return session_answer(Session(self._environment, row, totals, taught))
         except Exception:
             log.exception("session %s cannot be shown", row.id)
         fault = "its row in the store is damaged; run `coppice verify`"
@@ -305,7 +308,13 @@ class Sessions:
         shown = [o for o in operations if o.kind in MARKED]
         return Timeline(
             points=[
-                Point(at=iso(s.at), number=s.no, agent=s.agent_tokens, pruned=s.view_tokens) for s in samples
+                Point(
+                    at=iso(s.at),
+                    number=s.no,
+                    pruned=s.view_tokens + session.unseen_before(s.n),
+                    agent=None if s.agent_tokens is None else s.agent_tokens + session.unseen_before(s.n),
+                )
+                for s in samples
             ],
             marks=[_mark(o) for o in reversed(shown)]
             + [_undo_mark(o) for o in shown if o.undone_at is not None],

@@ -31,6 +31,7 @@ from webapp.store.usage import CallRow, Sample
 # The first messages are counted again when the model is named only after them, if there are at most so many.
 RECOUNTED = 64
 NOTICE = "notice"
+OPENING_CHARS = 40
 
 
 class Clearing(NamedTuple):
@@ -54,7 +55,7 @@ class AppendBatch:
         self._limits = session.model_row
         self._factor = self._limits.token_factor
         self.base_version = session.version
-        self.state.begin(session.learned_elsewhere())
+        session.alone = True
         self.entries: list[EntryRow] = []
         self.messages: dict[int, MessageRow] = {}
         self.placed: list[tuple[int, int]] = []
@@ -169,6 +170,8 @@ class AppendBatch:
     def _close(self, opened: Open) -> None:
         message = opened.message()
         session = self.session
+        if opened.no == 1 and not self.state.opening:
+            self.state.opening = opening_of(message)
         measured = measure(message, session.counter, session.lexicon, self._tool_names(message))
         for call in message.calls:
             self._tools[call.id] = call.name
@@ -246,7 +249,7 @@ class AppendBatch:
     ) -> None:
         """Take in the real usage of a call: its context was `before` estimated tokens, its answer `own`."""
         self.state.expect(self.state.unwritten.asked)
-        said, _ = calibration.total(self.state.calibration, before)
+        said, _ = calibration.total(self.session.informed, before)
         if call_key not in self.calls:
             self.calls[call_key] = CallRow(
                 call_key, self.row.next_seq, at, model, usage.input_tokens, usage.output_tokens, usage.cached_tokens,
@@ -280,11 +283,14 @@ class AppendBatch:
     def _observe(
         self, usage: Usage, call_key: str, model: str | None, before: int, own: int, learns: bool = True
     ) -> None:
+        known = self.state.calibration
         if usage.input_tokens > 0:
             self.state.calibration = calibration.observe(
                 self.state.calibration, usage.input_tokens, usage.output_tokens, before, own, call=call_key,
                 model=model or "", learns=learns,
             )  # fmt: skip
+        if not known.known and self.state.calibration.known:
+            self.state.first_call(self.state.calibration.unseen - known.unseen, self.row.next_sample)
 
     def _surely_sent(self, before: int) -> int:
         """Return the part of an estimated context that no agent takes out by itself: all but outputs of tools."""
@@ -292,13 +298,15 @@ class AppendBatch:
         return max(0, before - outputs)
 
     def _sample(self, opened: Open) -> None:
-        if opened.old is not None:
+        grown = opened.old is not None
+        if grown and self.state.sampled != opened.no:
             return
         pruned = self.session.pruned.tokens
         agent = self.session.agent.tokens if self.session.agent is not None else None
-        self.samples.append(Sample(self.row.next_sample, opened.at, opened.no, agent, pruned))
-        self.row.next_sample += 1
-        self.state.remember_gauge(pruned if agent is None else agent)
+        number = self.row.next_sample - grown
+        self.samples.append(Sample(number, opened.at, opened.no, agent, pruned))
+        self.row.next_sample, self.state.sampled = number + 1, opened.no
+        self.state.remember_gauge(pruned if agent is None else agent, grown=grown)
 
     # -- writing
 
@@ -321,6 +329,11 @@ class AppendBatch:
         store.words.add(key, self._words)
         self.session.touch()
         self.session.save()
+
+
+def opening_of(message: Message) -> str:
+    """Return how a session begins: the first words said to the agent, or that none are in its transcript."""
+    return message.text[:OPENING_CHARS] if message.role != "assistant" else "an answer"
 
 
 def _larger(a: Usage | None, b: Usage) -> Usage:

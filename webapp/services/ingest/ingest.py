@@ -377,6 +377,7 @@ class Ingest:
                     self._histories.advance(
                         session, batch.base_version, batch.fresh, changed=bool(batch.changed)
                     )
+                    session.alone = False
                     added.automatic = self._automatic.after_append(session)
                 if keyed is not None:
                     added.answer = self._answer(session, added, keyed)

@@ -51,7 +51,7 @@ def gauge_of(session: Session, context: SessionContext, limit: int) -> Gauge:
 
 def regions_of(session: Session, scale: Scale, estimates: Mapping[str, int], tokens: int) -> list[Region]:
     """Return `tokens` divided among the regions by their estimates, in the order in which they are drawn."""
-    parts = calibration.split(session.state.calibration, estimates, tokens)
+    parts = calibration.split(session.calibration, estimates, tokens)
     certainty: Certainty = "estimated" if scale.certainty == "estimated" else "calibrated"
     names = [name for name in REGIONS if parts.get(name)] + sorted(set(parts) - set(REGIONS))
     return [Region(name=name, tokens=parts[name], certainty=certainty) for name in names]
@@ -65,7 +65,8 @@ def session_answer(session: Session) -> SessionAnswer:
     pruned = gauge_of(session, session.pruned, limits.limit)
     tokens = (agent or pruned).tokens
     activity = activity_of(row, state, session.environment.clock())
-    growth = growth_per_turn(state, tokens)
+    before = session.unseen_before(session.row.next_sample)
+    growth = growth_per_turn(state, tokens - before)
     return SessionAnswer(
         id=row.id,
         title=shown_title(row),
@@ -111,7 +112,7 @@ def session_answer(session: Session) -> SessionAnswer:
         ),
         growth_per_turn=growth,
         turns_left=turns_left(tokens, limits, growth),
-        trend=[percent(t, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
+        trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
         notes=notes_of(session, limits) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,

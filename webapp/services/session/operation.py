@@ -156,10 +156,12 @@ class ContextChange:
         session.touch()
         tokens = session.pruned.tokens
         if tokens != self.before:
-            agent = session.agent.tokens if session.agent is not None else None
-            sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens)
+            lacking = 0 if session.alone else session.unseen_before(row.next_sample)
+            agent = session.agent.tokens - lacking if session.agent is not None else None
+            sample = Sample(row.next_sample, self._now, row.next_no - 1, agent, tokens - lacking)
             self._store.figures.add_samples(row.key, [sample])
             row.next_sample += 1
+            session.state.sampled = 0
             if agent is None:
-                session.state.remember_gauge(tokens)
+                session.state.remember_gauge(tokens - lacking)
         session.save()

@@ -25,7 +25,6 @@ from scoring.tokens import (
     calibration,
     expected,
     family_of,
-    started,
 )
 from webapp.agents import AGENTS
 from webapp.services.session.environment import Environment
@@ -37,8 +36,6 @@ from webapp.store.sessions import COLUMNS, SessionRow, Taught
 
 Totals = dict[int, dict[str, tuple[int, int]]]
 
-# A session without a reported call after so many messages never gets one; it no longer asks what others have learned.
-UNREPORTED_AFTER = 64
 CACHE_MS, CACHE_HOUR_MS = 5 * 60 * 1000, 60 * 60 * 1000
 # Columns that a person may change while an append is being prepared.
 STATE_DAMAGED = "what was learned of its calls is damaged and starts anew; run `coppice verify`"
@@ -113,7 +110,7 @@ class SessionContext:
         main = self._session.main
         estimate = self.estimate
         return Scale(
-            self._session.state.calibration, estimate, estimate if main.view == self.view else main.estimate
+            self._session.calibration, estimate, estimate if main.view == self.view else main.estimate
         )
 
     @property
@@ -132,13 +129,24 @@ class SessionContext:
 
 
 class Session:
-    """One loaded session. `row`, `state` and `totals` are changed in place and written by `save()`."""
+    """One loaded session. `row`, `state` and `totals` are changed in place and written by `save()`.
 
-    def __init__(self, environment: Environment, row: SessionRow, totals: Totals) -> None:
+    `taught` keeps what sessions of an agent have taught, for several sessions that are looked at together.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        row: SessionRow,
+        totals: Totals,
+        taught: dict[str, list[Taught]] | None = None,
+    ) -> None:
         self.environment, self.row, self.totals = environment, row, totals
         self.state, self._state_damaged = SessionState.readable(row.state, row.source)
         self.pruned = SessionContext(self, PRUNED)
         self.agent = SessionContext(self, AGENT) if row.followed else None
+        self.alone = False
+        self._taught = {} if taught is None else taught
         self._remember()
 
     @classmethod
@@ -285,33 +293,67 @@ class Session:
         """Return the model table's row for the session's own model, without changes by settings."""
         return find_model(self.row.model, self.environment.overrides())
 
-    @cached_property
+    @property
     def _counted_name(self) -> str | None:
-        if self.row.model is None and self.row.source in AGENTS:
-            return self.environment.store.sessions.latest_model(self.row.source)
-        return self.row.model
+        agent = AGENTS.get(self.row.source)
+        return self.row.model or (agent.usual_model if agent is not None else None)
 
     @property
     def _model_to_count(self) -> ModelLimits:
         return find_model(self._counted_name, self.environment.overrides())
 
-    def learned_elsewhere(self) -> Calibration | None:
-        """Return what other sessions of the agent have learned; None once this one has a reported call of its own."""
-        row = self.row
-        if row.source not in AGENTS or self.state.calibration.known or row.next_no > UNREPORTED_AFTER:
-            return None
-        factor = self._model_to_count.token_factor
-        like = Traits(
-            row.source, row.parent_id is not None, row.agent_type, row.cwd, self._counted_name, factor
+    # -- real usage
+
+    @property
+    def calibration(self) -> Calibration:
+        """Return what is known of real usage, with what other sessions of the agent have taught where this one did not.
+
+        What an append stores depends on this session `alone`, so that it is the same whichever session came first.
+        """
+        return self.state.calibration if self.alone else self.informed
+
+    @property
+    def informed(self) -> Calibration:
+        """Return the calibration with what other sessions have taught, whoever asks."""
+        known, row = self.state.calibration, self.row
+        needed = not known.known or known.calls == 1 or (known.compacted and not known.compactions)
+        if not needed or row.source not in AGENTS:
+            return known
+        learned = self._learned
+        if not known.known:
+            unseen = known.unseen + learned.unseen
+            return replace(known, unseen=unseen, second=learned.second or 0, restored=learned.restored or 0)
+        second = learned.second or 0 if known.calls == 1 else known.second
+        return replace(
+            known, second=second, restored=known.restored if known.compactions else learned.restored or 0
         )
-        taught = self.environment.store.sessions.taught(row.source)
-        restored = AGENTS[row.source].restored_tokens
-        found = expected(like, [self._overheads(one) for one in taught], restored)
-        return started(found.unseen, found.second or 0, found.restored or 0)
+
+    def unseen_before(self, sample: int) -> int:
+        """Return the tokens that a size stored before the first call lacks: what is not in the transcript."""
+        known = self.state.calibration
+        if not known.known:
+            return self.informed.unseen - known.unseen
+        return self.state.first_unseen if sample < self.state.first_known else 0
+
+    @cached_property
+    def _learned(self) -> Overheads:
+        """What other sessions of the agent have learned."""
+        row, child = self.row, self.row.parent_id is not None
+        if row.source not in self._taught:
+            self._taught[row.source] = self.environment.store.sessions.taught(row.source)
+        taught = self._taught[row.source]
+        model = row.model or next(
+            (t.model for t in taught if t.child == child and t.model), self._counted_name
+        )
+        factor = find_model(model, self.environment.overrides()).token_factor
+        like = Traits(row.source, child, row.agent_type, row.cwd, model, factor, self.state.opening)
+        return expected(like, [self._overheads(one) for one in taught], AGENTS[row.source].restored_tokens)
 
     def _overheads(self, taught: Taught) -> tuple[Traits, Overheads]:
         factor = find_model(taught.model, self.environment.overrides()).token_factor
-        traits = Traits(self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor)
+        traits = Traits(
+            self.row.source, taught.child, taught.agent_type, taught.cwd, taught.model, factor, taught.opening
+        )
         second = taught.second if taught.calls > 1 else None
         restored = taught.restored if taught.compactions else None
         return traits, Overheads(taught.unseen, second, restored, taught.calls)

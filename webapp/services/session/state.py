@@ -28,13 +28,14 @@ class SessionState:
     `facts` is what its task type is recognised from. `trail` holds the tokens of the main context, every `stride`-th
     message's, thinned out as it fills; `turn_tokens` are those at the last starts of a turn. `ends` maps the source
     ids of the last messages to the estimate after them and the part of it that the assistant said (`answered`, of all
-    messages so far), `groups` the last API calls to the estimate before them.
-    `absorbing`: assistant messages still belong to the call reported last. `fired`: automatic pruning has acted on
-    this crossing of the target. It does not try again below `backed_off` tokens, nor the emergency path below
-    `relieved`. `own_window` is set by the user (0: not), `told_window` by a compaction of the agent at
-    `told_at` tokens; `largest` is the largest call with the present model. `set_aside` counts the
-    usage reports that cannot be true, `aside_input` and `aside_call` are of the last of them.
-    `called_at` is the time of the last call in ms, `cached_for_hour` says that what it wrote stays cached so long.
+    messages so far), `groups` the last API calls to the estimate before them. `absorbing`: assistant messages still
+    belong to the call reported last. `fired`: automatic pruning has acted on this crossing of the target. It does not
+    try again below `backed_off` tokens, nor the emergency path below `relieved`. `own_window` is set by the user (0:
+    not), `told_window` by a compaction of the agent at `told_at` tokens; `largest` is the largest call with the
+    present model. `set_aside` counts the usage reports that cannot be true, `aside_input` and `aside_call` are of the
+    last of them. `first_known` is the first sample with a known size; `first_unseen` is what those before it lack.
+    `sampled` is the last message on the chart, `opening` the beginning of the first message. `called_at` is the time
+    of the last call in ms, `cached_for_hour` says that what it wrote stays cached so long.
     """
 
     calibration: Calibration = field(default_factory=Calibration)
@@ -61,6 +62,10 @@ class SessionState:
     aside_input: int = 0
     aside_call: str = ""
     called_at: int = 0
+    first_known: int = 0
+    first_unseen: int = 0
+    opening: str = ""
+    sampled: int = 0
     cached_for_hour: bool = False
 
     def put_aside(self, call: str, tokens: int) -> None:
@@ -72,11 +77,11 @@ class SessionState:
         """Forget the window that the previous model ran with, from any source."""
         self.own_window = self.told_window = self.told_at = self.largest = 0
 
-    def begin(self, learned: Calibration | None) -> None:
-        """Start from what other sessions have learned, before the session's first reported call."""
-        if learned is not None and not self.calibration.known:
-            unseen = learned.unseen + self.unwritten.unreported
-            self.calibration = replace(learned, compacted=self.calibration.compacted, unseen=unseen)
+    def first_call(self, unseen: int, sample: int) -> None:
+        """Add what is not in the transcript to the sizes before the first reported call, now that it is known."""
+        self.first_known, self.first_unseen = sample, unseen
+        self.trail = [tokens + unseen for tokens in self.trail]
+        self.turn_tokens = [tokens + unseen for tokens in self.turn_tokens]
 
     def take(self, entry: Entry, counter: TokenCounter, factor: float) -> None:
         """Follow what the agent sends without writing it; without a usage report it stays in the context."""
@@ -106,8 +111,12 @@ class SessionState:
             self.facts.add(next(iter(read_features([before]))), -1)
         self.facts.add(features)
 
-    def remember_gauge(self, tokens: int) -> None:
-        """Add a point to the trail."""
+    def remember_gauge(self, tokens: int, *, grown: bool = False) -> None:
+        """Add a point to the trail; `grown`: more came of the message whose point was added last."""
+        if grown:
+            if not self.skipped and self.trail:
+                self.trail[-1] = tokens
+            return
         self.skipped += 1
         if self.skipped < self.stride:
             return

@@ -19,7 +19,7 @@ from webapp.agents.reading.tail import no_text
 from webapp.agents.reading.text import Content
 from webapp.agents.recognise import COPPICE, IMPORTS, WIRE, recognise
 from webapp.agents.records import Entry, Record, TranscriptFile
-from webapp.errors import Conflict, CoppiceError, Invalid, Malformed
+from webapp.errors import Conflict, CoppiceError, Invalid, Malformed, NoSession
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.ingest.ingest import Added, Ingest
 from webapp.services.ingest.message_lists import ids_of, session_of
@@ -62,7 +62,7 @@ class Importing:
         `progress` gets now and then the number of bytes used so far, and of all.
 
         Raises:
-            Malformed: nothing of it can be read.
+            Malformed: nothing of it can be read, or it is no session.
             Invalid: there is no such format.
             Conflict: it names a session that came from elsewhere.
         """
@@ -108,10 +108,17 @@ class Importing:
         self, base: str, place: Path | None, content: Content, source: str, model: str | None
     ) -> ImportedSession:
         head, files = content.head(), IMPORTS[source]
-        named, parent, title, agent_type = files.origin(place or PurePath(base), head, place is not None)
+        about = files.origin(place or PurePath(base), head, place is not None)
+        if about.own_question:
+            label = AGENTS[source].label
+            raise NoSession(
+                f"{base}: {label} asked this itself, for a compaction or a suggestion; it is no session"
+            )
+        named, parent, title, agent_type = about.session_id, about.parent_id, about.title, about.agent_type
         first = head.partition(b"\n")[0]
         session_id = named or f"import-{hashlib.blake2b(first, digest_size=8).hexdigest()}"
-        records = self._asked(session_id, files.decode(content))
+        file = TranscriptFile(place or Path(base), session_id, parent, source, title, agent_type)
+        records = self._asked(session_id, files.decode(content, file if named else None))
         self._ingest.ensure(
             session_id, source, asked=True, parent_id=parent, title=title, agent_type=agent_type, model=model
         )

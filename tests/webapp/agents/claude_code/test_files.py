@@ -66,7 +66,8 @@ class TestNames:
         path = tmp_path / MAIN / "subagents" / "agent-z.jsonl"
         path.parent.mkdir(parents=True)
         path.with_suffix(".meta.json").write_text('{"description": "Beds", "agentType": "Explore"}')
-        assert named(path) == (f"{MAIN}.agent-z", MAIN, None, None)
-        assert describe(path) == (f"{MAIN}.agent-z", MAIN, "Beds", "Explore")
-        assert named(PurePath("agent-z.jsonl")) == ("agent-z", None, None, None)
-        assert named(PurePath("agent-acompact-00.jsonl")) == named(PurePath("notes.jsonl")) == Origin()
+        assert named(path) == Origin(f"{MAIN}.agent-z", MAIN)
+        assert describe(path) == Origin(f"{MAIN}.agent-z", MAIN, "Beds", "Explore")
+        assert named(PurePath("agent-z.jsonl")) == Origin("agent-z")
+        assert named(PurePath("agent-acompact-00.jsonl")) == Origin(own_question=True)
+        assert named(PurePath("notes.jsonl")) == Origin()

@@ -6,12 +6,12 @@ from typing import Any
 
 from scoring.models import ModelLimits
 from tests.scoring.builders import BALANCED
-from tests.webapp.building import entries, entry, followed, managed, said, usage, user, wire
+from tests.webapp.building import entry, followed, managed, said, usage, user, wire
+from webapp.agents import AGENTS
 from webapp.agents.records import Meta
 from webapp.app import App
 from webapp.services.session.answers import Gauge
 from webapp.services.session.limits import Window, limits_of
-from webapp.services.session.session import UNREPORTED_AFTER
 from webapp.store.sessions import SessionRow
 
 OPUS = "claude-opus-4-5"
@@ -72,27 +72,44 @@ class TestANewSession:
         name = managed(app, wire("user", "hi"))
         assert app.sessions.get(name).pruned.tokens < 50
 
-    def test_counts_like_the_newest_until_its_model_is_named(self, app: App) -> None:  # S11
-        """Then all that was counted so far is counted again."""
-        reported(app, "a", 20_000, model="claude-opus-4-7")
+    def test_counts_like_its_agents_usual_model_until_its_own_is_named(self, app: App) -> None:  # S11
+        """Whatever other sessions ran with; then all that was counted so far is counted again."""
+        reported(app, "a", 20_000, model="claude-haiku-4-5")
         words = "please change the parser so that it reads comments " * 20
         followed(app, user(words), session_id="b")
-        followed(app, user(words), session_id="c", model="claude-opus-4-7")
+        followed(app, user(words), session_id="c", model=AGENTS["claude-code"].usual_model)
         followed(app, user(words), session_id="d", model="gpt-5")
-        guessed, newer, plain = (app.store.log.message(row(app, n).key, 1).tokens for n in "bcd")
-        assert guessed == newer > 1.3 * plain
+        guessed, usual, plain = (app.store.log.message(row(app, n).key, 1).tokens for n in "bcd")
+        assert guessed == usual > 1.3 * plain
         app.ingest.append_records("b", [Meta(model="gpt-5")])
         assert app.store.log.message(row(app, "b").key, 1).tokens == plain
         assert app.store.contexts.totals(row(app, "b").key) == app.store.contexts.totals(row(app, "d").key)
 
-    def test_is_not_asked_for_ever(self, app: App) -> None:
-        """A session that never reports a call keeps what it started with."""
+    def test_shows_the_same_whichever_session_came_first(self, app: App) -> None:  # X11
+        """What others taught is asked when it is looked at, the chart included; nothing of it is stored."""
+        shown = []
+        for first, then in ("ab", "ba"):
+            for name in (first, then):
+                if name == "a":
+                    reported(app, "a", 20_000)
+                else:
+                    followed(app, user("hi"), user("go on"), session_id="b", model=OPUS)
+            shown.append((gauge(app, "b"), app.sessions.get("b").trend, app.sessions.timeline("b").points))
+            app.sessions.delete("a")
+            app.sessions.delete("b")
+            with app.store.write():
+                for name in "ab":
+                    if (gone := app.store.sessions.find(name)) is not None:
+                        app.store.sessions.remove(gone, None)
+        assert shown[0] == shown[1]
+        assert shown[0][0].tokens > 20_000
+        assert all(point.agent > 20_000 for point in shown[0][2])
+
+    def test_has_a_chart_that_begins_at_what_every_call_sends(self, app: App) -> None:  # X11
+        """Once its own first call has told it, for what came before too."""
         reported(app, "a", 20_000)
-        followed(app, *(user("hi") for _ in range(UNREPORTED_AFTER + 2)), session_id="b", model=OPUS)
-        reported(app, "c", 90_000)
-        started = gauge(app, "b").tokens
-        app.ingest.append_records("b", entries(user("hi"), start=900))
-        assert abs(gauge(app, "b").tokens - started) < 20
+        points = app.sessions.timeline("a").points
+        assert all(20_000 <= point.agent < 20_060 for point in points)
 
 
 class TestUsageAboveTheTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from scoring.tokens import Calibration, started
+from scoring.tokens import Calibration
 from scoring.tokens.counting import Estimator
 from tests.webapp.building import entry, said
 from webapp.agents.claude_code.unwritten import STEPS, WORDS, TaskReminders
@@ -46,10 +46,8 @@ class TestCarried:
         for n in range(STEPS[0] + 1):
             carried.take(entry(n, said("I look."), call_key=f"c{n}"), counter, 1.0)
         assert carried.calibration.unseen == WORDS
-        carried.begin(started(20_000))
-        assert carried.calibration.unseen == 20_000 + WORDS
         carried.compacted()
-        assert carried.calibration.unseen == 20_000
+        assert carried.calibration.unseen == 0
 
     def test_come_back_from_json(self) -> None:
         """As they were; what another version wrote is passed over."""
