@@ -10,6 +10,7 @@ from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
+from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
@@ -62,6 +63,7 @@ class App:
     status: Status
     importing: Importing
     exporting: Exporting
+    repairing: Repairing
     resuming: Resuming
     demo: Demo
     hints: Hints

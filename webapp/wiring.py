@@ -13,6 +13,7 @@ from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
 from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
+from webapp.services.catalog.repairing import Repairing
 from webapp.services.catalog.search import Search
 from webapp.services.catalog.sessions import Sessions
 from webapp.services.catalog.status import Status
@@ -96,6 +97,7 @@ def build(config: Config) -> App:
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),
         resuming=Resuming(environment, prunes, config.environment),
+        repairing=Repairing(environment, histories),
         demo=Demo(environment, ingest, sessions),
         keys=Keys(store, config.token),
         hints=Hints(environment, planning),

@@ -8,25 +8,34 @@ import click
 
 from webapp.commands.common import counted, db_option, opened, refuse_missing
 from webapp.config import Config
-from webapp.terminal import echo
 
 
 @click.command()
+@click.option(
+    "--repair", is_flag=True, help="Rebuild what is derived: messages' rows, contexts, totals, the index."
+)
 @db_option
-def verify(db: Path | None) -> int:
-    """Check the store; print the faults and exit with 1 if there are any."""
+def verify(repair: bool, db: Path | None) -> int:
+    """Check the store; print the faults and exit with 1 if there are any.
+
+    The log, operations, summaries and memories are derived from nothing: `coppice restore` brings them back.
+    """
     refuse_missing(Config.load(db=db))
     with opened(db) as app:
+        for done in app.repairing.repair() if repair else ():
+            click.echo(done)
         faults = list(app.verify())
     for fault in faults:
-        echo(str(fault))
+        click.echo(str(fault))
     if faults:
-        echo(
-            f"coppice: {counted(len(faults), 'fault')}; export what you can and import it into a new database",
-            err=True,
+        what_to_do = (
+            "put a copy back with `coppice restore`, or export what you can and import it into a new database"
+            if repair
+            else "`coppice verify --repair` rebuilds what is derived"
         )
+        click.echo(f"coppice: {counted(len(faults), 'fault')}; {what_to_do}", err=True)
         return 1
-    echo("The store is sound.")
+    click.echo("The store is sound.")
     return 0
 
 

@@ -7,7 +7,7 @@ the calling thread. Every method raises only errors of `webapp.errors`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from webapp.store.copies import Copies
 from webapp.store.log import Log
 from webapp.store.memories import Memories
 from webapp.store.operations import Operations
+from webapp.store.seals import PARTS, of_rows, rows_of
 from webapp.store.search_index import Words
 from webapp.store.session_dump import Dump
 from webapp.store.sessions import Sessions
@@ -92,6 +93,13 @@ class Store:
         """Yield every fault in the store, one line each; none where it is sound."""
         with self.read():
             yield from faults_of_store(self.db)
+
+    def seal(self, session: int, names: Collection[str]) -> None:
+        """Seal parts of a session as they are; inside `write()`, in which nothing else is written."""
+        for part in PARTS:
+            if part.name in names:
+                found = of_rows(part, self.db.each(rows_of(part, session))).get((session, part.name), 0)
+                self.db.run("INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (session, part.name, found))
 
     def close(self) -> None:
         """Close the database."""

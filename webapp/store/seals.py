@@ -176,9 +176,11 @@ def of_rows(part: Part, rows: Iterable[tuple[Any, ...]]) -> dict[tuple[int, str]
     return {key: value for key, value in seals.noted.items() if value}
 
 
-def rows_of(part: Part) -> str:
-    """Return the query for all rows of a part, the session's number first."""
-    return f"SELECT {part.session.format('')}, {', '.join(part.columns)} FROM {part.table}"
+def rows_of(part: Part, session: int | None = None) -> str:
+    """Return the query for the rows of a part, the session's number first: all, or those of one session."""
+    of = part.session.format("")
+    where = "" if session is None else f" WHERE {of} = {session:d}"
+    return f"SELECT {of}, {', '.join(part.columns)} FROM {part.table}{where}"
 
 
 def seal_everything(connection: sqlite3.Connection) -> None:

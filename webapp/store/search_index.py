@@ -51,6 +51,10 @@ class Words:
         rows = ((key(session, seq), text[:INDEXED_CHARS]) for seq, text in texts if text)
         self._db.run_many("INSERT INTO entry_words (entry_words, rowid, text) VALUES ('delete', ?, ?)", rows)
 
+    def clear(self) -> None:
+        """Empty the index, to be filled again from the log."""
+        self._db.run("INSERT INTO entry_words (entry_words) VALUES ('delete-all')")
+
     def merge(self) -> bool:
         """Merge some of the index's segments, a bounded amount of work; return whether more may be left."""
         before = self._db.changes()

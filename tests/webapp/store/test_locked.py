@@ -63,6 +63,7 @@ WRITING: dict[str, Callable[[Store, SessionRow], Any]] = {
     "figures.add_samples": lambda s, r: s.figures.add_samples(r.key, [Sample(0, 1, 1, None, 1)]),
     "words.add": lambda s, r: s.words.add(r.key, [(0, "word")]),
     "words.remove": lambda s, r: s.words.remove(r.key, [(0, "word")]),
+    "words.clear": lambda s, _: s.words.clear(),
     "words.merge": lambda s, _: s.words.merge(),
     "small.put_setting": lambda s, _: s.small.put_setting("x", 1),
     "small.put_model_override": lambda s, _: s.small.put_model_override("x", {"window": 1}),

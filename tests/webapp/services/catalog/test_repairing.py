@@ -1,0 +1,75 @@
+"""Repair: what is derived is rebuilt as it was, and what is not stays a fault."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import conversation, followed, mid, user
+from webapp.app import App
+from webapp.services.planning.requests import PruneRequest
+
+DERIVED = [
+    "UPDATE messages SET card = '{}', features = '{}'",
+    "UPDATE messages SET features = 'broken'",
+    "UPDATE messages SET first_seq = 9, chars = 0",
+    "DELETE FROM messages WHERE key & 255 = 3",
+    "UPDATE totals SET tokens = 1",
+    "DELETE FROM totals",
+    "UPDATE context_items SET position = position + 100 WHERE ref = 15 AND kind = 0",
+    "DELETE FROM context_items WHERE ref = 17 AND view = 1",
+    "DELETE FROM entry_words_docsize",
+]
+
+
+@pytest.fixture
+def used(app: App) -> Any:
+    """A session that was pruned and pinned."""
+    followed(app, *conversation(4), user("more"))
+    app.operations.pin("s", mid(app, "s", 5))
+    app.prunes.apply("s", PruneRequest(max_tokens=300))
+    return app
+
+
+def shown(app: App) -> Any:
+    """What pages show of the session."""
+    session = app.sessions.get("s")
+    page = app.messages.page("s", sort="oldest", limit=100)
+    return (
+        session.pruned,
+        session.agent,
+        [(m.text, m.tokens, m.pinned, m.in_context, m.turn) for m in page.messages],
+    )
+
+
+class TestRepair:
+    """`coppice verify --repair`."""
+
+    @pytest.mark.parametrize("damage", DERIVED)
+    def test_rebuilds_what_is_derived(self, used: App, damage: str) -> None:  # S1
+        """As it was, so that verify finds nothing and the pages show the same."""
+        before = shown(used)
+        with closing(sqlite3.connect(used.config.database)) as other, other:
+            other.execute(damage)
+        assert list(used.verify())
+        assert list(used.repairing.repair())
+        assert list(used.verify()) == []
+        if "DELETE FROM messages" not in damage:  # its pin and its turn are told by no other row
+            assert shown(used) == before
+
+    @pytest.mark.parametrize("damage", ["UPDATE entries SET parts = '[]'", "DELETE FROM operation_items"])
+    def test_leaves_a_fault_of_what_is_not(self, used: App, damage: str) -> None:
+        """It is not made to look sound."""
+        with closing(sqlite3.connect(used.config.database)) as other, other:
+            other.execute(damage)
+        list(used.repairing.repair())
+        assert list(used.verify())
+
+    def test_does_nothing_to_a_sound_store(self, used: App) -> None:
+        """Neither rows nor versions."""
+        before = used.sessions.get("s").version
+        assert list(used.repairing.repair()) == []
+        assert used.sessions.get("s").version == before
