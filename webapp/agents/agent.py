@@ -15,7 +15,7 @@ from webapp.agents.reading.readers import Position, Reader
 from webapp.agents.reading.text import Content
 from webapp.agents.records import Origin, Record, TranscriptFile
 from webapp.agents.unwritten import Unwritten
-from webapp.agents.view import Transcript, View
+from webapp.agents.view import Transcript, View, ViewRow
 
 
 class Decode(Protocol):
@@ -100,12 +100,12 @@ class Agent:
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
     view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached;
-    `session_variable` is the environment variable by which what it starts knows its session. `window_of_compaction`
-    derives the window from the tokens at which the agent compacted by itself, None where they imply none;
-    `usual_window` is the window that the agent starts with by default, even where its model could take more,
-    `usual_model` the one by which a session counts until it names its own.
-    `unwritten` follows what the agent sends without writing it; `restored_tokens` are assumed to come after a
-    compaction (of o200k, times the model's factor).
+    `session_variable` is the environment variable by which what it starts knows its session. `edit_key` returns the
+    key under which the agent's own process knows a row's message. `window_of_compaction` derives the window from the
+    tokens at which the agent compacted by itself, None where they imply none; `usual_window` is the window that the
+    agent starts with by default, even where its model could take more, `usual_model` the one by which a session
+    counts until it names its own. `unwritten` follows what the agent sends without writing it; `restored_tokens` are
+    assumed to come after a compaction (of o200k, times the model's factor).
     """
 
     source: str
@@ -123,6 +123,7 @@ class Agent:
     why_no_transcripts: str = ""
     door: Door | None = None
     session_variable: str = ""
+    edit_key: Callable[[ViewRow], str | None] | None = None
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     usual_model: str | None = None

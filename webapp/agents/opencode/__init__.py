@@ -1,7 +1,8 @@
 """OpenCode."""
 
 from webapp.agents.agent import Agent, Archives
-from webapp.agents.opencode import decoder
+from webapp.agents.extension import extension_door
+from webapp.agents.opencode import decoder, edits
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -16,4 +17,10 @@ AGENT = Agent(
     archives=Archives(
         find=decoder.archives_at, sessions=decoder.sessions_in, read=lambda file: decoder.read(file, {})
     ),
+    door=extension_door(
+        "a plugin applies a session's prunes before each call, in the agent's own process",
+        edits.file,
+        edits.CODE,
+    ),
+    edit_key=edits.key_of,
 )

@@ -1,7 +1,8 @@
 """pi, the coding agent of pi-mono."""
 
 from webapp.agents.agent import Agent, FileImport, Transcripts
-from webapp.agents.pi import files, transcript
+from webapp.agents.extension import extension_door
+from webapp.agents.pi import edits, files, transcript
 from webapp.agents.pi.decoder import Decoder
 from webapp.agents.reading.readers import LineReader
 from webapp.agents.reading.tail import decode
@@ -25,4 +26,10 @@ AGENT = Agent(
         folder=transcript.folder,
         command=lambda session: ["pi", "--session", session],
     ),
+    door=extension_door(
+        "an extension applies a session's prunes before each call, in the agent's own process",
+        edits.file,
+        edits.CODE,
+    ),
+    edit_key=edits.key_of,
 )

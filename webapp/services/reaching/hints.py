@@ -23,6 +23,7 @@ from webapp.errors import CoppiceError
 from webapp.events import ContextPruned, ContextRestored, Event, MessagesAppended, OperationUndone
 from webapp.services.planning.cache_cost import cache_figures
 from webapp.services.planning.planning import Planning, SessionPlan
+from webapp.services.reaching.edit_script import edit_script
 from webapp.services.session.environment import Environment
 from webapp.services.session.limits import percent
 from webapp.services.session.session import Session
@@ -70,8 +71,19 @@ class Hints:
         recent = self._environment.clock() - session.row.last_activity_at <= AT_WORK_MS
         if session.row.source not in AGENTS or not session.row.followed or not recent:
             return False
+        self._write_edits(session)
         files.write(session_id, files.HINT, self.hint(session))
         return True
+
+    def _write_edits(self, session: Session) -> None:
+        """Write the edit script for an agent whose own process applies it, once there is anything to edit."""
+        key_of = AGENTS[session.row.source].edit_key
+        if key_of is None or not (session.row.operations or files.read(session.id, files.EDITS)):
+            return
+        with self._store.read():
+            script = edit_script(session, key_of)
+        if script["edits"] or files.read(session.id, files.EDITS):
+            files.write(session.id, files.EDITS, script)
 
     def close(self) -> None:
         """Stop writing."""
@@ -91,6 +103,8 @@ class Hints:
             if self._closed:
                 return
             self._changed[event.session_id] = None
+            if not isinstance(event, MessagesAppended):  # somebody acted, and the next call is to show it
+                self._written.pop(event.session_id, None)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="hints", daemon=True)
                 self._thread.start()

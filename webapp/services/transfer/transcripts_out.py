@@ -30,7 +30,7 @@ def view_of(store: Store, row: SessionRow, now: int, *, keeps_thinking: bool) ->
     return View(
         cwd=row.cwd or "",
         now=iso(now) or "",
-        places=_places(store, row),
+        places=places(store, row, PRUNED),
         title=copy_title(row),
         file=file if file is not None and file.is_file() else None,
         drops_thinking=row.operations > 0 and not keeps_thinking,
@@ -43,8 +43,9 @@ def copy_title(row: SessionRow) -> str:
     return title + PRUNED_MARK if row.operations else title
 
 
-def _places(store: Store, row: SessionRow) -> Iterator[ViewMessage | ViewSummary]:
-    items = store.contexts.items(row.key, PRUNED)
+def places(store: Store, row: SessionRow, view: int) -> Iterator[ViewMessage | ViewSummary]:
+    """Yield what stands in one of a session's contexts, in order."""
+    items = store.contexts.items(row.key, view)
     summaries = {s.n: s for s in store.summaries.standing(row.key)}
     for start in range(0, len(items), BATCH):
         some = items[start : start + BATCH]

@@ -1,0 +1,162 @@
+"""Extensions that agents load into their own process, run in node as the agents run them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.agents import AGENTS
+from webapp.agents.beside import hints
+from webapp.errors import Malformed
+
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+# Feeds the lists of messages to the extension as its agent does, in one process, and prints what each became.
+PI = """
+import extension from "./extension.mjs";
+let hear;
+extension({ on: (_, handler) => { hear = handler; } });
+const context = { sessionManager: { getSessionId: () => "s" } };
+const lists = JSON.parse(process.argv[1]);
+const out = lists.map((messages) => hear({ messages }, context)?.messages ?? null);
+console.log(JSON.stringify(out));
+"""
+OPENCODE = """
+import { Coppice } from "./extension.mjs";
+const hooks = await Coppice({});
+const out = [];
+for (const messages of JSON.parse(process.argv[1])) {
+  await hooks["experimental.chat.messages.transform"]({}, { messages });
+  out.push(messages);
+}
+console.log(JSON.stringify(out));
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the hints."""
+    monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+    (tmp_path / "hints").mkdir()
+    return tmp_path
+
+
+def run(source: str, runner: str, folder: Path, *lists: list[dict[str, Any]]) -> list[Any]:
+    """Return what the extension makes of lists of messages, one after the other."""
+    door = AGENTS[source].door
+    assert door is not None
+    (folder / "extension.mjs").write_text(door.put(None, "coppice"))
+    (folder / "run.mjs").write_text(runner)
+    command = [str(NODE), "--input-type=module", "-e", runner, json.dumps(lists)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    answer: list[Any] = json.loads(done.stdout)
+    return answer
+
+
+def asked(at: int) -> dict[str, Any]:
+    """A user's message in pi."""
+    return {"role": "user", "timestamp": at, "content": [{"type": "text", "text": f"ask {at}"}]}
+
+
+def called(at: int, call: str) -> list[dict[str, Any]]:
+    """A thought, a call and its result in pi."""
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "toolCall", "id": call, "name": "bash"}]
+    output = [{"type": "text", "text": "long"}]
+    return [
+        {"role": "assistant", "timestamp": at, "content": blocks},
+        {"role": "toolResult", "toolCallId": call, "timestamp": at + 1, "content": output},
+    ]
+
+
+FIRST = [asked(1), *called(2, "a"), asked(4)]
+
+
+class TestInPi:
+    """Its `context` event."""
+
+    def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
+        """Not even a copy is handed back."""
+        assert run("pi", PI, folder, FIRST) == [None]
+
+    def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
+        self, folder: Path
+    ) -> None:  # X27
+        """Behind a changed history the newest models refuse them."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"toolResult:a": {"output": "short"}}})
+        [made] = run("pi", PI, folder, FIRST)
+        assert made[2]["content"] == [{"type": "text", "text": "short"}]
+        assert [block["type"] for block in made[1]["content"]] == ["toolCall"]
+
+    def test_keeps_the_thoughts_of_the_running_tool_loop(self, folder: Path) -> None:  # X27
+        """They followed the edited history already."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"toolResult:a": {"output": "short"}}})
+        before, after = run("pi", PI, folder, FIRST, [*FIRST, *called(5, "b")])
+        assert after[: len(before)] == before
+        assert [block["type"] for block in after[4]["content"]] == ["thinking", "toolCall"]
+
+    def test_drops_whole_pairs_and_puts_a_summary_in_their_place(self, folder: Path) -> None:  # X27
+        """As the pruned view has them."""
+        drops = {key: {"drop": True} for key in ("user:1", "assistant:2", "toolResult:a")}
+        hints.write(
+            "s", hints.EDITS, {"version": "1", "edits": {**drops, "user:4": {"before": ["In short."]}}}
+        )
+        [made] = run("pi", PI, folder, FIRST)
+        assert [message["content"][0]["text"] for message in made] == ["In short.", "ask 4"]
+
+    def test_does_nothing_that_would_break_a_pair(self, folder: Path) -> None:  # X27
+        """The call goes out as it came."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"assistant:2": {"drop": True}}})
+        assert run("pi", PI, folder, FIRST) == [None]
+
+
+def message(role: str, name: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    """A message in OpenCode."""
+    return {"info": {"id": name, "role": role, "sessionID": "s"}, "parts": list(parts)}
+
+
+TOOL = {"type": "tool", "callID": "a", "state": {"status": "completed", "output": "long"}}
+SESSION = [
+    message("user", "m1", {"type": "text", "text": "ask"}),
+    message("assistant", "m2", {"type": "reasoning", "text": "hm"}, TOOL),
+    message("user", "m3", {"type": "text", "text": "and?"}),
+]
+
+
+class TestInOpenCode:
+    """Its hook over the messages of a call."""
+
+    def test_leaves_the_call_as_it_is_where_there_is_no_script(self, folder: Path) -> None:  # X27
+        """Message by message."""
+        assert run("opencode", OPENCODE, folder, SESSION) == [SESSION]
+
+    def test_shortens_an_output_and_leaves_out_thoughts_of_turns_that_ended(
+        self, folder: Path
+    ) -> None:  # X27
+        """All else of the part stays."""
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {"m2": {"outputs": {"a": "short"}}}})
+        [made] = run("opencode", OPENCODE, folder, SESSION)
+        assert made[1]["parts"] == [{**TOOL, "state": {"status": "completed", "output": "short"}}]
+
+    def test_drops_messages_and_puts_a_summary_in_their_place(self, folder: Path) -> None:  # X27
+        """A part in front of the next message."""
+        drops = {key: {"drop": True} for key in ("m1", "m2")}
+        hints.write("s", hints.EDITS, {"version": "1", "edits": {**drops, "m3": {"before": ["In short."]}}})
+        [[made]] = run("opencode", OPENCODE, folder, SESSION)
+        assert [part["text"] for part in made["parts"]] == ["In short.", "and?"]
+
+
+@pytest.mark.parametrize("source", ["pi", "opencode"])
+def test_a_file_of_somebody_else_is_left_alone(source: str) -> None:
+    """One of the same name that we did not write."""
+    door = AGENTS[source].door
+    assert door is not None
+    assert door.has("export default 1") == []
+    with pytest.raises(Malformed, match="not ours"):
+        door.put("export default 1", "coppice")
+    assert door.take(door.put(None, "coppice")) is None

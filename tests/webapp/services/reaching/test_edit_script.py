@@ -1,0 +1,101 @@
+"""The edit script: what the pruned view makes of the agent's context, by the agent's own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.browser.writing import words
+from tests.waiting import until
+from webapp.agents import AGENTS
+from webapp.agents.beside import hints as files
+from webapp.app import App
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+from webapp.services.reaching import hints
+from webapp.services.reaching.edit_script import edit_script
+from webapp.services.session.session import Session
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """A session of pi: a request, six calls with large outputs, an answer."""
+    yield {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-02T12:00:00Z", "cwd": "/x"}
+    said: list[dict[str, Any]] = [{"role": "user", "content": [{"type": "text", "text": "Fix it."}]}]
+    for n in range(6):
+        call = {"type": "toolCall", "id": f"c{n}", "name": "bash", "arguments": {"command": f"step {n}"}}
+        said += [
+            {"role": "assistant", "content": [call], "model": "m"},
+            {
+                "role": "toolResult",
+                "toolCallId": f"c{n}",
+                "content": [{"type": "text", "text": words(600, f"out{n}")}],
+            },
+        ]
+    said.append({"role": "assistant", "content": [{"type": "text", "text": "Done."}], "model": "m"})
+    for n, message in enumerate(said):
+        parent = f"r{n - 1}" if n else None
+        at = "2026-01-02T12:00:01Z"
+        yield {
+            "type": "message",
+            "id": f"r{n}",
+            "parentId": parent,
+            "timestamp": at,
+            "message": {**message, "timestamp": n},
+        }
+
+
+@pytest.fixture
+def session(app: App) -> str:
+    """That session, imported."""
+    data = b"".join(orjson.dumps(row) + b"\n" for row in rows())
+    return app.importing.import_file("s.jsonl", data)[0].session_id
+
+
+def script(app: App, session: str) -> dict[str, dict[str, object]]:
+    """The edits as they are now."""
+    key_of = AGENTS["pi"].edit_key
+    assert key_of is not None
+    found: dict[str, dict[str, object]] = edit_script(Session.load(app.environment, session), key_of)["edits"]
+    return found
+
+
+class TestTheScript:
+    """Of a session whose pruned view differs from the agent's context."""
+
+    def test_is_empty_where_nothing_is_pruned(self, app: App, session: str) -> None:  # X27
+        """Both contexts are the same."""
+        assert script(app, session) == {}
+
+    def test_drops_a_call_with_its_result(self, app: App, session: str) -> None:  # X27
+        """By the time of the one and the call's id of the other; undo empties it again."""
+        applied = app.operations.drop(session, app.messages.by_number(session, [3])[0].id)
+        edits = script(app, session)
+        assert edits == {"assistant:1": {"drop": True}, "toolResult:c0": {"drop": True}}
+        app.operations.undo(session, applied.operation.n)
+        assert script(app, session) == {}
+
+    def test_gives_the_text_that_replaces_an_output(self, app: App, session: str) -> None:  # X27, C3
+        """Under the call's id."""
+        rules = {"strategy": "tool_outputs_first", "tool_outputs_keep_turns": 0, "tool_outputs_keep_tokens": 0,
+                 "tool_outputs_minimum_gain": 0, "fresh_tail": 0, "minimum_gain_percent": 0}  # fmt: skip
+        tokens = app.sessions.get(session).pruned.tokens
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=int(tokens * 0.7), settings=rules))
+        app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
+        outputs = {key: edit["output"] for key, edit in script(app, session).items() if "output" in edit}
+        assert len(outputs) == plan.shortened_count > 0
+        assert all(key.startswith("toolResult:c") and "cleared" in str(text) for key, text in outputs.items())
+
+    def test_is_written_as_soon_as_somebody_prunes(
+        self, app: App, session: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:  # X27
+        """For the agent's next turn, and again when it is undone."""
+        monkeypatch.setenv("COPPICE_HINTS", str(tmp_path / "hints"))
+        monkeypatch.setattr(hints, "AT_WORK_MS", 10**15)
+        (tmp_path / "hints").mkdir()
+        applied = app.operations.drop(session, app.messages.by_number(session, [3])[0].id)
+        until(lambda: files.read(session, files.EDITS).get("edits"))
+        app.operations.undo(session, applied.operation.n)
+        until(lambda: files.read(session, files.EDITS).get("edits") == {})

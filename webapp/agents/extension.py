@@ -1,0 +1,33 @@
+"""A door that is a file of ours in an agent's folder of extensions: code that the agent loads into its own process.
+
+The code applies a session's edit script before each call. It lies beside the agent's other code here, with two names to
+be filled in: the folder of the hints, and a mark by which the file is known as ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from webapp.agents.agent import Door
+from webapp.agents.beside import hints
+from webapp.errors import Malformed
+
+MARK = "Written by `coppice hooks install`."
+PART = "edits before each call"
+_FOLDER = '"HINTS_FOLDER"'
+
+
+def extension_door(use: str, file: Callable[[Mapping[str, str]], Path], code: Path) -> Door:
+    """Return the door of an extension with this code."""
+
+    def has(text: str) -> list[str]:
+        return [PART] if MARK in text else []
+
+    def put(text: str | None, _: str) -> str:
+        if text is not None and not has(text):
+            raise Malformed("there is another extension of this name, which is not ours; move it first")
+        return code.read_text("utf-8").replace(_FOLDER, json.dumps(str(Path(hints.folder()).absolute())))
+
+    return Door(use=use, parts=(PART,), file=file, put=put, take=lambda _: None, has=has)

@@ -1,0 +1,23 @@
+"""How OpenCode's own process knows the messages of a session, for the edit script that its plugin applies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from webapp.agents.reading.finding import home_of
+from webapp.agents.view import ViewRow
+
+CODE = Path(__file__).with_name("coppice.js")
+
+
+def key_of(row: ViewRow) -> str | None:
+    """Return the id of the agent's own message that a row is of."""
+    return row.id.partition(":")[0].partition("@")[0]
+
+
+def file(env: Mapping[str, str]) -> Path:
+    """Return the plugin's file, existing or not."""
+    configured = env.get("XDG_CONFIG_HOME", "").strip()
+    config = Path(configured).expanduser() if configured else home_of(env) / ".config"
+    return config / "opencode" / "plugin" / "coppice.js"

@@ -1,0 +1,81 @@
+// Written by `coppice hooks install`. `coppice hooks uninstall --agent pi` takes it away.
+//
+// Applies a session's prunes before each call of the model. The server writes them as an edit script; this reads it at
+// the beginning of a turn and keeps to it until the next one, so that a running tool loop and the cached prefix stay as
+// they are. Messages are left out or get a shorter output; nothing else is touched, and no credentials are seen. Where
+// anything is wrong the call goes out as it came.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = "HINTS_FOLDER";
+
+/** How a message is known in the edit script. */
+function keyOf(message) {
+  return message.role === "toolResult" ? `toolResult:${message.toolCallId}` : `${message.role}:${message.timestamp}`;
+}
+
+function scriptOf(session) {
+  const name = [...session].map((c) => (/[\p{L}\p{N}._-]/u.test(c) ? c : "_")).join("").slice(0, 200);
+  try {
+    return JSON.parse(readFileSync(join(FOLDER, `${name}.edits.json`), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** The key of the last message of the user: thoughts before it belong to turns that have ended. */
+function lastAsked(messages) {
+  return keyOf(messages.findLast((one) => one.role === "user") ?? messages[0]);
+}
+
+const callsOf = (message) =>
+  message.role === "assistant" ? message.content.filter((block) => block.type === "toolCall") : [];
+
+/** Whether every call has its result and every result its call. */
+function isWhole(messages) {
+  const calls = messages.flatMap(callsOf).map((call) => call.id);
+  const results = messages.filter((one) => one.role === "toolResult").map((one) => one.toolCallId);
+  return calls.length === results.length && calls.every((id) => results.includes(id));
+}
+
+function edited(messages, script, ended) {
+  const made = [];
+  let isOver = messages.some((one) => keyOf(one) === ended);
+  for (const message of messages) {
+    const key = keyOf(message);
+    if (key === ended) isOver = false;
+    const edit = script.edits[key];
+    for (const text of edit?.before ?? [])
+      made.push({ role: "user", content: [{ type: "text", text }], timestamp: message.timestamp });
+    if (edit?.drop) continue;
+    if (edit?.output !== undefined) message.content = [{ type: "text", text: edit.output }];
+    if (isOver && message.role === "assistant") {
+      message.content = message.content.filter((block) => block.type !== "thinking");
+      if (message.content.length === 0) continue;
+    }
+    made.push(message);
+  }
+  return made;
+}
+
+export default function (pi) {
+  let active = null; // { session, script, ended }
+  pi.on("context", (event, context) => {
+    try {
+      const session = context.sessionManager.getSessionId();
+      const messages = event.messages;
+      const begins = messages.at(-1)?.role === "user";
+      if (active?.session !== session || begins) {
+        const script = scriptOf(session);
+        if (active?.session !== session || script?.version !== active?.script?.version)
+          active = { session, script, ended: lastAsked(messages) };
+      }
+      if (!active?.script) return undefined;
+      const wasWhole = isWhole(messages);
+      const made = edited(messages, active.script, active.ended);
+      return made.length > 0 && isWhole(made) === wasWhole ? { messages: made } : undefined;
+    } catch {
+      return undefined;
+    }
+  });
+}

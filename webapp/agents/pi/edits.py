@@ -1,0 +1,30 @@
+"""How pi's own process knows the messages of a session, for the edit script that its extension applies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from webapp.agents.pi.files import roots
+from webapp.agents.reading.rows import object_of, text_of
+from webapp.agents.view import ViewRow
+
+CODE = Path(__file__).with_name("coppice.ts")
+
+
+def key_of(row: ViewRow) -> str | None:
+    """Return the key of a row's message, None where it has none: its role with its time or its call's id."""
+    said = object_of((row.value or {}).get("message"))
+    role = text_of(said.get("role"))
+    name = said.get("toolCallId") if role == "toolResult" else said.get("timestamp")
+    return f"{role}:{name}" if role and name is not None else None
+
+
+def file(env: Mapping[str, str]) -> Path:
+    """Return the extension's file, existing or not."""
+    return (
+        roots({name: value for name, value in env.items() if name != "PI_CODING_AGENT_SESSION_DIR"})[
+            0
+        ].with_name("extensions")
+        / "coppice.ts"
+    )
