@@ -1,4 +1,7 @@
-"""OpenCode's sessions: tables in a database, or, in older versions, a tree of small JSON files.
+"""OpenCode's sessions: tables in a database, of two generations, or, in older versions, a tree of small JSON files.
+
+A session is read from the newer tables (`second`) once they have a row of it, else from the older ones, which the
+newer versions leave as they were. A database with tables of another shape is shown as a session that cannot be read.
 
 Nothing is appended as lines: `read` compares a session with what its `state` says was read before. The database is
 opened read-only. A compaction is an assistant's message marked as summary: what came before it leaves the context,
@@ -16,6 +19,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from webapp.agents.opencode import second
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
 from webapp.agents.reading.finding import home_of, list_files, read_json_file
@@ -122,11 +126,38 @@ def in_database(database: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions of a database, newest first; none of one that cannot be read."""
     try:
         with open_foreign(database) as tables:
-            rows = [_session_row(row) for row in tables.rows("session")]
+            fault = _unknown_schema(tables.names())
+            rows = [_session_row(row) for row in _session_rows(tables)] if fault is None else []
     except OSError:
         return
+    if fault is not None:
+        at = database.stat().st_mtime
+        title = f"{database.name} cannot be read"
+        yield TranscriptFile(database, _unreadable(database), None, SOURCE, title, modified=at, shared=True)
     rows.sort(key=lambda row: -_updated(row))
     yield from (file for row in rows if (file := _described(database, row)) is not None)
+
+
+def _session_rows(tables: ForeignTables, where: Mapping[str, Any] | None = None) -> list[Row]:
+    """Return the rows of sessions, each once; of one in both tables that of the newer."""
+    found = {
+        text_of(row.get("id")): row
+        for name in ("session", second.SESSIONS)
+        for row in tables.rows(name, where)
+    }
+    return [*found.values()]
+
+
+def _unknown_schema(names: set[str]) -> str | None:
+    """Return why the tables of a database cannot be read; None where they can, or where there are none."""
+    if not names or (names & {"session", second.SESSIONS} and names & {"message", second.MESSAGES}):
+        return None
+    shown = ", ".join(sorted(names)[:6])
+    return f"unknown schema: expected the tables session and message or {second.MESSAGES}, got {shown}"
+
+
+def _unreadable(database: Path) -> str:
+    return f"opencode-unreadable-{database.stem}"
 
 
 def _described(path: Path, info: Row) -> TranscriptFile | None:
@@ -243,7 +274,7 @@ def _message(
 
 
 def _compaction(message: Row, history: History, facts: Row, wanted: list[str]) -> Iterator[Record]:
-    automatic, tail = facts.pop("asked", [False, ""])
+    automatic, tail = facts.pop("asked", [message.get("auto") is True, ""])
     start = next((n for n, name in enumerate(wanted) if name.partition(":")[0] == tail), len(wanted))
     kept = wanted[start:]
     message_id = text_of(message.get("id"))
@@ -334,9 +365,16 @@ def _json(path: Path, seen: _Seen) -> Row | None:
 
 def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
     """Read a session in the database, its messages, and the parts of those that changed."""
-    seen.info = next((_session_row(row) for row in tables.rows("session", {"id": session})), None)
+    fault = _unknown_schema(tables.names())
+    if fault is not None:
+        seen.info, seen.broken["tables"] = {}, ([], fault)
+        return
+    seen.info = next((_session_row(row) for row in _session_rows(tables, {"id": session})), None)
     if seen.info is None:
         seen.broken[f"session {session[:40]}"] = ([], "is not in the database any more")
+        return
+    if newer := second.rows_of(tables, session):
+        _from_second(newer, seen)
         return
     parts: dict[str, list[Row]] = {}
     newest: dict[str, list[int]] = {}
@@ -357,6 +395,19 @@ def _from_tables(tables: ForeignTables, session: str, seen: _Seen) -> None:
             seen.marks[message_id] = mark
             seen.messages.append((data, own))
         elif message_id in seen.marks:
+            seen.messages.append(({"id": message_id}, None))
+
+
+def _from_second(rows: list[Row], seen: _Seen) -> None:
+    """Read the messages of a session in the newer tables that changed."""
+    for row in rows:
+        message_id, mark = text_of(row.get("id")), second.mark_of(row)
+        known = seen.marks.get(message_id)
+        data = _data(row, seen) if known != mark else None
+        if data is not None:
+            seen.marks[message_id] = mark
+            seen.messages.append(second.as_first(row, data))
+        elif known is not None:
             seen.messages.append(({"id": message_id}, None))
 
 

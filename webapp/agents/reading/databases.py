@@ -20,6 +20,18 @@ class ForeignTables:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def names(self) -> set[str]:
+        """Return the names of all tables.
+
+        Raises:
+            OSError: the database is damaged, or locked for too long.
+        """
+        try:
+            known = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            return {name for (name,) in known}
+        except sqlite3.Error as error:
+            raise OSError(str(error)) from error
+
     def rows(self, table: str, where: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         """Yield the rows of a table whose columns equal `where`, in the order of their ids; none without such a table.
 

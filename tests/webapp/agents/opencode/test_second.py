@@ -1,0 +1,174 @@
+"""OpenCode 2: its tables beside the older ones, changed in place, and tables of a shape that nobody knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.webapp.agents.samples import of, said
+from webapp.agents.opencode import decoder as opencode
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Unknown
+from webapp.config import Config
+from webapp.wiring import build
+
+TOKENS = {"input": 1_200, "output": 30, "reasoning": 5, "cache": {"read": 800, "write": 100}}
+SAID: list[tuple[str, dict[str, Any]]] = [
+    ("system", {"text": "Use metric units."}),
+    ("user", {"text": "List the beds."}),
+    (
+        "assistant",
+        {
+            "agent": "build",
+            "model": {"id": "claude-sonnet-4-5", "providerID": "anthropic"},
+            "tokens": TOKENS,
+            "content": [
+                {"type": "reasoning", "text": "A list."},
+                {
+                    "type": "tool", "id": "call_1", "name": "read",
+                    "state": {
+                        "status": "completed", "input": {"path": "beds.txt"},
+                        "content": [{"type": "text", "text": "seven beds"}],
+                    },
+                },
+                {"type": "text", "text": "Seven."},
+            ],
+        },
+    ),
+    ("shell", {"command": "ls", "output": "beds.txt"}),
+    ("idle", {}),
+    ("novelty", {"text": "?"}),
+]  # fmt: skip
+
+
+def database(folder: Path, name: str = "opencode.db", sessions: str = "session_v2") -> Path:
+    """Return a database of the second generation without sessions."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    with sqlite3.connect(path) as db:
+        db.execute(
+            f"CREATE TABLE {sessions} (id TEXT, parent_id TEXT, directory TEXT, title TEXT, version TEXT, "
+            "model TEXT, time_created INT, time_updated INT)"
+        )
+        db.execute(
+            "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INT, time_created INT, "
+            "time_updated INT, data TEXT)"
+        )
+        db.execute(f"INSERT INTO {sessions} VALUES ('ses_n', NULL, '/garden', 'Beds', '2.0.3', NULL, 1, 9)")
+    return path
+
+
+def write(path: Path, rows: list[tuple[str, dict[str, Any]]], first: int = 0, updated: int = 5) -> None:
+    """Write messages of the session, by their `seq` from `first` on."""
+    with sqlite3.connect(path) as db:
+        for seq, (kind, data) in enumerate(rows, first):
+            db.execute("DELETE FROM session_message WHERE seq = ?", [seq])
+            values = [f"msg_{seq}", "ses_n", kind, seq, seq, updated, json.dumps(data)]
+            db.execute("INSERT INTO session_message VALUES (?,?,?,?,?,?,?)", values)
+
+
+def read(path: Path, state: dict[str, Any]) -> list[Record]:
+    """Read what is new of the only session in a database."""
+    [file] = opencode.in_database(path)
+    return list(opencode.read(file, state))
+
+
+class TestTheSecondGeneration:
+    """Sessions in the tables that OpenCode writes since September 2026."""
+
+    @pytest.mark.parametrize("sessions", ["session_v2", "session"])
+    def test_is_read_with_calls_results_and_usage(self, tmp_path: Path, sessions: str) -> None:  # X12
+        """Under both names that the table of sessions has."""
+        path = database(tmp_path, "opencode-beta.db", sessions)
+        write(path, SAID)
+        records = read(path, {})
+        assert said(records) == [
+            ("reminder", "Use metric units."), ("user", "List the beds."), ("assistant", ""), ("tool", "seven beds"),
+            ("assistant", "Seven."), ("reminder", "ls\nbeds.txt"),
+        ]  # fmt: skip
+        answer = next(e for e in of(Entry, records) if e.message.role == "assistant")
+        assert answer.message.calls[0].name == "read"
+        assert any(e.usage and e.usage.input_tokens == 2_100 for e in of(Entry, records))
+        assert {m.model for m in of(Meta, records)} >= {"claude-sonnet-4-5"}
+        assert [u.type for u in of(Unknown, records)] == ["part of type novelty"]
+
+    def test_is_followed_through_changes_in_place(self, tmp_path: Path) -> None:  # X12
+        """A row that is updated, and one that comes."""
+        path, state = database(tmp_path), dict[str, Any]()
+        write(path, SAID[:2])
+        read(path, state)
+        write(path, [("user", {"text": "List all beds."})], first=1, updated=7)
+        write(path, SAID[2:3], first=2)
+        records = read(path, state)
+        assert said(records)[0] == ("user", "List all beds.")
+        assert of(Entry, records)[0].supersedes is not None
+        assert len(of(Entry, records)) == 4
+        assert read(path, state) == []
+
+    def test_marks_a_compaction(self, tmp_path: Path) -> None:  # X12
+        """With the summary and what it kept of the newest messages; the rest leaves."""
+        path, state = database(tmp_path), dict[str, Any]()
+        write(path, SAID[:3])
+        read(path, state)
+        write(
+            path, [("compaction", {"reason": "auto", "summary": "Seven beds.", "recent": "Seven."})], first=3
+        )
+        records = read(path, state)
+        [compaction] = of(Compaction, records)
+        assert (compaction.trigger, compaction.kept) == ("auto", ())
+        assert [e.kind for e in of(Entry, records)] == ["compaction_summary"]
+
+    def test_takes_the_place_of_the_frozen_older_tables(self, tmp_path: Path) -> None:  # X12
+        """Once it has a row of the session; an empty table is only a schema."""
+        path = database(tmp_path)
+        with sqlite3.connect(path) as db:
+            db.execute(
+                "CREATE TABLE message (id TEXT, session_id TEXT, time_created INT, time_updated INT, data TEXT)"
+            )
+            db.execute(
+                "CREATE TABLE part (id TEXT, message_id TEXT, session_id TEXT, time_created INT, time_updated INT, "
+                "data TEXT)"
+            )
+            db.execute("INSERT INTO message VALUES ('msg_1', 'ses_n', 1, 1, '{\"role\": \"user\"}')")
+            text = json.dumps({"type": "text", "text": "List the beds."})
+            db.execute("INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_n', 1, 1, ?)", [text])
+        state: dict[str, Any] = {}
+        assert said(read(path, state)) == [("user", "List the beds.")]
+        write(path, SAID[:3])
+        after = said(read(path, state))
+        assert ("assistant", "Seven.") in after
+        assert ("user", "List the beds.") not in after
+
+
+class TestAnUnknownSchema:
+    """Tables of another shape than any known one."""
+
+    def test_is_said_on_a_page_of_its_own_once(self, tmp_path: Path) -> None:  # X12
+        """Never silence."""
+        home = tmp_path / "share"
+        (home / "opencode").mkdir(parents=True)
+        with sqlite3.connect(home / "opencode" / "opencode.db") as db:
+            db.execute("CREATE TABLE conversation_v3 (id TEXT)")
+        os.utime(home / "opencode" / "opencode.db", (1_000, 1_000))  # no file that is being written
+        made = build(Config(db=tmp_path / "b.db", env={"XDG_DATA_HOME": str(home), "HOME": str(tmp_path)}))
+        try:
+            following = made.following.following
+            for _ in range(2):
+                for file in following.discover():
+                    following.look(file)
+            [session] = made.sessions.list()
+            assert session.title == "opencode.db cannot be read"
+            assert session.malformed == 1
+            assert any("unknown schema" in note and "conversation_v3" in note for note in session.notes)
+        finally:
+            made.close()
+
+    def test_is_not_said_of_a_database_that_is_only_begun(self, tmp_path: Path) -> None:
+        """It has no tables yet."""
+        sqlite3.connect(tmp_path / "opencode.db").close()
+        assert list(opencode.in_database(tmp_path / "opencode.db")) == []
+        assert of(Problem, []) == []
