@@ -272,9 +272,58 @@ async def measure(
     return rows
 
 
+async def measure_large(port: int, text: str, what: str) -> list[Row]:
+    """Return what a message of LARGE_BYTES costs the others: another session appends, and a page hears of it."""
+    seen, joined = Seen(), asyncio.Semaphore(0)
+    http = Http(port)
+    for name in ("large", "small"):
+        await http.send("POST", "/api/sessions", {"id": name, "model": "gpt-5"})
+        first = {"messages": [{"role": "user", "content": TEXT}] * BATCH}  # loads the tokenizer
+        await http.send("POST", f"/api/sessions/{name}/messages", first)
+    seen.counts["small"] = seen.told["small"] = BATCH
+    looking = asyncio.create_task(page(port, "overview", seen, True, joined.release))
+    await joined.acquire()
+    probing = asyncio.create_task(probe(port, seen))
+    started = time.monotonic()
+    body = {"messages": [{"role": "user", "content": text}]}
+    large = asyncio.create_task(Http(port).send("POST", "/api/sessions/large/messages", body))
+    while not large.done():
+        await write(port, ["small"], seen, time.monotonic() + 0.01)
+        await asyncio.sleep(0.05)
+    assert large.result()[0] == 200, large.result()
+    took = time.monotonic() - started
+    await asyncio.sleep(1)
+    probing.cancel()
+    looking.cancel()
+    return [
+        Row(f"5 MB of {what}: append answered", took, "s"),
+        Row(
+            f"5 MB of {what}: longest until a page heard of another session",
+            1000 * max(seen.heard),
+            "ms",
+            200,
+        ),
+        Row(f"5 MB of {what}: longest append to another session", 1000 * max(seen.appends), "ms"),
+        Row(f"5 MB of {what}: longest health", 1000 * max(seen.health), "ms"),
+    ]
+
+
+LARGE = {
+    "prose": (TEXT * (LARGE_BYTES // len(TEXT) + 1))[:LARGE_BYTES],
+    "log lines": "".join(
+        f"2026-01-31 12:00:{n % 60:02} ERROR worker {n}: cannot open /srv/data/{n:x}.db\n"
+        for n in range(80_000)
+    )[:LARGE_BYTES],
+    "one long word": "x" * LARGE_BYTES,
+}
+
+
 def run() -> list[Row]:
-    """Return the normal load, then the highest."""
+    """Return the normal load, the highest, and what very large messages cost."""
     rows = []
+    for what, text in LARGE.items():
+        with serving() as (_, port):
+            rows += asyncio.run(measure_large(port, text, what))
     for sessions, seconds in ((50, SECONDS), (SESSIONS, SECONDS)):
         with serving() as (process, port):
             rows += asyncio.run(measure(process, port, sessions, PAGES, seconds))

@@ -5,6 +5,7 @@ import { root } from "./root.js";
 
 const EVENTS = [
   "session:updated",
+  "sessions:updated",
   "session:deleted",
   "messages:appended",
   "context:stats",
@@ -93,7 +94,9 @@ class Live extends EventTarget {
     const early = this.#early.get(room);
     if (early) return void early.push([name, payload]);
     if (this.#rooms.has(room)) this.#rooms.set(room, revision);
-    this.#fire(name, payload);
+    if (name === "sessions:updated")
+      for (const session of payload.sessions) this.#fire("session:updated", session);
+    else this.#fire(name, payload);
   }
 
   /** @param {string} name @param {unknown} detail */

@@ -40,6 +40,8 @@ LAG_SECONDS = 1.0
 # Before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
+# What it costs a page to be sent one row, roughly; with many pages the overview is told of less often.
+PAGE_ROW_SECONDS = 10e-6
 
 
 class Json:
@@ -141,11 +143,55 @@ class Gateway:
                 if (n := pending.count()) and pending.pace.due_at(n) <= now
             ]
             self._forget_idle(now)
+        rows = [subject for (name, subject), taken in due if name == OVERVIEW and taken.is_row()]
+        together = set(rows) if len(rows) > 1 else set()
         for (room_name, subject), taken in due:
             try:
-                self._tell(room_name, subject, taken, now)
+                if room_name == OVERVIEW and subject in together:
+                    if subject == rows[0]:
+                        self._tell_rows(rows, now)
+                else:
+                    self._tell(room_name, subject, taken, now)
             except Exception:
                 log.exception("cannot send messages to %s", room_name)
+
+    def _tell_rows(self, subjects: list[str], now: float) -> None:
+        """Send the rows of several sessions in one message: each message costs every page of the overview."""
+        room = self._rooms.get(OVERVIEW)
+        if room is None:
+            return
+        try:
+            room.prepare(1)
+            if not room.members:
+                with self._wake:
+                    room.pass_over()
+                return
+            started = self.clock()
+            found = [row for subject in subjects if (row := self._row(subject)) is not None]
+            cost = self.clock() - started + len(room.members) * len(found) * PAGE_ROW_SECONDS
+        except StoreError as error:
+            self._later(OVERVIEW, {subject: Pending(row=True) for subject in subjects}, now, error)
+            return
+        with self._wake:
+            for subject in subjects:
+                self._pending.setdefault((OVERVIEW, subject), Pending()).pace.took(1, now, cost)
+            sent = room.stamp("sessions:updated", {"sessions": found})
+            self.socketio.emit(sent.event, sent.payload, to=room.name)
+
+    def _row(self, subject: str) -> Payload | None:
+        """Return a session's row, None if it was deleted meanwhile."""
+        try:
+            return vars(self.app.sessions.get(subject))
+        except NotFound:
+            return None
+
+    def _later(self, room_name: str, taken: dict[str, Pending], now: float, error: StoreError) -> None:
+        """Keep what could not be read, and try again in a moment."""
+        log.warning("cannot read what pages are sent, trying again: %s", error)
+        with self._wake:
+            for subject, one in taken.items():
+                self._pending.setdefault((room_name, subject), Pending()).put_back(one)
+            self._not_before = now + RETRY_SECONDS
 
     def _forget_idle(self, now: float) -> None:
         idle = [key for key, one in self._pending.items() if not one.count() and one.pace.due_at(10) <= now]
@@ -168,10 +214,7 @@ class Gateway:
         except NotFound:  # deleted meanwhile; only that is sent
             messages, cost = [one for one in taken.events if one[1]], 0.0
         except StoreError as error:
-            log.warning("cannot read what pages are sent, trying again: %s", error)
-            with self._wake:
-                self._pending.setdefault((room_name, subject), Pending()).put_back(taken)
-                self._not_before = now + RETRY_SECONDS
+            self._later(room_name, {subject: taken}, now, error)
             return
         with self._wake:
             sent = [room.stamp(event, payload) for event, payload in messages]

@@ -63,6 +63,10 @@ class Pending:
         """Return the number of messages that wait."""
         return self.row + self.stats + bool(self.appended) + len(self.events)
 
+    def is_row(self) -> bool:
+        """Return whether a session's row is all that waits."""
+        return self.row and self.count() == 1
+
     def take(self) -> Pending:
         """Remove and return everything that waits; the pace stays."""
         taken = Pending(self.row, self.stats, self.numbers, self.appended, self.events)

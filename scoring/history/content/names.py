@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from scoring.history.content.pieces import pieces
 from scoring.history.content.words import UNSPACED, is_unspaced
 
 _URL = re.compile(r"https?://[^\s\"'`<>()\[\]{}|\\^]+")
@@ -53,6 +54,11 @@ def _parted(text: str) -> str:
 
 
 def _take(text: str, found: set[str]) -> None:
+    for piece in pieces(text):
+        _take_piece(piece, found)
+
+
+def _take_piece(text: str, found: set[str]) -> None:
     if "/" in text:
         if "://" in text:
             text = _URL.sub(lambda m: _whole(m.group().rstrip(".,;:!?/"), found), text)

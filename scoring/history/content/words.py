@@ -16,6 +16,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from scoring.history.content.pieces import pieces
+
 LONGEST = 60  # a longer word is data and has no ending
 # Thai, Lao, Burmese, Khmer; Japanese and Chinese; Korean.
 UNSPACED = (
@@ -107,11 +109,14 @@ def _is_put(text: str) -> bool:
     return not text.isascii() and _ASKED_ELSEWHERE.search(text) is not None
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of a text in lower case, each spelled in one way."""
-    if text.isascii():
-        return _PLAIN.findall(text.lower())
-    return [w if w.isascii() else normalize("NFKC", w) for w in _WORD.findall(text.lower())]
+def _words(text: str) -> Iterator[str]:
+    """Yield the words of a text in lower case, each spelled in one way."""
+    for piece in pieces(text):
+        if piece.isascii():
+            yield from _PLAIN.findall(piece.lower())
+        else:
+            for word in _WORD.findall(piece.lower()):
+                yield word if word.isascii() else normalize("NFKC", word)
 
 
 def _pairs(text: str) -> Iterator[str]:
