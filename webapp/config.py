@@ -20,7 +20,19 @@ from webapp.errors import Invalid
 
 NAME = "coppice"
 DEFAULT_PORT = 5000
-FROM_ENVIRONMENT = ("db", "host", "port", "watch", "token", "tls_cert", "tls_key", "prefix", "proxies")
+SIZES = ("max_message", "max_session", "max_store")
+FROM_ENVIRONMENT = (
+    "db",
+    "host",
+    "port",
+    "watch",
+    "token",
+    "tls_cert",
+    "tls_key",
+    "prefix",
+    "proxies",
+    *SIZES,
+)
 PREFIX = re.compile(r"(/[\w.~-]+)*")
 
 
@@ -43,6 +55,8 @@ class Config:
 
     `db` None means the platform's data folder. `watch` are folders followed besides the agents' usual places;
     `follow` False follows nothing. `env` is the environment that the agents' folders are read from.
+    `redact` replaces credentials in what arrives. A message, a session's log and the store may take `max_message`,
+    `max_session` and `max_store` MiB; 0 sets no limit.
     `busy_seconds` is how long a write waits for another process; `durable` trades speed for surviving a power cut
     with the very last append (SQLite `synchronous=FULL`). `token`, where set, is asked of every program, and of
     every page for its data, besides those that `coppice token` makes. `tls_cert` and `tls_key` are PEM files;
@@ -66,6 +80,10 @@ class Config:
     prefix: str = ""
     proxies: int = 0
     env: Mapping[str, str] | None = None
+    redact: bool = False
+    max_message: float = 16.0
+    max_session: float = 4096.0
+    max_store: float = 0.0
 
     @property
     def database(self) -> Path:
@@ -124,6 +142,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         values["watch"] = values["watch"].split(os.pathsep)
     if env.get("COPPICE_NO_WATCH"):
         values["follow"] = False
+    if env.get("COPPICE_REDACT"):
+        values["redact"] = True
     return values
 
 
@@ -135,6 +155,7 @@ _EXPECTED = {
     "watch": "a list of folders",
     "allowed_hosts": "a list of names",
     "busy_seconds": "a number of seconds, 0 or more",
+    **dict.fromkeys(SIZES, "a number of MiB, 0 or more"),
     "token": "a string",
     "tls_cert": "a path",
     "tls_key": "a path",
@@ -167,6 +188,8 @@ def _read(name: str, value: Any) -> Any:
     if name == "prefix":
         path = _if(value, isinstance(value, str)).rstrip("/")
         return _if(path, PREFIX.fullmatch(path) is not None)
+    if name in SIZES:
+        return _if(float(value), not isinstance(value, bool) and 0 <= float(value) < float("inf"))
     if name == "busy_seconds":
         return float(_if(value, type(value) in (int, float) and 0 <= value < float("inf")))
     return _if(value, isinstance(value, bool))

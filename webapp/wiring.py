@@ -11,6 +11,7 @@ from webapp.config import Config
 from webapp.providers.client import ModelClient
 from webapp.providers.endpoint import Endpoint
 from webapp.providers.wire import Question
+from webapp.redaction import redactor
 from webapp.services.access.keys import Keys
 from webapp.services.catalog.demo import Demo
 from webapp.services.catalog.repairing import Repairing
@@ -29,7 +30,7 @@ from webapp.services.pruning.operations import Operations
 from webapp.services.pruning.overflow import Overflow
 from webapp.services.pruning.prunes import Prunes
 from webapp.services.reaching.hints import Hints
-from webapp.services.session.environment import Environment
+from webapp.services.session.environment import Environment, Sizes
 from webapp.services.session.histories import Histories
 from webapp.services.settings.library import ModelTable, SettingsService
 from webapp.services.settings.suggesting import Suggesting
@@ -54,7 +55,15 @@ def build(config: Config) -> App:
     """
     store = Store(config.database, busy_seconds=config.busy_seconds, durable=config.durable)
     bus = Bus()
-    environment = Environment(store, bus, Tokenizers(enabled=config.tokenizer))
+    environment = Environment(
+        store,
+        bus,
+        Tokenizers(enabled=config.tokenizer),
+        redactor=redactor() if config.redact else None,
+        sizes=Sizes(
+            *(int(mb * (1 << 20)) for mb in (config.max_message, config.max_session, config.max_store))
+        ),
+    )
     histories = Histories(store)
     planning = Planning(environment, histories)
     sessions, messages = Sessions(environment, histories), Messages(environment, planning)

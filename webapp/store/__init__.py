@@ -60,6 +60,11 @@ class Store:
         """Run several queries on one snapshot."""
         return self.db.read()
 
+    def size(self) -> int:
+        """Return the bytes that the database takes on the disk, what waits in its log file included."""
+        files = (self.db.path, self.db.path.with_name(self.db.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
     def check(self) -> None:
         """Raise an error unless the database answers and its file is sound; the first call has every page looked at.
 

@@ -55,6 +55,7 @@ class AppendBatch:
         self._limits = session.model_row
         self._factor = self._limits.token_factor
         self.base_version = session.version
+        self._redactor = session.environment.redactor
         session.alone = True
         self.entries: list[EntryRow] = []
         self.messages: dict[int, MessageRow] = {}
@@ -102,12 +103,16 @@ class AppendBatch:
         self._chain(row)
 
     def _take(self, entry: Entry) -> None:
-        message, parts = storable(entry.message)
+        said, raw = self._redacted(entry)
+        message, parts = storable(said)
         self.state.take(entry, self.session.counter, self._factor)
         replaced = self._sources.get(entry.supersedes) if entry.supersedes else None
         opened = self._open.of(entry, replaced[1] if replaced else None)
         seq = self.row.next_seq
-        raw, wire_format = (entry.raw, None) if entry.raw else wire_bytes(entry.message)
+        raw, wire_format = (raw, None) if entry.raw else wire_bytes(said)
+        if not entry.raw and raw is not None and self._redactor is not None:
+            raw = self._redactor.raw(raw)
+        self.state.stored += len(parts) + len(raw or b"")
         row = EntryRow(
             seq, b"", opened.no, entry.source_id, entry.parent, entry.group, entry.kind, message.role, message.name,
             parts, raw, wire_format, to_ms(entry.at), entry.model, replaced[0] if replaced else None,
@@ -125,6 +130,15 @@ class AppendBatch:
         self._words.append((seq, indexed(message)))
         if entry.group is None:
             self._close(opened)
+
+    def _redacted(self, entry: Entry) -> tuple[Message, bytes | None]:
+        """Return what an entry says, and its row, without credentials where they are to be redacted."""
+        if self._redactor is None:
+            return entry.message, entry.raw
+        message, found = self._redactor.message(entry.message)
+        for kind, count in found.items():
+            self.state.redacted[kind] = self.state.redacted.get(kind, 0) + count
+        return message, self._redactor.raw(entry.raw) if entry.raw else None
 
     def _chain(self, row: EntryRow) -> None:
         row.id = entry_id(self.row.last_entry_id, row)

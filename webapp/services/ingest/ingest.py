@@ -8,7 +8,7 @@ or rewind splits a batch: what comes before it is written first. Events are publ
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -18,8 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from scoring.formats import is_sure
 from scoring.messages import Message
-from webapp.agents.records import Compaction, Entry, Meta, Record, Rewind, UsageReport
-from webapp.errors import Conflict
+from webapp.agents.records import Compaction, Entry, Meta, Problem, Record, Rewind, UsageReport
+from webapp.errors import Conflict, TooLarge
 from webapp.events import (
     ContextPruned,
     Event,
@@ -41,6 +41,8 @@ from webapp.services.ingest.record_batches import (
     chunks,
     runs,
     same_source,
+    weight,
+    weight_of,
 )
 from webapp.services.ingest.usage_reports import read_usage
 from webapp.services.pruning.automatic import Automatic
@@ -61,6 +63,11 @@ NUMBERS_TOLD = 200
 ATTEMPTS = 8
 
 Batch = Sequence[Record] | Callable[[SessionRow], Sequence[Record]]
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{size / (1 << 20):,.1f} MiB"
 
 
 @dataclass(slots=True)
@@ -142,7 +149,7 @@ class Ingest:
         """
         whole = Added()
         tallies: dict[str, Tally] = {}
-        for stream, batch in batches(records):
+        for stream, batch in batches(self._fitting(records)):
             target = self._stream_session(session_id, stream)
             if target is None:
                 continue
@@ -216,6 +223,7 @@ class Ingest:
             if (known := self._answered(row, keyed)) is not None:
                 return known
             decoded = read_list(wire_messages, row.wire_format, row.model)
+            self._refuse_large(decoded.messages)
             known_format = decoded.format if is_sure(wire_messages, decoded.format) else None
             reported = read_usage(usage)
 
@@ -228,6 +236,20 @@ class Ingest:
 
             added = self._append(session_id, records, keyed=keyed)
             return added.answer or self._appended(session_id, added)
+
+    def _refuse_large(self, messages: Sequence[Message]) -> None:
+        """Refuse a list with a message that is larger than one may be.
+
+        Raises:
+            TooLarge: one is; nothing is appended.
+        """
+        most = self._environment.sizes.message
+        for number, message in enumerate(messages, 1):
+            if most and (size := weight_of(message)) > most:
+                raise TooLarge(
+                    f"message {number} takes {megabytes(size)}, at most {megabytes(most)} are taken (max_message); "
+                    "nothing was appended"
+                )
 
     def _answered(self, row: SessionRow, keyed: Keyed | None) -> Appended | None:
         """Return the answer stored under the key; None the first time.
@@ -266,7 +288,10 @@ class Ingest:
             return chunk
 
         whole = Added()
-        entries = entries_of(messages, ids, None, model)
+        tally, found = Tally(), list(self._fitting(entries_of(messages, ids, None, model)))
+        tally.take(found)
+        whole.skipped, whole.problems = tally.malformed, tally.problems
+        entries = [one for one in found if isinstance(one, Entry)]
         with self._environment.lock(session_id):
             row = self._store.sessions.get(session_id)
             if self._store.log.known(row.key, [ids[-1]]):
@@ -312,6 +337,7 @@ class Ingest:
         """Prepare and write a batch; again if another writer came first."""
         if not records:
             return Added()
+        self._require_room(session_id)
         for _ in range(ATTEMPTS):
             batch, has_meta = self._prepare(session_id, records, replacing)
             if batch.empty and not has_meta and keyed is None:
@@ -321,6 +347,36 @@ class Ingest:
                 written.known = batch.already
                 return written
         raise Conflict(f"session {session_id} is written to by others all the time; try again")
+
+    def _require_room(self, session_id: str) -> None:
+        """Refuse to append where the store or the session's log is as large as it may be.
+
+        Raises:
+            TooLarge: it is; the message has the numbers and the setting.
+        """
+        sizes, store = self._environment.sizes, self._store
+        if sizes.store and (size := store.size()) > sizes.store:
+            raise TooLarge(
+                f"the store takes {megabytes(size)}, at most {megabytes(sizes.store)} are allowed (max_store): delete "
+                "sessions, or raise it"
+            )
+        if sizes.session:
+            size = int(store.sessions.get(session_id).state.get("stored", 0))
+            if size > sizes.session:
+                raise TooLarge(
+                    f"session {session_id} takes {megabytes(size)}, at most {megabytes(sizes.session)} are allowed "
+                    "(max_session): begin another, or raise it"
+                )
+
+    def _fitting(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield records; an entry that is larger than a message may be is a problem in its place."""
+        most = self._environment.sizes.message
+        for record in records:
+            if most and (size := weight(record)) > most:
+                allowed = f"at most {megabytes(most)} are taken (max_message)"
+                yield Problem(None, f"a message of {megabytes(size)} is left out; {allowed}")
+            else:
+                yield record
 
     def _prepare(self, session_id: str, records: Batch, replacing: bool) -> tuple[AppendBatch, bool]:
         """Return the batch for these records, and whether they say something about the session itself."""

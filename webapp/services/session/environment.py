@@ -8,12 +8,15 @@ the session's version.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from scoring.errors import InvalidSettings
+from scoring.messages import Message
 from scoring.models import ModelLimits, find_model
 from scoring.settings import DEFAULT_PRESET, PRESETS, Settings
 from webapp.bus import Bus
@@ -60,13 +63,42 @@ class SessionLock:
         self._lock.release()
 
 
+class Redacts(Protocol):
+    """Replaces credentials; `webapp.redaction` has the real one."""
+
+    def text(self, text: str, found: Counter[str]) -> str:
+        """Return a text without credentials; they are counted by kind."""
+
+    def message(self, message: Message) -> tuple[Message, Counter[str]]:
+        """Return a message without credentials, and how many there were of which kind."""
+
+    def raw(self, raw: bytes) -> bytes:
+        """Return the bytes of a row without credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The most bytes that a message, the log of a session, and the store may take; 0: as many as there is room for."""
+
+    message: int = 0
+    session: int = 0
+    store: int = 0
+
+
 class Environment:
     """The store, the bus, the tokenizers and the clock, with the settings and models common to all sessions."""
 
     def __init__(
-        self, store: Store, bus: Bus, tokenizers: CountsTokens, clock: Callable[[], int] = now_ms
+        self,
+        store: Store,
+        bus: Bus,
+        tokenizers: CountsTokens,
+        clock: Callable[[], int] = now_ms,
+        redactor: Redacts | None = None,
+        sizes: Sizes = Sizes(),
     ) -> None:
         self.store, self.bus, self.tokenizers, self.clock = store, bus, tokenizers, clock
+        self.redactor, self.sizes = redactor, sizes
         self._locks: WeakValueDictionary[str, SessionLock] = WeakValueDictionary()
         self._guard = threading.Lock()
         self._settings: Settings | None = None

@@ -113,11 +113,19 @@ def session_answer(session: Session) -> SessionAnswer:
         growth_per_turn=growth,
         turns_left=turns_left(tokens, limits, growth),
         trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
-        notes=notes_of(session, limits) + session.ignored_settings,
+        notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
         unknown=row.unknown,
         version=row.version,
     )
+
+
+def redacted_notes(state: SessionState) -> list[str]:
+    """Return how many credentials were replaced in what the session said, by kind."""
+    count = sum(state.redacted.values())
+    kinds = ", ".join(sorted(state.redacted))
+    words = "1 credential was" if count == 1 else f"{count:,} credentials were"
+    return [f"{words} redacted before anything was stored: {kinds}"] if count else []
 
 
 def task_type_answer(session: Session) -> SessionTaskType:

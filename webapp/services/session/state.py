@@ -54,6 +54,8 @@ class SessionState:
     tools_open: bool = False
     unwritten: Unwritten = field(default_factory=Unwritten)
     facts: Facts = field(default_factory=Facts)
+    stored: int = 0
+    redacted: dict[str, int] = field(default_factory=dict)
     own_window: int = 0
     told_window: int = 0
     told_at: int = 0
@@ -149,7 +151,7 @@ class SessionState:
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON-ready data, independent of this value."""
         out = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups"):
+        for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
             out[name] = out[name].copy()  # a saved state is compared with later ones
         for name in ("calibration", "unwritten", "facts"):
             out[name] = out[name].to_dict()
@@ -169,7 +171,7 @@ class SessionState:
     def from_dict(cls, data: dict[str, Any], source: str = "") -> SessionState:
         """Return the state that `to_dict` wrote, of a session of that source; unknown keys are ignored."""
         known = {k: v for k, v in data.items() if k in cls.__slots__}
-        for name in ("trail", "turn_tokens", "ends", "groups"):
+        for name in ("trail", "turn_tokens", "ends", "groups", "redacted"):
             if name in known:
                 known[name] = known[name].copy()
         known["calibration"] = Calibration.from_dict(known.get("calibration"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +26,7 @@ from tests.webapp.building import (
 from webapp.agents.records import Compaction, Meta, Problem, Record, Rewind, Unknown, UsageReport
 from webapp.app import App
 from webapp.config import Config
-from webapp.errors import Conflict, NotFound
+from webapp.errors import Conflict, NotFound, TooLarge
 from webapp.events import MessagesAppended
 from webapp.services.planning.requests import PruneRequest
 from webapp.store.context import AGENT
@@ -320,3 +322,46 @@ class TestAutomaticPruning:
         assert session.agent.messages == 12
         assert session.pruned.messages < 12
         assert session.state == "warning"
+
+
+class TestSizes:
+    """What a message, a session and the store may take."""
+
+    @pytest.fixture
+    def small(self, config: Config) -> Iterator[App]:
+        """At most 10 kB a message, 50 kB a session."""
+        made = build(replace(config, max_message=0.01, max_session=0.05))
+        yield made
+        made.close()
+
+    def test_refuse_a_list_with_a_message_that_is_too_large(self, small: App) -> None:
+        """With the numbers and the setting; nothing of it is appended."""
+        managed(small, wire("user", "go"), id="m")
+        with pytest.raises(TooLarge, match=r"message 2 takes 0\.1 MiB, .* \(max_message\)"):
+            small.ingest.append_messages("m", [wire("assistant", "ok"), wire("user", "x" * 90_000)])
+        assert small.sessions.get("m").messages == 1
+
+    def test_leave_a_large_message_of_a_transcript_out(self, small: App) -> None:
+        """It is counted and said; the others come."""
+        followed(small, user("go"), said("x" * 90_000), user("on"))
+        session = small.sessions.get("s")
+        assert (session.messages, session.malformed) == (2, 1)
+        assert "max_message" in session.notes[0]
+
+    def test_refuse_to_append_to_a_session_that_is_too_large(self, small: App) -> None:
+        """What it holds stays, and can be looked at and pruned."""
+        managed(small, wire("user", "go"), id="m")
+        for n in range(3):
+            small.ingest.append_messages("m", [wire("user", f"{n}" * 9_000)])
+        with pytest.raises(TooLarge, match="max_session"):
+            small.ingest.append_messages("m", [wire("user", "one more")])
+        assert small.sessions.get("m").messages == 4
+
+    def test_refuse_to_append_to_a_store_that_is_too_large(self, config: Config) -> None:
+        """Deleting still works."""
+        app = build(replace(config, max_store=0.05))
+        managed(app, id="m")
+        with pytest.raises(TooLarge, match="max_store"):
+            app.ingest.append_messages("m", [wire("user", "x")])
+        app.sessions.delete("m")
+        app.close()

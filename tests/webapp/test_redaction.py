@@ -1,0 +1,76 @@
+"""Redaction: credentials go before anything is stored; what is none stays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.webapp.building import call, entry, followed, managed, result, user, wire
+from webapp.app import App
+from webapp.config import Config
+from webapp.wiring import build
+
+# Made up, in the shape of real ones, and put together here so that no scanner of sources finds them.
+AWS = "AKIA" + "QWERTYUIOPASDFGH"
+GITHUB = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcd\n-----END RSA PRIVATE KEY-----"
+SECRETS = {"AWS Access Key": AWS, "GitHub Token": GITHUB, "Private Key": KEY}
+
+
+@pytest.fixture
+def app(config: Config) -> Iterator[App]:
+    """The services with redaction on."""
+    made = build(replace(config, redact=True))
+    yield made
+    made.close()
+
+
+def on_disk(path: Path) -> bytes:
+    """Everything that the store has written."""
+    return b"".join(file.read_bytes() for file in path.parent.glob(path.name + "*"))
+
+
+class TestRedaction:
+    """With `redact`."""
+
+    @pytest.mark.parametrize("kind", SECRETS)
+    def test_keeps_a_credential_from_the_disk(self, app: App, kind: str) -> None:
+        """Wherever it stands: text, arguments, outputs, the row as it arrived; it is counted and shown."""
+        secret = SECRETS[kind]
+        said = [
+            user(f"use {secret} here"),
+            call("c", arguments=json.dumps({"command": f"login {secret}"})),
+            result("c", f"done with {secret}."),
+        ]
+        followed(app)
+        raw = json.dumps({"text": secret}).encode()
+        app.ingest.append_records("s", [entry(n, one, raw=raw) for n, one in enumerate(said)])
+        managed(app, wire("user", f"and {secret}"), id="m")
+        app.store.db.checkpoint()
+        for line in secret.splitlines()[1:-1] or [secret]:
+            assert line.encode() not in on_disk(app.config.database)
+        page = app.messages.page("s", sort="oldest")
+        assert page.messages[0].text == f"use [redacted: {kind}] here"
+        assert app.sessions.get("s").notes == [
+            f"3 credentials were redacted before anything was stored: {kind}"
+        ]
+        assert app.context.get("m", "openai").messages[0]["content"] == f"and [redacted: {kind}]"
+        assert list(app.verify()) == []
+
+    def test_leaves_what_is_no_credential(self, app: App) -> None:
+        """Hashes, ids, words like password, code."""
+        text = (
+            "password = os.environ['X']; sha 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+        )
+        managed(app, wire("user", text), id="m")
+        assert app.context.get("m", "openai").messages[0]["content"] == text
+        assert app.sessions.get("m").notes == []
+
+    def test_knows_a_message_again(self, app: App) -> None:
+        """The same list twice adds nothing, although it was stored otherwise."""
+        data = json.dumps([wire("user", f"use {AWS}")]).encode()
+        assert [app.importing.import_file("a.json", data)[0].added for _ in range(2)] == [1, 0]
