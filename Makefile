@@ -19,7 +19,10 @@ SHARED ?= ../shared
 # Browser tests wait a lot, so there is work for more workers than cores. Idle workers take tests from busy ones.
 WORKERS ?= 3
 
-.PHONY: help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention lock docs screenshots wheel clean
+# The programs of the agents, as npm names them.
+AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent
+
+.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention lock docs screenshots wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,6 +64,11 @@ fuzz: setup  ## other examples than `make test` tries, and broken files to impor
 fuzz-decoders: setup  ## coverage-guided fuzzing of every decoder (INPUTS=20000)
 	.venv/bin/uv pip install --quiet --group fuzz
 	$(PYTHON_IN) -m tests.fuzz_decoders $(or $(INPUTS),20000)
+
+agents: setup  ## the real agents from npm, resumed from pruned copies against a strict provider on this machine
+	npm install --prefix build/agents --no-fund --no-audit --loglevel=error $(AGENTS)
+	cd build/agents/node_modules/@anthropic-ai/claude-code && node install.cjs
+	COPPICE_AGENTS=build/agents $(PYTHON_IN) -m pytest tests/reach $(ARGS)
 
 format: setup  ## rewrite the sources as the checks want them
 	$(PYTHON_IN) -m ruff check --quiet --fix-only $(PYTHON_CODE)

@@ -62,13 +62,15 @@ class Transcripts:
 
     `write` makes one. `folder` returns where the agent looks for it, given the agent's roots. `command` returns the
     agent's command that resumes a session, by its id. `keeps_thinking` says that thoughts may follow a history from
-    which something was taken; the models of most agents refuse that.
+    which something was taken; the models of most agents refuse that. `cwd_of` returns the working directory of a
+    session by its file, where its rows do not say it.
     """
 
     write: Callable[[View], Transcript]
     folder: Callable[[View, Sequence[Path]], Path]
     command: Callable[[str], list[str]]
     keeps_thinking: bool = False
+    cwd_of: Callable[[Path], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

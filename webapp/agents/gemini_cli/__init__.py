@@ -1,7 +1,7 @@
 """Gemini CLI."""
 
-from webapp.agents.agent import Agent, FileImport
-from webapp.agents.gemini_cli import decoder, items
+from webapp.agents.agent import Agent, FileImport, Transcripts
+from webapp.agents.gemini_cli import decoder, items, transcript
 
 AGENT = Agent(
     source=decoder.SOURCE,
@@ -19,5 +19,11 @@ AGENT = Agent(
         decode=decoder.decode,
         is_document=items.is_document,
         begins=items.begins_document,
+    ),
+    transcripts=Transcripts(
+        write=transcript.write,
+        folder=transcript.folder,
+        command=lambda session: ["gemini", "--resume", session],
+        cwd_of=transcript.cwd_of,
     ),
 )

@@ -53,7 +53,7 @@ class Resuming:
         """
         session = Session.load(self._environment, session_id)
         agent = self._agent_of(session)
-        folder = cwd or Path(session.row.cwd or "")
+        folder = cwd or Path(session.row.cwd or self._cwd_of(session.row, agent) or "")
         if not folder.is_absolute() or not folder.is_dir():
             known = f"its folder {session.row.cwd}" if session.row.cwd else "the folder it was begun in"
             raise Conflict(
@@ -112,6 +112,11 @@ class Resuming:
         agent = AGENTS[row.source]
         found = (file for root in agent.roots(self._variables) for file in agent.discover(root))
         return next((file.path for file in found if file.session_id == row.id and not file.shared), None)
+
+    def _cwd_of(self, row: SessionRow, agent: Transcripts) -> str | None:
+        """Return the working directory of a session whose rows do not say it."""
+        file = Path(row.path) if row.path else self._file_of(row)
+        return agent.cwd_of(file) if agent.cwd_of is not None and file is not None else None
 
     def _promised(self, session: Session, drops_thinking: bool) -> int:
         """Return the tokens that the copy's context is to hold, as shown for its origin."""

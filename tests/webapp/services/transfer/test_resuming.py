@@ -14,6 +14,7 @@ import pytest
 from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.shared import ROOT
 from webapp.agents import AGENTS
+from webapp.agents.agent import Agent
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
@@ -25,6 +26,7 @@ from webapp.wiring import build
 SAMPLES = {
     "claude-code": "claude-code/projects/-home-ada-garden/11111111-*.jsonl",
     "codex": "codex/sessions/2026/01/02/*0001.jsonl",
+    "gemini-cli": "gemini/.gemini/tmp/garden/chats/session-2026-01-02T12-00-aaaaaaaa.jsonl",
     "pi": "pi/agent/sessions/--home-ada-garden--/*0a.jsonl",
 }
 
@@ -203,6 +205,15 @@ class TestWhatCannotBeResumed:
         session = app.sessions.create(title="fed", model="gpt-5").id
         with pytest.raises(Conflict, match="only the session of an agent"):
             app.resuming.resume(session)
+
+    @pytest.mark.parametrize(
+        "agent", [a for a in AGENTS.values() if a.transcripts is None], ids=lambda a: a.source
+    )
+    def test_is_a_session_of_an_agent_that_takes_no_copy(self, app: App, agent: Agent) -> None:  # X22
+        """The reason says what to do instead."""
+        app.ingest.ensure("s", agent.source)
+        with pytest.raises(Conflict, match="cannot resume from a copy: .{20}"):
+            app.resuming.resume("s")
 
     def test_is_a_session_whose_folder_is_elsewhere(self, app: App, folder: ClaudeFolder) -> None:
         """Unless another folder is named."""

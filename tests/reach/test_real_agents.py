@@ -1,0 +1,83 @@
+"""Real agents resume from pruned copies: `make agents` installs them from npm and runs this.
+
+The upstream refuses whatever a provider would: an orphan, a wrong order, a thought behind another history.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.reach.agents import ASK, FOLDER, Machine
+from tests.reach.upstream import strict_upstream
+from webapp.agents import AGENTS
+from webapp.app import App
+from webapp.config import Config
+from webapp.wiring import build
+
+PROGRAMS = Path(os.environ.get(FOLDER, "nowhere")) / "node_modules" / ".bin"
+pytestmark = pytest.mark.skipif(
+    not PROGRAMS.is_dir(), reason="`make agents` installs the agents and runs this"
+)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """A machine on which nobody has worked yet, with a file of 3,000 lines."""
+    with strict_upstream() as upstream:
+        made = Machine(tmp_path / "home", tmp_path / "work", PROGRAMS.absolute(), upstream)
+        made.home.mkdir()
+        made.work.mkdir()
+        (made.work / "big.txt").write_text("".join(f"{n}\n" for n in range(3_000)))
+        made.configure()
+        yield made
+
+
+@pytest.fixture
+def app(machine: Machine) -> Iterator[App]:
+    """The services, over the agents' folders of that machine."""
+    made = build(Config(db=machine.home / "c.db", follow=False, env=machine.env))
+    yield made
+    made.close()
+
+
+def session_of(app: App, machine: Machine, source: str) -> str:
+    """Import the agent's newest session; return its id."""
+    agent = AGENTS[source]
+    files = [file for root in agent.roots(machine.env) for file in agent.discover(root)]
+    newest = max(files, key=lambda file: file.modified).path
+    return app.importing.import_file(newest.name, newest.read_bytes(), place=newest)[0].session_id
+
+
+def size(machine: Machine) -> int:
+    """The characters of the last call that was answered."""
+    return len(json.dumps(machine.upstream.requests[-1][2]))
+
+
+@pytest.mark.parametrize("source", list(ASK))
+class TestResuming:
+    """A run, a prune, a copy, and the agent goes on from it."""
+
+    def test_from_a_pruned_copy_sends_less_and_is_refused_nothing(
+        self, machine: Machine, app: App, source: str
+    ) -> None:  # X22
+        """Its tool loop works, and its page shows the first call. The upstream counts characters, not tokens."""
+        machine.run(*ASK[source]("Please RUN(cat big.txt) now", None))
+        before = size(machine)
+        session = session_of(app, machine, source)
+        tokens = app.sessions.get(session).pruned.tokens
+        made = app.resuming.resume(session, prune=True, max_tokens=int(tokens * 0.8))
+        machine.upstream.clear()
+        machine.run(*ASK[source]("Again: RUN(cat big.txt) now", made.session_id))
+        first = len(json.dumps(machine.upstream.requests[0][2]))
+        assert machine.upstream.refused == []
+        assert first < before
+        session_of(app, machine, source)
+        copy = app.sessions.stats(made.session_id).copy_of
+        assert copy is not None
+        assert copy.tokens_first_call is not None
+        assert copy.tokens_first_call < made.tokens_before

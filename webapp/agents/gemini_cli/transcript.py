@@ -1,0 +1,125 @@
+"""New sessions for Gemini CLI: records made from the messages of a pruned view.
+
+A record of the model's holds its calls with their results. The agent writes each result once more as a record of the
+user's, and sends it twice when it resumes; a copy has it once. Tokens are those of other calls and left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from scoring.messages import Message, Text
+from webapp.agents.reading.finding import read_json_file
+from webapp.agents.reading.rows import object_of, optional, parse, text_of
+from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
+
+Row = dict[str, Any]
+
+
+def folder(view: View, roots: Sequence[Path]) -> Path:
+    """Return the project's folder of chats: that of its own file, else the one the agent has named for its cwd."""
+    if view.file is not None:
+        return view.file.parent
+    projects = object_of(object_of(read_json_file(roots[0].parent / "projects.json")).get("projects"))
+    return roots[0] / (optional(projects.get(view.cwd)) or _hash(view.cwd)) / "chats"
+
+
+def cwd_of(file: Path) -> str | None:
+    """Return the working directory of a session by its file: the agent notes it beside the chats."""
+    try:
+        return file.parent.with_name(".project_root").read_text("utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def write(view: View) -> Transcript:
+    """Return a session."""
+    session = str(uuid.uuid4())
+
+    def lines() -> Iterator[bytes]:
+        facts = {"sessionId": session, "projectHash": _hash(view.cwd), "startTime": view.now, "lastUpdated": view.now,
+                 "kind": "main", **({"summary": view.title} if view.title else {})}  # fmt: skip
+        yield orjson.dumps(facts) + b"\n"
+        for record in _records(view):
+            yield orjson.dumps({"id": str(uuid.uuid4()), **record}) + b"\n"
+
+    stamp = view.now[:16].replace(":", "-")
+    return Transcript(session, f"session-{stamp}-{session[:8]}.jsonl", lines())
+
+
+def _hash(cwd: str) -> str:
+    return hashlib.sha256(cwd.encode()).hexdigest()
+
+
+def _records(view: View) -> Iterator[Row]:
+    """Yield the records without their ids, each model's with the results that follow it."""
+    open_record: Row | None = None
+    for place in view.places:
+        if isinstance(place, ViewMessage) and _said(place).role == "tool" and open_record is not None:
+            _answer(open_record, place)
+            continue
+        if open_record is not None:
+            yield open_record
+            open_record = None
+        if isinstance(place, ViewSummary):
+            yield {"timestamp": place.at or view.now, "type": "user", "content": [{"text": place.text}]}
+        elif _said(place).role == "assistant":
+            open_record = _of_model(view, place)
+        else:
+            yield _of_user(view, place)
+    if open_record is not None:
+        yield open_record
+
+
+def _said(message: ViewMessage) -> Message:
+    return message.replacement or message.rows[-1].message
+
+
+def _of_user(view: View, message: ViewMessage) -> Row:
+    value = message.rows[-1].value or {}
+    content = value.get("content") if message.replacement is None else None
+    return {
+        "timestamp": message.rows[-1].at or view.now,
+        "type": "user",
+        "content": content if isinstance(content, list) else [{"text": _said(message).text}],
+    }
+
+
+def _of_model(view: View, message: ViewMessage) -> Row:
+    said, at = _said(message), message.rows[-1].at or view.now
+    record: Row = {
+        "timestamp": at,
+        "type": "gemini",
+        "content": "".join(part.text for part in said.parts if isinstance(part, Text)),
+        "thoughts": [],
+        "model": text_of((message.rows[-1].value or {}).get("model")),
+    }
+    if said.calls:
+        record["toolCalls"] = [
+            {
+                "id": call.id,
+                "name": call.name,
+                "args": object_of(parse(call.arguments.encode())),
+                "timestamp": at,
+            }
+            for call in said.calls
+        ]
+    return record
+
+
+def _answer(record: Row, message: ViewMessage) -> None:
+    """Put results into the record of their calls."""
+    calls = {call["id"]: call for call in record.get("toolCalls", [])}
+    for result in _said(message).results:
+        call = calls.get(result.call_id)
+        if call is not None:
+            output = message.results.get(result.call_id, result.text)
+            answer = {"id": call["id"], "name": call["name"], "response": {"output": output}}
+            call["status"] = "error" if result.is_error else "success"
+            call["result"] = [{"functionResponse": answer}]
