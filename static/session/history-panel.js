@@ -21,7 +21,8 @@ const ACTORS = {
   agent: "by the agent",
 };
 /** @type {Record<string, string>} */
-const MARKS = { compaction: "◆", prune: "▼" };
+const MARKS = { compaction: "◆", clearing: "◇", prune: "▼" };
+const BY_AGENT = ["compaction", "clearing", "rewind"];
 const SHOWN_ITEMS = 60;
 const NONE = "No operation on the context yet. Prunes, pins, drops and restores are listed here.";
 
@@ -103,7 +104,7 @@ export class HistoryPanel extends ReadingElement {
     const undone = o.undone_at !== null;
     const look = html`<button class="small quiet" data-act="inside" data-n=${o.n} aria-expanded=${open}
       >${open ? "Close" : "Look inside"}</button>`;
-    const actor = o.kind === "compaction" || o.kind === "rewind" ? "" : (ACTORS[o.actor] ?? o.actor);
+    const actor = BY_AGENT.includes(o.kind) ? "" : (ACTORS[o.actor] ?? o.actor);
     return html`<li data-undone=${undone}>
       <div class="operation">
         <span class="op-mark" data-kind=${o.kind} aria-hidden="true">${MARKS[o.kind] ?? "·"}</span>

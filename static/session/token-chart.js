@@ -15,7 +15,7 @@ const HEIGHT = 150;
 /** A context keeps its size until the next message, so the line goes in steps. */
 const STEPS = uPlot.paths.stepped?.({ align: 1 });
 /** @type {Record<string, string>} */
-const MARKS = { prune: "▼", compaction: "◆" };
+const MARKS = { prune: "▼", compaction: "◆", clearing: "◇" };
 
 export class TokenChart extends CoppiceElement {
   /** @type {Api.Timeline | null} */
@@ -122,7 +122,11 @@ export class TokenChart extends CoppiceElement {
     /** @param {string} line @param {string} name */
     const entry = (line, name) => html`<li><i class="line" data-line=${line}></i>${name}</li>`;
     const above = this.#top(timeline) < timeline.target ? " (above this picture)" : "";
-    const names = { prune: "prune", compaction: "compaction by the agent" };
+    const names = {
+      prune: "prune",
+      compaction: "compaction by the agent",
+      clearing: "cleared by the agent, not recorded",
+    };
     return html`<ul class="legend">
       ${followed && entry("agent", "agent's context")}
       ${entry("pruned", followed ? "pruned view" : "context")}
@@ -250,7 +254,9 @@ export class TokenChart extends CoppiceElement {
       const at = time && mark.at ? Date.parse(mark.at) / 1000 : mark.number;
       if (at === null) continue;
       const x = Math.round(plot.valToPos(at, "x", true));
-      ctx.strokeStyle = ctx.fillStyle = mark.kind === "compaction" ? look.warn : look.accent;
+      ctx.strokeStyle = ctx.fillStyle = ["compaction", "clearing"].includes(mark.kind)
+        ? look.warn
+        : look.accent;
       stroke(ctx, x, bbox.top, x, bbox.top + bbox.height);
       ctx.fillText(MARKS[mark.kind] ?? "", x, bbox.top + 8 * ratio);
     }

@@ -91,6 +91,15 @@ class Door:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Clears:
+    """An agent's habit of replacing old outputs of `tools` by `text`, all but the newest `kept`."""
+
+    tools: frozenset[str]
+    kept: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
     """An agent program whose sessions are read from its files.
 
@@ -98,7 +107,8 @@ class Agent:
     model. `folder` is where its files usually are and `variable` the environment variable that moves it, as people
     read it. `roots` are the folders to follow, existing or not; `discover` finds the transcripts below one of them,
     newest first. `belongs` finds those that a changed file belongs to, where it is not simply one of its folder.
-    `reader` reads one of them from a stored position.
+    `reader` reads one of them from a stored position. `clears` is its habit of taking outputs out of its context
+    without recording it.
 
     A part that an agent lacks is None. `files` and `archives` import what it wrote, `transcripts` writes a pruned
     view in its format, or `why_no_transcripts` says why it is not written; `door` is how it is reached;
@@ -129,6 +139,7 @@ class Agent:
     window_of_compaction: Callable[[int], int | None] | None = None
     usual_window: int | None = None
     usual_model: str | None = None
+    clears: Clears | None = None
     unwritten: type[Unwritten] = Unwritten
     restored_tokens: int = 0
 

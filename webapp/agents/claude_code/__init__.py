@@ -4,6 +4,7 @@ from functools import partial
 
 from webapp.agents.agent import Agent, Door, FileImport, Transcripts
 from webapp.agents.claude_code import files, hooks, rows, transcript
+from webapp.agents.claude_code.clearing import CLEARS
 from webapp.agents.claude_code.decoder import Decoder
 from webapp.agents.claude_code.unwritten import RESTORED, TaskReminders
 from webapp.agents.claude_code.window import USUAL, window_of_compaction
@@ -42,6 +43,7 @@ AGENT = Agent(
     ),
     window_of_compaction=window_of_compaction,
     usual_window=USUAL,
+    clears=CLEARS,
     unwritten=TaskReminders,
     restored_tokens=RESTORED,
 )

@@ -338,7 +338,7 @@ def silent(row: SessionRow) -> bool:
     return row.followed and row.next_no == 1 and not row.malformed and not row.deleted_at
 
 
-MARKED = ("prune", "summary", "compaction", "rewind")
+MARKED = ("prune", "summary", "compaction", "clearing", "rewind")
 
 
 def _mark(operation: OperationRow) -> Mark:

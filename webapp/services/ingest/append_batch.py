@@ -35,13 +35,14 @@ OPENING_CHARS = 40
 
 
 class Clearing(NamedTuple):
-    """Real input that the agent's context lost before the call that message `no` answers, `tokens` of it.
+    """Real input that the agent's context lost before the call that message `no` answers: `tokens`, and `real` stayed.
 
     `fell`: less was sent than with the call before; otherwise less than what was expected.
     """
 
     no: int
     tokens: int
+    real: int
     fell: bool
     at: int | None
 
@@ -283,7 +284,7 @@ class AppendBatch:
         self.state.largest = max(self.state.largest, usage.input_tokens)
         self._observe(usage, call_key, model, before, own, learns=verdict == "true")
         if verdict != "true" and self.row.followed:
-            self.clearings.append(Clearing(self.row.next_no, lost, verdict == "fell", at))
+            self.clearings.append(Clearing(self.row.next_no, lost, usage.input_tokens, verdict == "fell", at))
 
     def _bill(self, usage: Usage, call_key: str, at: int | None, own: int) -> None:
         """Note what the bill needs: what a partly reported answer must be, and how long the cache lives."""

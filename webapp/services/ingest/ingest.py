@@ -31,6 +31,7 @@ from webapp.events import (
 from webapp.services.ingest.agent_operations import agent_operation_id, apply_agent_operation
 from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.ingest.clearings import apply_clearing
 from webapp.services.ingest.message_lists import entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
@@ -430,9 +431,10 @@ class Ingest:
                     session.save()
                 else:
                     batch.write()
-                    self._histories.advance(
-                        session, batch.base_version, batch.fresh, changed=bool(batch.changed)
-                    )
+                    changed = bool(batch.changed or batch.clearings)
+                    self._histories.advance(session, batch.base_version, batch.fresh, changed=changed)
+                    for lost in batch.clearings:
+                        apply_clearing(session, lost)
                     session.alone = False
                     added.automatic = self._automatic.after_append(session)
                 if keyed is not None:

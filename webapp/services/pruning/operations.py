@@ -37,6 +37,7 @@ KINDS = (
     "summary",
     "expand",
     "compaction",
+    "clearing",
     "rewind",
 )
 # A unit's messages lie at most so far apart in the log.

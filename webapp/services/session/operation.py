@@ -125,12 +125,22 @@ class ContextChange:
     # -- writing
 
     def record(
-        self, kind: str, actor: str, reason: str, messages: int, facts: Mapping[str, Any]
+        self,
+        kind: str,
+        actor: str,
+        reason: str,
+        messages: int,
+        facts: Mapping[str, Any],
+        number: int | None = None,
     ) -> OperationRow:
-        """Write what was changed as one operation, and the session with it."""
+        """Write what was changed as one operation behind message `number`, by default the last; and the session."""
         row = self.session.row
         counts = Counter(item.change for item in self.items)
-        counted = {"number": row.next_no - 1, "removed": counts["out"], "shortened": counts["shortened"]}
+        counted = {
+            "number": row.next_no - 1 if number is None else number,
+            "removed": counts["out"],
+            "shortened": counts["shortened"],
+        }
         operation = OperationRow(
             n=row.next_operation,
             kind=kind,

@@ -1,0 +1,97 @@
+"""What an agent took out of its context without recording it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.webapp.building import call, entry, followed, result, said, usage, user
+from webapp.agents.records import Record
+from webapp.app import App
+from webapp.errors import Conflict
+
+OUTPUT = "a line of output " * 250  # some 1,200 tokens with this model
+
+
+def working(count: int, real: int, cleared_at: int | None = None, lost: int = 0) -> list[Record]:
+    """Return a session with so many outputs of Bash; a call behind `cleared_at` of them took `lost` tokens less."""
+    records: list[Record] = [entry(0, user("go"))]
+    at = real
+    for n in range(count):
+        at += 1_250 - (lost if n == cleared_at else 0)
+        records.append(entry(2 * n + 1, call(f"c{n}"), usage=usage(at, 50), call_key=f"k{n}"))
+        records.append(entry(2 * n + 2, result(f"c{n}", OUTPUT)))
+    at += 1_250
+    records.append(entry(2 * count + 1, said("done"), usage=usage(at, 10), call_key="last"))
+    return records
+
+
+def session(app: App, records: list[Record], step: int = 1_000) -> str:
+    """Append records in steps of so many to a session of Claude Code; return its id."""
+    followed(app, model="claude-sonnet-4-5")
+    for start in range(0, len(records), step):
+        app.ingest.append_records("s", records[start : start + step])
+    return "s"
+
+
+class TestAClearing:
+    """Real input falls without a compaction."""
+
+    def test_is_on_the_timeline_with_the_outputs_that_it_probably_took(self, app: App) -> None:  # X24
+        """The oldest of the tools that the agent clears; the newest five stay."""
+        session(app, working(20, 20_000, cleared_at=15, lost=6_000))
+        [mark] = [m for m in app.sessions.timeline("s").marks if m.kind == "clearing"]
+        assert mark.before is not None
+        assert mark.after is not None
+        assert 5_000 < mark.before - mark.after < 7_500
+        assert mark.label is not None
+        assert "the agent cleared about" in mark.label
+        assert "not recorded; probably" in mark.label
+        assert "(Bash)" in mark.label
+        [operation] = app.operations.list("s")
+        assert (operation.kind, operation.actor, operation.undoable) == ("clearing", "agent", False)
+
+    def test_leaves_the_regions_and_not_the_total(self, app: App) -> None:  # X24
+        """The total is what was reported; nothing that may be gone is said to be in the context."""
+        whole, less = working(20, 20_000), working(20, 20_000, cleared_at=15, lost=6_000)
+        app.ingest.ensure("whole", "claude-code", model="claude-sonnet-4-5")
+        app.ingest.append_records("whole", whole)
+        session(app, less)
+        tokens = [app.sessions.get(name).agent for name in ("whole", "s")]
+        assert tokens[0] is not None
+        assert tokens[1] is not None
+        assert tokens[1].tokens == 20_000 + 21 * 1_250 - 6_000 + 10
+        tools = [next(r.tokens for r in one.regions if r.name == "tool") for one in tokens]
+        assert tools[0] - tools[1] > 4_500
+        assert sum(r.tokens for r in tokens[1].regions) == tokens[1].tokens
+
+    @pytest.mark.parametrize("step", [1, 7])
+    def test_is_the_same_however_it_is_read(self, app: App, step: int) -> None:  # X24
+        """Row by row, or all at once."""
+        records = working(20, 20_000, cleared_at=15, lost=6_000)
+        session(app, records, step)
+        app.ingest.ensure("t", "claude-code", model="claude-sonnet-4-5")
+        app.ingest.append_records("t", records)
+        for figures in (lambda i: app.sessions.get(i).agent, app.sessions.timeline):
+            assert figures("s") == figures("t")
+
+    def test_does_not_disturb_what_is_learned(self, app: App) -> None:  # X24
+        """Growth is foretold afterwards as before."""
+        session(app, working(30, 20_000, cleared_at=15, lost=6_000))
+        calls = app.store.figures.calls(app.store.sessions.get("s").key)
+        assert all(abs((c.estimated or 0) - c.input_tokens) < 250 for c in calls[20:])
+
+    def test_is_a_barrier_for_undo(self, app: App) -> None:
+        """As a compaction is."""
+        session(app, working(20, 20_000, cleared_at=15, lost=6_000))
+        with pytest.raises(Conflict):
+            app.operations.undo("s", 1)
+
+    def test_is_none_where_input_grows_as_expected(self, app: App) -> None:
+        """Nothing is made up."""
+        session(app, working(20, 20_000))
+        assert app.sessions.timeline("s").marks == []
+
+    def test_keeps_the_store_sound(self, app: App) -> None:
+        """As `verify` has it."""
+        session(app, working(20, 20_000, cleared_at=15, lost=6_000))
+        assert list(app.verify()) == []

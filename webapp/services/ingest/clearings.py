@@ -1,0 +1,116 @@
+"""Clearings: what an agent took out of its context without recording it, as its real input shows (X24).
+
+Both contexts lose the outputs that it probably took, by its known habit: nothing that may be gone is said to be there.
+The total stays as it was reported. Like a compaction it is an operation of the agent's, which cannot be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import orjson
+
+from scoring.messages import Message
+from scoring.tokens import estimate_message_tokens
+from webapp.agents import AGENTS
+from webapp.agents.agent import Clears
+from webapp.services.ingest.append_batch import Clearing
+from webapp.services.session.measuring import region_of
+from webapp.services.session.operation import ContextChange
+from webapp.services.session.replacements import replacement
+from webapp.services.session.session import Session
+from webapp.services.session.stored_messages import whole
+from webapp.store.context import MESSAGE
+from webapp.store.log import MessageRow
+from webapp.store.operations import ItemRow
+
+# Outputs are taken, the oldest first, until they make up this share of what was lost.
+ENOUGH = 0.9
+UNKNOWN_HABIT = Clears(tools=frozenset(), kept=1, text="")
+LOOKED_AT = 2_000  # messages before the call
+
+
+def apply_clearing(session: Session, lost: Clearing) -> None:
+    """Note a clearing, and take the outputs that it probably took, inside the caller's transaction."""
+    change = ContextChange(session, now=lost.at)
+    habit = AGENTS[session.row.source].clears or UNKNOWN_HABIT
+    taken: list[tuple[MessageRow, int, str]] = []
+    found = 0.0
+    for message in _candidates(session, lost.no, habit):
+        if found >= ENOUGH * lost.tokens:
+            break
+        tokens, text = _cleared(session, message, habit)
+        if tokens < message.tokens:
+            taken.append((message, tokens, text))
+            found += session.state.calibration.factor * (message.tokens - tokens)
+    reason = _reason(lost, [message for message, _, _ in taken], found)
+    for context in session.contexts:
+        _replace(session, context.view, taken)
+    _lower_the_anchor(session, sum(message.tokens - tokens for message, tokens, _ in taken))
+    detail = {"fate": "shortened", "reason": reason, "cause": "clearing"}
+    change.items += [ItemRow(message.no, "shortened", None, detail) for message, _, _ in taken]
+    facts = {"agent_before": lost.real + lost.tokens, "agent_after": lost.real}
+    change.record("clearing", "agent", reason, len(taken), facts, number=lost.no - 1)
+
+
+def _candidates(session: Session, before: int, habit: Clears) -> Sequence[MessageRow]:
+    """Return the messages with outputs that the agent may have taken, oldest first."""
+    store, key = session.environment.store, session.key
+    items = store.contexts.items(key, session.main.view)
+    there = [i.ref for i in items if i.kind == MESSAGE and i.stand_in is None and i.ref < before][-LOOKED_AT:]
+    rows = store.log.messages(key, there)
+    outputs = [rows[no] for no in there if no in rows and rows[no].role == "tool"]
+    cleared = [row for row in outputs if orjson.loads(row.card).get("tool") in habit.tools]
+    return cleared[: -habit.kept]
+
+
+def _cleared(session: Session, message: MessageRow, habit: Clears) -> tuple[int, str]:
+    """Return the tokens of a message whose outputs were cleared, and the stored replacement."""
+    rows = session.environment.store.log.entries_of(session.key, message)
+    said: Message = whole(message.role, rows)
+    results = {result.call_id: habit.text for result in said.results}
+    for call_id, text in results.items():
+        said = said.with_result_text(call_id, text)
+    tokens = estimate_message_tokens(said, session.counter)
+    return tokens, replacement(tokens, results)
+
+
+def _replace(session: Session, view: int, taken: Sequence[tuple[MessageRow, int, str]]) -> None:
+    """Replace outputs in one context, those that are there as they came."""
+    contexts, key = session.environment.store.contexts, session.key
+    there = contexts.at(key, view, [message.first_seq for message, _, _ in taken])
+    context = next(one for one in session.contexts if one.view == view)
+    texts = []
+    for message, tokens, text in taken:
+        item = there.get(message.first_seq)
+        if item is not None and item.stand_in is None:
+            texts.append((message.first_seq, text))
+            context.count(region_of(message.role, message.kind), tokens - message.tokens, 0)
+    contexts.set_stand_ins(key, view, texts)
+
+
+def _lower_the_anchor(session: Session, estimate: int) -> None:
+    """Take the cleared outputs out of every estimate that later ones are compared with."""
+    state = session.state
+    known = state.calibration
+    if known.anchor_real is not None:
+        state.calibration = replace(
+            known,
+            input_estimate=known.input_estimate - estimate,
+            anchor_estimate=known.anchor_estimate - estimate,
+        )
+    state.ends = {name: [size - estimate, said] for name, (size, said) in state.ends.items()}
+    state.groups = {name: size - estimate for name, size in state.groups.items()}
+
+
+def _reason(lost: Clearing, taken: Sequence[MessageRow], found: float) -> str:
+    """Return what was lost, which outputs that probably were, and how certain that is."""
+    sure = "the agent cleared" if lost.fell else "the agent probably cleared"
+    said = f"{sure} about {lost.tokens:,} tokens, not recorded"
+    if not taken:
+        return f"{said}; what it took is not known"
+    tools = sorted({str(orjson.loads(row.card).get("tool")) for row in taken})
+    outputs = f"{len(taken)} old output{'s' * (len(taken) != 1)} ({', '.join(tools)})"
+    likely = "probably" if found >= ENOUGH * lost.tokens else "perhaps among others"
+    return f"{said}; {likely} {outputs}"
