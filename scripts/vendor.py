@@ -18,11 +18,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Library:
-    """One package of node_modules: the dist files that a page loads, and the packages bundled in them."""
+    """One package of node_modules: the dist files that a page loads, and the packages bundled in them.
+
+    `script` is a classic script, the module to make of it, and the global that the module exports by default: for a
+    library that ships no minified module.
+    """
 
     package: str
     files: tuple[str, ...]
     bundles: tuple[str, ...] = ()
+    script: tuple[str, str, str] | None = None
 
 
 LIBRARIES = (
@@ -32,7 +37,8 @@ LIBRARIES = (
         ("dist/socket.io.esm.min.js", "dist/socket.io.esm.min.js.map"),
         ("@socket.io/component-emitter", "engine.io-client", "engine.io-parser", "socket.io-parser"),
     ),
-    Library("uplot", ("dist/uPlot.esm.js", "dist/uPlot.min.css")),
+    # Its own module is not minified: 42 kB compressed, and 22 kB so.
+    Library("uplot", ("dist/uPlot.min.css",), script=("dist/uPlot.iife.min.js", "uPlot.esm.js", "uPlot")),
 )
 
 
@@ -52,6 +58,10 @@ def copy_library(library: Library, modules: Path, vendor: Path) -> str:
         place = target / name.removeprefix("dist/")
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, place)
+    if library.script:
+        name, module, exported = library.script
+        code = (source / name).read_text(encoding="utf-8").rstrip()
+        (target / module).write_text(f"{code}\nexport default {exported};\n", encoding="utf-8")
     licences = [f"{name}\n\n{licence_of(modules / name)}\n" for name in (library.package, *library.bundles)]
     (target / "LICENSE").write_text("\n---\n\n".join(licences), encoding="utf-8")
     version: str = json.loads((source / "package.json").read_text(encoding="utf-8"))["version"]

@@ -356,6 +356,9 @@ def content_policy(nonce: str, host: str) -> str:
     )
 
 
+# The policy of everything that is no page. It goes with each of a page's files, so it is short.
+NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

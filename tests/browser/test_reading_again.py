@@ -14,8 +14,7 @@ from tests.servers import Server
 
 OLDER = """async id => {
   const session = await (await fetch(`/api/sessions/${id}`)).json();
-  const here = document.querySelector("script[src$='app.js']").src;
-  const { live } = await import(new URL("shared/socket.js", here).href);
+  const { live } = await import("/static/shared/socket.js");
   const detail = { session: { ...session, version: session.version - 1, title: "As it was" } };
   live.dispatchEvent(new CustomEvent("context:stats", { detail }));
 }"""

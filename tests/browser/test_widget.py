@@ -26,8 +26,7 @@ COUNT = """() => {
   };
 }"""
 BURST = """async session => {
-  const here = document.querySelector("script[src$='app.js']").src;
-  const { live } = await import(new URL("shared/socket.js", here).href);
+  const { live } = await import("/static/shared/socket.js");
   for (let i = 0; i < 20; i++)
     live.dispatchEvent(new CustomEvent("messages:appended", { detail: { session_id: session } }));
 }"""

@@ -38,6 +38,18 @@ class TestCopyAll:
         assert "licence of axis" in (target / "chart" / "LICENSE").read_text()
         assert json.loads((target / "versions.json").read_text()) == {"chart": "1.2.3"}
 
+    def test_makes_a_module_of_a_script(
+        self, modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its global becomes the default export."""
+        monkeypatch.setattr(
+            vendor, "LIBRARIES", (vendor.Library("axis", (), script=("dist/axis.js", "axis.esm.js", "axis")),)
+        )
+        (modules / "axis" / "dist" / "axis.js").write_text("var axis = 1;")
+        vendor.copy_all(modules, tmp_path / "vendor")
+        made = (tmp_path / "vendor" / "axis" / "axis.esm.js").read_text()
+        assert made == "var axis = 1;\nexport default axis;\n"
+
     def test_forgets_what_was_there(
         self, modules: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.access import OPERATOR, VIEWER
 from webapp.app import App
 from webapp.auth import Gate
-from webapp.routes import answers, api, assets, health, pages, problems
+from webapp.routes import answers, api, assets, compression, health, pages, problems
 from webapp.routes.api.routing import EXTENSION
 
 
@@ -20,7 +20,7 @@ def install(flask_app: Flask, app: App, gate: Gate) -> None:
     flask_app.extensions[EXTENSION] = app
     flask_app.extensions[pages.GATE] = gate
     flask_app.url_map.merge_slashes = False  # an address has one spelling; a redirect would be HTML
-    for part in (answers, problems, assets, pages, health, api):
+    for part in (answers, problems, compression, assets, pages, health, api):
         part.install(flask_app)
 
 

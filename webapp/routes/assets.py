@@ -1,27 +1,35 @@
-"""Serves the browser's files under addresses that can be cached.
+"""Serves the browser's files, each under a name that holds a hash of its content.
 
-In the tree `static/` and `templates/` stand at the top, in the wheel beside the code. Every file has two addresses:
-`/static/app.js`, revalidated each time (ETag), and `/static/v-<version>/app.js`, kept for a year. The version is a
-hash over the names, sizes and times of all files, so a module's relative imports stay within one version.
+In the tree `static/` and `templates/` are at the top, in the wheel beside the code. A file has two addresses:
+`/static/shared/api.js`, revalidated each time (ETag), and `/static/shared/api.<hash>.js`, kept for a year. Modules
+import each other by the first; the import map of a page leads to the second. So an edited file has a new address at
+the next load of a page, and no other file is fetched again. A file is read, hashed and compressed once for each time
+it is written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import posixpath
 import re
-import time
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, Response, g, send_from_directory, url_for
+from flask import Flask, Response, abort, request, url_for
+from werkzeug.security import safe_join
+
+from webapp.routes.compression import compress, is_text, takes_gzip
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 ROOT = _PACKAGE if (_PACKAGE / "static").is_dir() else _PACKAGE.parent
 STATIC = ROOT / "static"
 TEMPLATES = ROOT / "templates"
 YEAR_SECONDS = 365 * 24 * 3600
+HASH_BYTES = 5
+FILE_LEVEL = 9
 
 # The bare names that modules import. Everything of ours is imported by its path.
 VENDORED = {
@@ -32,7 +40,20 @@ VENDORED = {
     "uplot": "vendor/uplot/uPlot.esm.js",
 }
 # Not every system's table of types knows these, and a module with the wrong type is not run.
-TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+TYPES = {
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".map": "application/json",
+    ".json": "application/json",
+}
+
+# The imports of a module, minified ones too; types are imported in comments.
+_IMPORT = re.compile(
+    r"""(?:^|;)\s*(?:import|export)\s*(?:[\w*{}\s,$]+?\bfrom\s*)?["']([^"']+)["']""", re.MULTILINE
+)
+# A file's name with a hash in it: what is before it, the hash, the suffix.
+_LASTING = re.compile(rf"(.+)\.([0-9a-f]{{{2 * HASH_BYTES}}})(\.\w+)")
 
 
 class ImportMap(dict[str, Any]):
@@ -40,86 +61,119 @@ class ImportMap(dict[str, Any]):
 
     def __html__(self) -> str:
         """Return JSON that cannot end the script element it is in."""
-        return json.dumps(self).replace("<", "\\u003c")
+        return json.dumps(self, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def version() -> str:
-    """Return the version of the browser's files as they lie there: 12 hexadecimal digits.
+@dataclass(frozen=True)
+class Asset:
+    """A file as it was read; `mimetype` is that of its suffix."""
 
-    One for a whole answer, and looked at once a second: a page asks for some fifty files, each of which would stat
-    them all.
-    """
-    if "static_version" not in g:
-        g.static_version = _version_at(int(time.monotonic()))
-    return str(g.static_version)
+    content: bytes
+    mimetype: str
+
+    @cached_property
+    def hash(self) -> str:
+        """Return the hash of the content: 10 hexadecimal digits."""
+        return hashlib.blake2b(self.content, digest_size=HASH_BYTES).hexdigest()
+
+    @cached_property
+    def compressed(self) -> bytes | None:
+        """Return the content as gzip; None if it is no text or becomes no shorter."""
+        shorter = compress(self.content, FILE_LEVEL) if is_text(self.mimetype) else self.content
+        return shorter if len(shorter) < len(self.content) else None
+
+    @cached_property
+    def imports(self) -> tuple[str, ...]:
+        """Return what this module imports, as written there."""
+        return tuple(_IMPORT.findall(self.content.decode()))
 
 
-@lru_cache(maxsize=1)
-def _version_at(_second: int) -> str:
-    return fingerprint(STATIC)
+def asset(name: str) -> Asset | None:
+    """Return the file `name` below `static/` as it is now, or None if there is none."""
+    path = safe_join(str(STATIC), name)
+    if path is None or not Path(path).is_file():
+        return None
+    facts = Path(path).stat()
+    return _read(path, facts.st_size, facts.st_mtime_ns)
 
 
-# A module's own imports as they are written here; types are imported in comments.
-_IMPORT = re.compile(r'^(?:import|export) (?:[^"]* from )?"(\.[^"]+)"', re.MULTILINE)
+@lru_cache(maxsize=256)
+def _read(path: str, _size: int, _mtime_ns: int) -> Asset:
+    return Asset(Path(path).read_bytes(), TYPES.get(Path(path).suffix, "text/plain"))
+
+
+def lasting_name(name: str) -> str:
+    """Return the name of a file with the hash of its content in it; of a file that is not there, its name."""
+    found = asset(name)
+    stem, suffix = posixpath.splitext(name)
+    return f"{stem}.{found.hash}{suffix}" if found and suffix else name
 
 
 def modules(*entries: str) -> list[str]:
     """Return the modules below `static/` that these load, themselves first, so that a browser can request them all at
     once. Empty names are skipped.
     """
-    return list(_modules(version(), tuple(filter(None, entries))))
-
-
-@lru_cache(maxsize=16)
-def _modules(_version: str, entries: tuple[str, ...]) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    waiting = list(reversed(entries))
+    waiting = [name for name in reversed(entries) if name]
     while waiting:
         name = waiting.pop()
-        if name in found:
-            continue
-        found[name] = None
-        path = STATIC / name
-        imported = [
-            (path.parent / one).resolve() for one in _IMPORT.findall(path.read_text(encoding="utf-8"))
-        ]
-        waiting += [str(one.relative_to(STATIC)) for one in reversed(imported)]
-    return tuple(found)
+        module = asset(name)
+        if name not in found and module is not None:
+            found[name] = None
+            waiting += [imported(name, one) for one in reversed(module.imports)]
+    return list(found)
 
 
-def fingerprint(folder: Path) -> str:
-    """Return a hash over names, sizes and times of all files below `folder`."""
-    digest = hashlib.blake2b(digest_size=6)
-    for path in sorted(folder.rglob("*")):
-        facts = path.stat()
-        digest.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\0".encode())
-    return digest.hexdigest()
+def imported(name: str, specifier: str) -> str:
+    """Return the file that the module `name` means by a specifier."""
+    if specifier.startswith("."):
+        return posixpath.normpath(posixpath.join(posixpath.dirname(name), specifier))
+    return VENDORED.get(specifier, specifier)
 
 
-def import_map() -> ImportMap:
-    """Return the addresses of the vendored libraries, for the page's import map."""
-    return ImportMap(imports={name: url_for("static", filename=path) for name, path in VENDORED.items()})
+def import_map(loaded: list[str]) -> ImportMap:
+    """Return the import map of a page that loads these modules: a path or bare name, and its lasting address."""
+    addresses = {name: url_for("static", filename=name) for name in loaded}
+    paths = {f"{request.script_root}/static/{name}": address for name, address in addresses.items()}
+    bare = {name: addresses[path] for name, path in VENDORED.items() if path in addresses}
+    return ImportMap(imports=paths | bare)
 
 
-def static_file(filename: str, v: str | None = None) -> Response:
-    """Return one file of `static/`; `v` is the version in its address."""
-    response = send_from_directory(STATIC, filename, mimetype=TYPES.get(Path(filename).suffix))
-    if v is not None and v == version():
-        response.cache_control.no_cache = None
+def static_file(filename: str) -> Response:
+    """Return one file of `static/`, compressed if the client takes that, or the part that it asks for.
+
+    A name with another hash than the file's gets the file as well, to be asked for again: a page from before an update
+    does not break.
+    """
+    split = _LASTING.fullmatch(filename)
+    found = asset(split[1] + split[3] if split else filename)
+    if found is None:
+        abort(404)
+    # A part is one of the content as it is, so that it can be joined to others.
+    packed = found.compressed if takes_gzip() and "Range" not in request.headers else None
+    response = Response(packed or found.content, mimetype=found.mimetype)
+    response.set_etag(f"{found.hash}-gzip" if packed else found.hash)
+    if packed:
+        response.headers["Content-Encoding"] = "gzip"
+    if found.compressed:
+        response.vary.add("Accept-Encoding")
+    if split and split[2] == found.hash:
         response.cache_control.public = True
         response.cache_control.max_age = YEAR_SECONDS
         response.cache_control.immutable = True
     else:
         response.cache_control.no_cache = True
+    length = len(packed or found.content)
+    response.make_conditional(request, accept_ranges=True, complete_length=length)
+    del response.headers["Date"]  # set by that; the server sets its own
     return response
 
 
 def install(flask_app: Flask) -> None:
     """Serve the files under the endpoint `static`; `url_for("static", filename=…)` gives the lasting address."""
     flask_app.add_url_rule("/static/<path:filename>", "static", static_file)
-    flask_app.add_url_rule("/static/v-<v>/<path:filename>", "static", static_file)
 
     @flask_app.url_defaults
-    def put_version(endpoint: str, values: dict[str, Any]) -> None:
+    def put_hash(endpoint: str, values: dict[str, Any]) -> None:
         if endpoint == "static":
-            values.setdefault("v", version())
+            values["filename"] = lasting_name(values["filename"])

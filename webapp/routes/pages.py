@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, g, render_template, request
 
-from webapp.auth import SECURITY_HEADERS, content_policy
+from webapp.auth import NO_PAGE_POLICY, SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
 from webapp.services.settings.library import choice_texts
@@ -55,15 +55,18 @@ def nonce() -> str:
 
 def context() -> dict[str, Any]:
     """Return the variables of every template."""
-    return {"csp_nonce": nonce(), "importmap": import_map(), "modules": modules, "choices": choice_texts()}
+    return {"csp_nonce": nonce(), "import_map": import_map, "modules": modules, "choices": choice_texts()}
 
 
 def protect(response: Response) -> Response:
     """Add the security headers; a page also gets its policy, and is not cached."""
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
-    response.headers["Content-Security-Policy"] = content_policy(nonce(), request.host)
-    if response.mimetype == "text/html":
+    is_page = response.mimetype == "text/html"
+    response.headers["Content-Security-Policy"] = (
+        content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
+    )
+    if is_page:
         response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -1,9 +1,9 @@
-"""The browser's files: cached for a year under their version, revalidated without one."""
+"""The browser's files: kept for a year under their hash, revalidated without one; compressed for those who take it."""
 
 from __future__ import annotations
 
+import gzip
 import json
-import os
 import re
 from pathlib import Path
 
@@ -11,37 +11,61 @@ import pytest
 from flask import Flask, url_for
 
 from tests.webapp.promises import Client
-from webapp.routes.assets import STATIC, VENDORED, ImportMap, fingerprint, modules
+from webapp.routes import assets
+from webapp.routes.assets import STATIC, VENDORED, ImportMap, asset, imported, modules
+
+PACKED = {"Accept-Encoding": "gzip"}
 
 
 def lasting(flask_app: Flask, filename: str) -> str:
-    """The address of a file with its version in it."""
+    """The address of a file with its hash in it."""
     with flask_app.test_request_context("/"):
         return url_for("static", filename=filename)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of files in the place of ours."""
+    for name, text in {"app.js": 'import "./lib/a.js";', "lib/a.js": "1;" * 500, "lib/b.js": "2;"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(assets, "STATIC", tmp_path)
+    return tmp_path
 
 
 class TestFiles:
     """One file, two addresses."""
 
-    def test_with_their_version_are_kept_for_a_year(self, flask_app: Flask, client: Client) -> None:
+    def test_with_their_hash_are_kept_for_a_year(self, flask_app: Flask, client: Client) -> None:
         """Nobody asks again."""
         answer = client.get(lasting(flask_app, "app.js"))
         assert answer.status_code == 200
         assert "immutable" in answer.headers["Cache-Control"]
         assert "max-age=31536000" in answer.headers["Cache-Control"]
 
-    def test_with_an_old_version_are_not_kept(self, client: Client) -> None:
-        """A page from before an update gets what there is, and nobody remembers it under that name."""
-        answer = client.get("/static/v-000000000000/app.js")
+    def test_with_another_hash_are_not_kept(self, client: Client) -> None:
+        """A page from before an update gets the file as it is, and no cache keeps it under that name."""
+        answer = client.get("/static/app.0000000000.js")
         assert answer.status_code == 200
-        assert "immutable" not in answer.headers["Cache-Control"]
+        assert answer.headers["Cache-Control"] == "no-cache"
 
-    def test_without_a_version_are_asked_for_anew(self, client: Client) -> None:
-        """And answered briefly when nothing changed."""
+    def test_without_a_hash_are_revalidated(self, client: Client) -> None:
+        """With a short answer while nothing has changed."""
         first = client.get("/static/app.js")
         again = client.get("/static/app.js", headers={"If-None-Match": first.headers["ETag"]})
-        assert "no-cache" in first.headers["Cache-Control"]
-        assert again.status_code == 304
+        assert first.headers["Cache-Control"] == "no-cache"
+        assert (again.status_code, again.headers["Vary"]) == (304, "Accept-Encoding")
+
+    def test_that_are_edited_have_a_new_address_and_the_others_keep_theirs(
+        self, flask_app: Flask, client: Client, folder: Path
+    ) -> None:
+        """The next load of the page shows the change, and fetches that file alone."""
+        names = ("lib/a.js", "lib/b.js")
+        before = [lasting(flask_app, name) for name in names]
+        (folder / "lib/a.js").write_text("3;" * 501)
+        after = [lasting(flask_app, name) for name in names]
+        assert (after[0] != before[0], after[1]) == (True, before[1])
+        assert client.get(after[0]).text == "3;" * 501
 
     @pytest.mark.parametrize("path", ["../pyproject.toml", "..%2fpyproject.toml", "/etc/passwd", "vendor"])
     def test_outside_the_folder_are_not_served(self, client: Client, path: str) -> None:
@@ -52,51 +76,112 @@ class TestFiles:
         """A module of another type is not run."""
         assert client.get("/static/app.js").mimetype == "text/javascript"
 
+    def test_have_addresses_below_the_prefix(self, flask_app: Flask) -> None:
+        """Keys and addresses of the import map as well."""
+        with flask_app.test_request_context("/", environ_overrides={"SCRIPT_NAME": "/below"}):
+            found = assets.import_map(["app.js"])["imports"]
+        assert list(found) == ["/below/static/app.js"]
+        assert re.fullmatch(r"/below/static/app\.[0-9a-f]{10}\.js", found["/below/static/app.js"])
+
+
+class TestCompression:
+    """One file, two encodings."""
+
+    def test_is_for_those_who_take_it(self, client: Client) -> None:
+        """The same text, shorter; a cache between keeps both apart."""
+        full, packed = client.get("/static/app.js"), client.get("/static/app.js", headers=PACKED)
+        assert "Content-Encoding" not in full.headers
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(packed.data) == full.data
+        assert len(packed.data) < len(full.data)
+        assert full.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+        assert full.headers["ETag"] != packed.headers["ETag"]
+
+    def test_is_not_for_those_who_refuse_it(self, client: Client) -> None:
+        """A weight of 0 is a refusal."""
+        answer = client.get("/static/app.js", headers={"Accept-Encoding": "gzip;q=0, br"})
+        assert "Content-Encoding" not in answer.headers
+
+    def test_of_a_head_is_that_of_the_get(self, client: Client) -> None:
+        """The same headers, without the content."""
+        got, told = (ask("/static/app.js", headers=PACKED) for ask in (client.get, client.head))
+        assert told.data == b""
+        for name in ("Content-Length", "Content-Encoding", "ETag", "Vary", "Cache-Control"):
+            assert told.headers[name] == got.headers[name]
+
+    def test_leaves_parts_alone(self, client: Client) -> None:
+        """A part is of the text, for those who take gzip too."""
+        whole = client.get("/static/app.js").data
+        part = client.get("/static/app.js", headers=PACKED | {"Range": "bytes=3-9"})
+        assert (part.status_code, part.data) == (206, whole[3:10])
+        assert part.headers["Content-Range"] == f"bytes 3-9/{len(whole)}"
+        assert "Content-Encoding" not in part.headers
+
+    def test_is_kept_for_the_next_one(self) -> None:
+        """A file is compressed once while it stays as it is."""
+        first, second = asset("app.js"), asset("app.js")
+        assert first is not None
+        assert first is second
+        assert first.compressed is first.compressed
+
 
 class TestModules:
     """The modules that a page loads, read from its imports."""
 
     def test_are_those_that_are_imported_each_once(self, flask_app: Flask) -> None:
-        """All of them lie there, and every import of any of them is among them."""
+        """All of them lie there, and every import of any of them is among them, libraries too."""
         with flask_app.test_request_context("/"):
             found = modules("app.js", "session/coppice-session.js", "")
         assert found[0] == "app.js"
         assert len(found) == len(set(found)) > 20
+        assert set(VENDORED.values()) <= set(found)
         for name in found:
-            for one in re.findall(r'^import [^;]*"(\.[^"]+)";', (STATIC / name).read_text(), re.MULTILINE):
-                assert os.path.relpath((STATIC / name).parent / one, STATIC) in found
+            module = asset(name)
+            assert module is not None
+            assert {imported(name, one) for one in module.imports} <= set(found)
 
+    @pytest.mark.parametrize(
+        "code",
+        [
+            'import "./a.js";',
+            "import { one, two as b } from './a.js';",
+            'import {\n  one,\n} from "./a.js";',
+            'export * from "./a.js";',
+            'let x=1;import{nothing as t}from"./a.js";export{t};',
+            'import*as all from"./a.js"',
+        ],
+    )
+    def test_are_found_however_they_are_written(self, code: str) -> None:
+        """Minified ones too."""
+        assert assets.Asset(code.encode(), "text/javascript").imports == ("./a.js",)
 
-class TestTheVersion:
-    """A hash over all files."""
-
-    def test_changes_with_any_file(self, tmp_path: Path) -> None:
-        """Its size, its time, or its being there."""
-        file = tmp_path / "lib" / "a.js"
-        file.parent.mkdir()
-        file.write_text("1")
-        seen = {fingerprint(tmp_path)}
-        os.utime(file, ns=(1, 1))
-        seen.add(fingerprint(tmp_path))
-        (tmp_path / "b.js").write_text("2")
-        seen.add(fingerprint(tmp_path))
-        assert len(seen) == 3
+    @pytest.mark.parametrize(
+        "code", ['export const a = "./a.js";', '/** @type {import("./a.js").A} */', "important();"]
+    )
+    def test_are_not_in_other_code(self, code: str) -> None:
+        """Texts and types are not imported."""
+        assert assets.Asset(code.encode(), "text/javascript").imports == ()
 
 
 class TestTheImportMap:
-    """The addresses of the vendored libraries."""
+    """The addresses of a page's modules."""
 
     def test_names_files_that_exist(self) -> None:
         """Every one of them."""
         assert [path for path in VENDORED.values() if not (STATIC / path).is_file()] == []
 
     def test_stands_in_the_page_with_the_nonce(self, client: Client) -> None:
-        """The one inline script, allowed by name; it is JSON as it stands."""
+        """It is the one inline script, allowed by its nonce, and leads every module to its lasting address."""
         answer = client.get("/")
         found = re.search(r'<script type="importmap" nonce="([^"]+)">(.*?)</script>', answer.text, re.DOTALL)
         assert found is not None
         assert f"'nonce-{found[1]}'" in answer.headers["Content-Security-Policy"]
-        assert set(json.loads(found[2])["imports"]) == set(VENDORED)
+        leads = json.loads(found[2])["imports"]
+        asked = re.findall(r'rel="modulepreload" href="([^"]+)"', answer.text)
+        assert set(leads.values()) == set(asked)
+        assert {"lit-html", "socket.io-client", "/static/shared/api.js"} <= set(leads)
+        for address in asked:
+            assert "immutable" in client.get(address).headers["Cache-Control"]
 
     def test_cannot_end_its_script_element(self) -> None:
         """Whatever a path holds."""

@@ -67,7 +67,9 @@ class TestPages:
     def test_ask_for_all_their_modules_at_once(self, client: Client, path: str) -> None:
         """Their element's and those that it imports, each once and under its lasting address; no other page's."""
         text = client.get(path).text
-        asked = re.findall(r'rel="modulepreload" href="/static/v-\w+/([^"]+)"', text)
+        hashed = re.findall(r'rel="modulepreload" href="/static/([^"]+)"', text)
+        asked = [re.sub(r"\.[0-9a-f]{10}\.js$", ".js", name) for name in hashed]
+        assert not set(hashed) & set(asked)
         assert script(path) in asked
         assert {"app.js", "shared/html.js", "shared/api.js"} <= set(asked)
         assert len(asked) == len(set(asked))
@@ -128,6 +130,11 @@ class TestHeaders:
         assert headers["Referrer-Policy"] == "no-referrer"
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert "Access-Control-Allow-Origin" not in headers
+
+    @pytest.mark.parametrize("path", ["/api/sessions", "/static/app.js"])
+    def test_of_what_is_no_page_allow_nothing(self, client: Client, path: str) -> None:
+        """Opened by itself, it runs and loads nothing."""
+        assert client.get(path).headers["Content-Security-Policy"].startswith("default-src 'none'")
 
     def test_bear_another_nonce_each_time(self, client: Client) -> None:
         """A nonce is never used twice."""

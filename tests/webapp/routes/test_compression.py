@@ -1,0 +1,58 @@
+"""Answers are compressed where that gains something and the client takes it."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from webapp.app import App
+
+PACKED = {"Accept-Encoding": "gzip, deflate, br"}
+
+
+@pytest.fixture
+def client(flask_app: Flask) -> FlaskClient:
+    """A client that leaves answers as they came."""
+    return FlaskClient(flask_app)
+
+
+class TestAnswers:
+    """Answers of the API, and pages."""
+
+    @pytest.mark.parametrize("path", ["/", "/api/settings", "/metrics"])
+    def test_that_are_long_are_compressed(self, client: FlaskClient, path: str) -> None:
+        """Told by their headers, and told apart by caches."""
+        answer = client.get(path, headers=PACKED)
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert answer.headers["Vary"] == "Accept-Encoding"
+        assert int(answer.headers["Content-Length"]) == len(answer.data) < len(gzip.decompress(answer.data))
+
+    def test_are_the_same_once_decompressed(self, client: FlaskClient) -> None:
+        """Only their length differs."""
+        full, packed = client.get("/api/models"), client.get("/api/models", headers=PACKED)
+        assert "Content-Encoding" not in full.headers
+        assert gzip.decompress(packed.data) == full.data
+
+    def test_that_are_short_are_left_alone(self, client: FlaskClient) -> None:
+        """They fit one packet."""
+        assert "Content-Encoding" not in client.get("/api/sessions", headers=PACKED).headers
+
+    def test_that_are_streams_are_left_alone(self, client: FlaskClient, app: App) -> None:
+        """An export leaves piece by piece, however long it is."""
+        session = app.sessions.create(model="gpt-5", title="x" * 1_000)
+        answer = client.get(f"/api/sessions/{session.id}/export", headers=PACKED)
+        assert "Content-Encoding" not in answer.headers
+
+    def test_to_a_head_tell_the_length_of_the_get(self, client: FlaskClient) -> None:
+        """As the protocol wants it."""
+        got, told = (ask("/api/models", headers=PACKED) for ask in (client.get, client.head))
+        assert told.headers["Content-Length"] == got.headers["Content-Length"]
+        assert told.data == b""
+
+    def test_of_a_failure_are_compressed_too(self, client: FlaskClient) -> None:
+        """An error page is a page."""
+        answer = client.get("/nothing", headers=PACKED | {"Accept": "text/html"})
+        assert (answer.status_code, answer.headers["Content-Encoding"]) == (404, "gzip")
