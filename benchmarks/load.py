@@ -228,6 +228,7 @@ async def measure(
         room = "overview" if n % 2 == 0 else f"session:{names[n % sessions]}"
         watched = n % 2 == 0 and n < 2 * WATCHED
         looking.append(asyncio.create_task(page(port, room, seen, watched, joined.release)))
+    for _ in looking:
         await joined.acquire()
     probing = asyncio.create_task(probe(port, seen))
     before = memory_mb(process)

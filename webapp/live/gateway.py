@@ -27,7 +27,7 @@ from webapp.errors import Forbidden, Malformed, NotFound, StoreError, status_of,
 from webapp.events import Event
 from webapp.live.admission import Admission
 from webapp.live.notices import Payload, notes_of
-from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room
+from webapp.live.rooms import OVERVIEW, SESSION_PREFIX, Room, Sent
 from webapp.live.throttle import Pending
 from webapp.live.websockets import Outbox, Websockets
 from webapp.services.planning.requests import PlanRequest, PruneRequest
@@ -40,6 +40,8 @@ LAG_SECONDS = 1.0
 # Before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
+# Pages that come to the overview within so long share one reading of it.
+SHARED_SECONDS = 2.0
 # What it costs a page to be sent one row, roughly; with many pages the overview is told of less often.
 PAGE_ROW_SECONDS = 10e-6
 
@@ -71,6 +73,8 @@ class Gateway:
         self._pending: dict[tuple[str, str], Pending] = {}
         self._closed = False
         self._not_before = 0.0
+        # The overview as it was last read: the revision and the time before, and what was read.
+        self._shared: tuple[int, float, Payload] = (0, float("-inf"), {})
         self.socketio = SocketIO(
             flask_app,
             async_mode="threading",
@@ -315,10 +319,22 @@ class Gateway:
             join_room(wish.room)
             missed = room.enter(sid, wish.revision)
             revision = room.revision
-            for one in missed or []:
+            shared, later = self._shared_snapshot(room) if missed is None else (None, [])
+            for one in [*(missed or []), *later]:
                 self.socketio.emit(one.event, one.payload, to=sid)
-        snapshot = self._snapshot(room) if missed is None else None
+        snapshot = self._snapshot(room, revision) if missed is None and shared is None else shared
         return {"room": room.name, "revision": revision, "missed": len(missed or []), "snapshot": snapshot}
+
+    def _shared_snapshot(self, room: Room) -> tuple[Payload | None, list[Sent]]:
+        """Return the overview as it was read a moment ago, and what was sent since; None if it has to be read.
+
+        Hundreds of pages come back at once after a restart.
+        """
+        revision, at, snapshot = self._shared
+        if room.session_id is not None or self.clock() - at > SHARED_SECONDS:
+            return None, []
+        later = room.missed(revision)
+        return (None, []) if later is None else (snapshot, later)
 
     def unsubscribe(self, wish: Subscribe) -> Payload:
         """Remove a page from a room."""
@@ -340,9 +356,12 @@ class Gateway:
         elif room != OVERVIEW:
             raise NotFound("room", room)
 
-    def _snapshot(self, room: Room) -> Payload:
+    def _snapshot(self, room: Room, revision: int) -> Payload:
         if room.session_id is None:
-            return {"sessions": self.app.sessions.list()}
+            started = self.clock()
+            snapshot = {"sessions": self.app.sessions.list()}
+            self._shared = (revision, started, snapshot)
+            return snapshot
         return {
             "stats": self.app.sessions.stats(room.session_id),
             "page": self.app.messages.page(room.session_id, limit=SNAPSHOT_MESSAGES),

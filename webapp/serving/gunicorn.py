@@ -164,6 +164,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         except OSError:  # gone meanwhile, or no descriptor is left
             return
         self.nr_conns += 1
+        with suppress(OSError):  # else the body of an answer waits 40 ms for the acknowledgement of its head
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.context is not None:
             client.setblocking(False)
             client = self.context.wrap_socket(client, server_side=True, do_handshake_on_connect=False)

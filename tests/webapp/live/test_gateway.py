@@ -76,6 +76,18 @@ class TestRooms:
         answer = visitor.says("subscribe", {"room": "overview"})
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
 
+    def test_pages_that_come_together_share_one_reading(
+        self, visitor: Page, app: App, gateway: Gateway
+    ) -> None:
+        """And are told what has changed since, so that they see what the others see."""
+        visitor.says("subscribe", {"room": "overview"})
+        self.rename(app, visitor, "renamed")
+        app.sessions.list = None  # type: ignore[assignment]
+        second = Page(gateway, gateway.flask_app)
+        answer = second.says("subscribe", {"room": "overview"})
+        assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
+        assert [one["title"] for one in second.hears("session:updated")][-1] == "renamed"
+
     def test_a_page_that_was_away_gets_what_it_missed(
         self, visitor: Page, app: App, gateway: Gateway
     ) -> None:
