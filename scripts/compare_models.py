@@ -13,6 +13,7 @@ import importlib
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -58,7 +59,7 @@ SETTLED: tuple[tuple[str, str], ...] = (
     ),
     (r"deepseek-(chat|reasoner) ", "withdrawn names: ours are the last prices of the maker's page"),
     (r"(deepseek/)?deepseek-v3\S* ", "the maker's figures for V3 and V3.2, not those of hosts"),
-    (r"(mistral/)?deepseek-|dashscope/deepseek-", "what another host charges"),
+    (r"(mistral/)?deepseek-|dashscope/deepseek-|zai-glm-", "what another host charges"),
     (r"codestral\S* .*limit", "the model card of 25.08 says 128,000"),
     (r"(mistral/)?codestral-mamba", "another model under the name, out of use"),
     (
@@ -140,6 +141,15 @@ def from_genai_prices(providers: Iterable[Any], today: date | None = None) -> It
             )
 
 
+def left_out(makers: Iterable[str]) -> tuple[int, int, str]:
+    """Return how many names are of makers that are not compared, of how many, and whose the most are."""
+    counts = Counter(makers)
+    ours = {*PROVIDERS, *PROVIDERS.values()}
+    others = Counter({maker: count for maker, count in counts.items() if maker not in ours})
+    most = ", ".join(f"{maker} {count}" for maker, count in others.most_common(5))
+    return others.total(), counts.total(), most
+
+
 def disagreements(published: Iterable[Published]) -> Iterator[str]:
     """One line for each model that we do not have, and for each figure that differs."""
     for other in sorted(published, key=lambda p: p.name):
@@ -207,7 +217,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="compare only models whose name contains this")
     args = parser.parse_args(argv)
     if args.file:
-        published = list(from_litellm(json.loads(args.file.read_text(encoding="utf-8"))))
+        table = json.loads(args.file.read_text(encoding="utf-8"))
+        published = list(from_litellm(table))
+        makers = [str(row.get("litellm_provider")) for row in table.values()]
     else:
         try:
             providers = importlib.import_module("genai_prices.data").providers
@@ -215,13 +227,20 @@ def main(argv: list[str] | None = None) -> int:
             print("name litellm's table as FILE, or install genai-prices", file=sys.stderr)
             return 2
         published = list(from_genai_prices(providers))
+        makers = [provider.id for provider in providers for _ in provider.models]
     found = [(line, settled(line)) for line in disagreements(p for p in published if args.only in p.name)]
     lines = [line for line, reason in found if reason is None]
     for line, reason in found:
         if reason is None or args.all:
             print(line if reason is None else f"{line}  [{reason}]")
     told = f"{len(lines)} disagreements over {len(published)} models, {len(found) - len(lines)} settled"
-    print(told, file=sys.stderr)
+    others, names, most = left_out(makers)
+    print(
+        told,
+        f"{others} of {names} names left out, of other makers and hosts: {most}",
+        sep="\n",
+        file=sys.stderr,
+    )
     return 1 if lines else 0
 
 

@@ -22,6 +22,15 @@ WIDE_MARKER, WIDE_WINDOW = "[1m]", 1_000_000
 # Windows as providers offer them, to choose from where nothing is known of a model.
 WINDOWS = (128_000, 200_000, 400_000, WIDE_WINDOW, 2_000_000, 10_000_000)
 LOCAL = frozenset({"ollama", "ollama_chat", "lmstudio", "lm_studio", "llamacpp", "llama.cpp", "local", "mlx"})
+# What agents call the newest model of a line.
+ALIASES: Mapping[str, str] = {
+    "sonnet": "claude-sonnet-5-5",
+    "opus": "claude-opus-5-5",
+    "opusplan": "claude-opus-5-5",
+    "haiku": "claude-haiku-5-5",
+}
+# Families whose version some write without a dash: llama3.1 is llama-3.1.
+_JOINED = re.compile(r"\b(llama|gemma|glm|mistral|deepseek)-?(v?\d)")
 WINDOW_FOR_OUTPUT = 4  # the window of a model of which only the output limit is known, as a multiple of it
 
 
@@ -151,6 +160,7 @@ def _longest(rows: Keyed, key: Key) -> ModelLimits | None:
 def _key(name: str) -> Key:
     """Return the words and the version numbers of a name, in order, without provider, date and marker."""
     plain = name.lower().replace(WIDE_MARKER, "").rsplit("/", 1)[-1].split("@")[0]
+    plain = _JOINED.sub(r"\1-\2", ALIASES.get(plain, plain).replace("gpt-35-", "gpt-3.5-"))
     tokens = [t for t in re.split(r"[-_.:\s]+", plain) if t]
     begin = next((i for i, token in enumerate(tokens) if token in _first_words()), 0)
     tokens = [t for t in tokens[begin:] if not re.fullmatch(r"(?:19|20)\d{6}", t)]

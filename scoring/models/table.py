@@ -62,6 +62,12 @@ QWEN = f"alibabacloud.com, Model Studio, international, as in {LITELLM}"
 GATEWAY = "vercel.com, AI gateway, for the window; the rest not confirmed"
 META = f"dev.meta.ai, pricing, as in {LISTS}"
 LLAMA = "huggingface.co, Llama 4 release; output limit not confirmed"
+ZAI = f"{GENAI}, of z.ai; output limit not confirmed"
+ZAI_HOSTS = f"{ZAI}; window as hosts offer it"
+MOONSHOT = f"{GENAI}, of moonshotai; output limit not confirmed"
+MINIMAX = f"{GENAI}, of minimax; output limit not confirmed"
+AMAZON = f"{GENAI}, of aws; output limit not confirmed"
+HOSTS = f"{GENAI}, window as hosts offer it; not confirmed"
 OLDER_LLAMA = "assumed: 128,000 as Meta announced; not confirmed"
 
 # Claude up to 4.6 counts some 15 % more tokens than o200k on agent traffic, 4.7 and later some 50 %, Gemini 8 %.
@@ -254,6 +260,41 @@ ROWS: tuple[Row, ...] = (
     Row("llama-4-scout", 10 * M, None, None, source=LLAMA, date="2026-11-20", factor=OPEN),
     Row("llama-3.3", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
     Row("llama-3.1", 128_000, None, None, source=OLDER_LLAMA, date="2026-11-20", factor=OPEN),
+    # Z.ai
+    Row("glm-5.3", M, None, None, 1.4, 0.26, None, 4.4, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-5.3-flash", M, None, None, 0.15, 0.03, None, 0.5, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-5.2", M, None, None, 1.4, 0.26, None, 4.4, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-5.1", 200_000, None, None, 1.4, 0.26, None, 4.4, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-5", 200_000, None, None, 1, 0.2, None, 3.2, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-4.7", 200_000, None, None, 0.6, 0.11, None, 2.2, ZAI, "2026-11-22", factor=OPEN),
+    Row("glm-4.6", 204_800, None, None, 0.6, 0.11, None, 2.2, ZAI_HOSTS, "2026-11-22", factor=OPEN),
+    Row("glm-4.5", 131_072, None, None, 0.6, 0.11, None, 2.2, ZAI_HOSTS, "2026-11-22", factor=OPEN),
+    Row("glm-4.5-air", 131_072, None, None, 0.2, 0.03, None, 1.1, ZAI_HOSTS, "2026-11-22", factor=OPEN),
+    # Moonshot and MiniMax
+    Row("kimi-k2.7-code", 262_144, None, None, 0.95, 0.19, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("kimi-k2.6", 262_144, None, None, 0.95, 0.16, None, 4, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("kimi-k2.5", 262_144, None, None, 0.6, 0.1, None, 3, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("kimi-k2-thinking", 262_144, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("kimi-k2-0905", 262_144, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("kimi-k2", 131_072, None, None, 0.6, 0.15, None, 2.5, MOONSHOT, "2026-11-22", factor=OPEN),
+    Row("minimax-m2.7", 204_800, None, None, 0.3, 0.06, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
+    Row("minimax-m2", 204_800, None, None, 0.3, 0.03, 0.375, 1.2, MINIMAX, "2026-11-22", factor=OPEN),
+    # Amazon
+    Row("nova-2-lite", M, None, None, 0.3, 0.075, None, 2.5, AMAZON, "2026-11-22", factor=OPEN),
+    Row("nova-premier", M, None, None, 2.5, 0.625, None, 12.5, AMAZON, "2026-11-22", factor=OPEN),
+    Row("nova-pro", 300_000, None, None, 0.8, 0.2, None, 3.2, AMAZON, "2026-11-22", factor=OPEN),
+    Row("nova-lite", 300_000, None, None, 0.06, 0.015, None, 0.24, AMAZON, "2026-11-22", factor=OPEN),
+    Row("nova-micro", 128_000, None, None, 0.035, 0.00875, None, 0.14, AMAZON, "2026-11-22", factor=OPEN),
+    # Open weights: each host has prices of its own.
+    Row("qwen3-coder", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("qwen3-235b-a22b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("qwen3-30b-a3b-2507", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("qwen3", 40_960, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("gemma-4", 262_144, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("gemma-3", 131_072, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("gemma-2", 8_192, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("llama-3.2", 131_072, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
+    Row("llama-3", 8_192, None, None, source=HOSTS, date="2026-11-22", factor=OPEN),
 )  # fmt: skip
 
 # Where nothing is known, a window small enough to be safe with most models of the day.

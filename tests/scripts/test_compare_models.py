@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from scoring.models import find_model
-from scripts.compare_models import Published, disagreements, from_genai_prices, from_litellm, main, settled
+from scripts.compare_models import (
+    Published,
+    disagreements,
+    from_genai_prices,
+    from_litellm,
+    left_out,
+    main,
+    settled,
+)
 
 OPUS = find_model("claude-opus-4-5")
 
@@ -139,3 +147,9 @@ class TestTheCommand:
         table.write_text(json.dumps({"claude-opus-4-5": litellm_row(max_output_tokens=1)}))
         assert main([str(table)]) == 1
         assert "output_limit is 64,000 here, 1 there" in capsys.readouterr().out
+
+
+def test_names_of_other_makers_are_counted() -> None:
+    """What is not compared is said, with whose most of it is."""
+    makers = ["openai", "anthropic", "azure", "azure", "bedrock"]
+    assert left_out(makers) == (3, 5, "azure 2, bedrock 1")
