@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent
 
-.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention lock docs screenshots wheel clean
+.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention bench-harms lock docs screenshots wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -82,6 +82,11 @@ bench-retention: setup  ## how much of what is needed later survives a prune
 	PYTHONPATH=. $(PYTHON_IN) $(SHARED)/tools/retention_bench.py $(SHARED)/data/retention \
 	  --pruner benchmarks.retention:prune --pruner benchmarks.retention:blueprint \
 	  $$($(PYTHON_IN) -m benchmarks.peers) $(ARGS)
+
+bench-harms: setup  ## how often what is left misleads whoever reads it
+	PYTHONPATH=.:$(SHARED)/tools $(PYTHON_IN) $(SHARED)/tools/harms_bench.py $(SHARED)/data/retention \
+	  --only benchmarks.retention:prune --only benchmarks.retention:blueprint --only recency --only oracle \
+	  $$($(PYTHON_IN) -m benchmarks.peers --only) $(ARGS)
 
 lock: setup  ## write the lock files anew (UPGRADE=1 takes newer versions)
 	$(UV_COMPILE) pyproject.toml --group dev -o requirements-dev.lock

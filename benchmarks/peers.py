@@ -7,6 +7,7 @@ not installed is left out of `installed()`; langchain-core comes with the develo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -113,8 +114,9 @@ def _to_langchain(messages: list[Chat]) -> list[Any]:
 
 
 def main() -> None:
-    """Print the peers that can be run here as options of the benchmark's command line."""
-    print(*(f"--pruner benchmarks.peers:{prune.__name__}" for prune in installed().values()))
+    """Print the peers that can be run here as options of a benchmark's command line, by the option's name."""
+    option = sys.argv[1] if len(sys.argv) > 1 else "--pruner"
+    print(*(f"{option} benchmarks.peers:{prune.__name__}" for prune in installed().values()))
 
 
 if __name__ == "__main__":

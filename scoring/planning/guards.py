@@ -14,6 +14,7 @@ from scoring.history import MACHINE_MADE, RULE, SHORT, STATEMENT, STRICT, Histor
 from scoring.history.cues.calls import LOOK, PLAN, STEP
 from scoring.signals.relevance import FEW_OUTPUTS
 
+ERRORS = 2  # what is being worked on may have failed in two ways
 RECENT = 100  # messages: an older error is no longer what is being worked on
 TALK = 0.3  # a conversation is where users write more of the messages than this
 MOST_STEPS = 12  # calls that change single steps of a plan
@@ -110,18 +111,23 @@ def _plans(history: History) -> tuple[list[int], list[int]]:
 
 
 def _errors(history: History) -> list[int]:
-    """Return the newest output that reports a failure which nothing after it resolved: the same act done again, and
-    without failing.
+    """Return the newest outputs that report a failure which nothing after them resolved: the same act done again, and
+    without failing. That of the last unit stays anyway.
     """
     resolved: set[int] = set()
+    found: list[int] = []
+    last = history.units.head[-1] if len(history) else 0
     for position, act, kind, failed in reversed(list(_outcomes(history))):
         if position < len(history) - RECENT:
             break
         if not failed:
             resolved.add(act)
-        elif act not in resolved and kind != LOOK:
-            return [position]
-    return []
+        elif act not in resolved and kind != LOOK and history.units.head[position] != last:
+            resolved.add(act)  # an older failure of the same is the same error
+            found.append(position)
+            if len(found) == ERRORS:
+                break
+    return found
 
 
 def _outcomes(history: History) -> Iterator[tuple[int, int, str, bool]]:

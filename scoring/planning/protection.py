@@ -116,9 +116,9 @@ class _Share:
         statement = [] if guards.statement is None else [guards.statement]
         plan = [] if guards.plan is None else [guards.plan]
         for cause, positions in (
-            ("statement", statement),
             ("error", guards.errors),
             ("plan", plan + guards.steps),
+            ("statement", statement),
         ):
             for position in positions:
                 head = self._history.units.head[position]
