@@ -18,6 +18,7 @@ from webapp.services.context.assembling import Context
 from webapp.services.context.memory import MemoryService
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
+from webapp.services.planning.verdicts import Verdicts
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
@@ -61,6 +62,7 @@ class App:
     automatic: Automatic
     background: Background
     status: Status
+    verdicts: Verdicts
     importing: Importing
     exporting: Exporting
     repairing: Repairing

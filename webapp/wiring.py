@@ -24,6 +24,7 @@ from webapp.services.ingest.following import Following
 from webapp.services.ingest.ingest import Ingest
 from webapp.services.planning.message_pages import Messages
 from webapp.services.planning.planning import Planning
+from webapp.services.planning.verdicts import Verdicts
 from webapp.services.pruning.automatic import Automatic
 from webapp.services.pruning.background import Background
 from webapp.services.pruning.operations import Operations
@@ -102,6 +103,7 @@ def build(config: Config) -> App:
         automatic=automatic,
         background=background,
         status=Status(environment, background),
+        verdicts=Verdicts(environment, planning),
         model=model,
         importing=Importing(environment, ingest, sessions, own),
         exporting=Exporting(environment, context, own),

@@ -4,6 +4,7 @@ from scoring.planning.fit import FittedPlan, fit
 from scoring.planning.manual_shortening import shortening, with_shortened
 from scoring.planning.plan import OverBudget, PrunePlan, plan_prune
 from scoring.planning.protection import protect
+from scoring.planning.redundant import Redundant, redundant_outputs
 from scoring.planning.stages import CAUSES
 from scoring.planning.strategies import Shortening, Why
 
@@ -12,11 +13,13 @@ __all__ = [
     "FittedPlan",
     "OverBudget",
     "PrunePlan",
+    "Redundant",
     "Shortening",
     "Why",
     "fit",
     "plan_prune",
     "protect",
+    "redundant_outputs",
     "shortening",
     "with_shortened",
 ]

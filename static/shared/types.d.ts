@@ -181,8 +181,8 @@ declare namespace Api {
     over_limit: OverLimit | null; agent: Gauge | null; pruned: Gauge; prunes: number; operations: number;
     messages: number; turns: number; created_at: string | null; last_activity: string | null;
     automatic: boolean; task_type: SessionTaskType; strategy: SessionStrategy; growth_per_turn: number | null;
-    turns_left: number | null; trend: number[]; notes: string[]; malformed: number; unknown: number;
-    version: number;
+    turns_left: number | null; verdict: Verdict; trend: number[]; notes: string[]; malformed: number;
+    unknown: number; version: number;
   }
   interface SessionChange {
     title?: string | null; model?: string | null; automatic?: boolean | null; window?: number | null;
@@ -250,5 +250,12 @@ declare namespace Api {
   interface UnreadableFile {
     session_id: null; title: string; source: null; added: number; known: number; skipped: number;
     problems: string[];
+  }
+  interface Verdict {
+    kind: "empty" | "over" | "fine" | "clear" | "above" | "resume" | "now"; text: string; safety: string;
+    urgency: number; action: VerdictAction | null; version: number;
+  }
+  interface VerdictAction {
+    kind: "prune" | "clear" | "resume" | "export"; label: string; max_tokens: number | null;
   }
 }

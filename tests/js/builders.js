@@ -12,6 +12,12 @@ export function taskType(name, given = {}) {
   return { name, setting: "auto", own: false, reason, looks_like: { name, reason }, ...given };
 }
 
+/** @param {Partial<Api.Verdict>} [given] @returns {Api.Verdict} */
+export function verdict(given = {}) {
+  const text = "66 % full. Nothing needed: about 40 turns left at this pace";
+  return { kind: "fine", text, safety: "", urgency: 1, action: null, version: 1, ...given };
+}
+
 /** @param {Partial<Api.Session>} [given] @returns {Api.Session} */
 export function session(given = {}) {
   return {
@@ -55,6 +61,7 @@ export function session(given = {}) {
     task_type: taskType("coding"),
     growth_per_turn: null,
     turns_left: null,
+    verdict: verdict(),
     trend: [],
     notes: [],
     malformed: 0,

@@ -8,7 +8,7 @@ from webapp.bodies import DeleteQuery, NewSession, SessionChange, SessionsQuery,
 from webapp.routes.api.routing import Table
 from webapp.routes.problems import RequestFault
 from webapp.services.catalog.answers import Sessions, Stats, Timeline
-from webapp.services.session.answers import Session
+from webapp.services.session.answers import Session, Verdict
 
 table = Table("sessions")
 
@@ -17,7 +17,8 @@ table = Table("sessions")
 def list_sessions(app: App, query: SessionsQuery) -> Sessions:
     """Return all sessions with their figures.
 
-    `state` is idle, active or warning; `q` looks in title, model and folder.
+    `state` is idle, active or warning; `q` looks in title, model and folder; `sort=verdict` puts first what needs
+    something done.
     """
     found = app.sessions.list(state=query.state, source=query.source, q=query.q, sort=query.sort)
     return Sessions(sessions=found)
@@ -56,6 +57,12 @@ def delete_session(app: App, session_id: str, query: DeleteQuery) -> Ok:
 def session_stats(app: App, session_id: str) -> Stats:
     """Return the size of the context, in all and by region, with both triggers and the time of the reading."""
     return Stats(**vars(app.sessions.stats(session_id)), **vars(app.status.of(session_id)))
+
+
+@table.get("/sessions/<session_id>/verdict", errors=(404,))
+def session_verdict(app: App, session_id: str) -> Verdict:
+    """Return what to do about the context, with the price of the plan that would do it."""
+    return app.verdicts.of(session_id)
 
 
 @table.get("/sessions/<session_id>/timeline", errors=(404,))

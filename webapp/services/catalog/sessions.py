@@ -43,6 +43,7 @@ SORTS: Mapping[str, Callable[[SessionAnswer], Any]] = {
     "created": lambda s: s.created_at or "",
     "prunes": lambda s: s.prunes,
     "messages": lambda s: s.messages,
+    "verdict": lambda s: (s.verdict.urgency, s.last_activity or ""),
 }
 DELETE_BATCH = 500
 

@@ -123,6 +123,10 @@ class Planning:
             cached_for_hour=session.state.cached_for_hour, cold=session.cache_is_cold,
         )  # fmt: skip
 
+    def history(self, session: Session) -> History:
+        """Return the messages of the session's pruned view; in a transaction, as `make` wants it."""
+        return self._histories.of(session).history
+
     def is_ready(self, session: Session) -> bool:
         """Return whether the plan that `make` would return now is in memory, so that it takes no time."""
         view = self._histories.known(session)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from scoring.verdict import Action, Kind
 from webapp.answers import answer
 from webapp.services.session.limits import WindowKind
 
@@ -77,6 +78,36 @@ class OverLimit:
 
 
 @answer
+class VerdictAction:
+    """The one thing that a verdict advises."""
+
+    kind: Action
+    """`prune` and `clear` open a plan, `resume` the dialog to resume, `export` the formats of an export."""
+    label: str
+    """The text of its button."""
+    max_tokens: int | None
+    """What the plan cuts to; null for the session's aim."""
+
+
+@answer
+class Verdict:
+    """What to do about a session's context (X18)."""
+
+    kind: Kind
+    """`now` and `above` ask for a prune, `resume` for the use of one; `clear` is worth its price; `fine`, `over` and
+    `empty` need nothing."""
+    text: str
+    """One sentence, with the price judged against the session's own pace."""
+    safety: str
+    """What the action leaves untouched; empty where there is none."""
+    urgency: int
+    """The order of the overview, the highest first, from 0 to 6."""
+    action: VerdictAction | None
+    version: int
+    """The session's version that it was made for."""
+
+
+@answer
 class Session:
     """One session with its figures."""
 
@@ -141,6 +172,8 @@ class Session:
     """Tokens a turn adds, over the last turns; null before the second turn."""
     turns_left: int | None
     """Turns until the target at the present growth; null where it does not grow."""
+    verdict: Verdict
+    """What to do about it, without the price of a plan; `/sessions/<id>/verdict` has that."""
     trend: list[float]
     """Utilization over time, oldest first."""
     notes: list[str]

@@ -8,6 +8,7 @@ from scoring.history import recognise, task_type_of
 from scoring.models import window_to_offer
 from scoring.settings import ANY, AUTO
 from scoring.tokens import calibration
+from scoring.verdict import SessionFigures, verdict_of
 from webapp.agents import AGENTS
 from webapp.services.session.answers import (
     Activity,
@@ -25,6 +26,7 @@ from webapp.services.session.limits import Limits, percent
 from webapp.services.session.session import Scale, Session, SessionContext
 from webapp.services.session.state import TRAIL_POINTS, SessionState
 from webapp.services.session.times import iso
+from webapp.services.session.verdicts import figures_of, verdict_answer
 from webapp.store.sessions import SessionRow
 
 # The order in which the window's regions are drawn.
@@ -66,13 +68,14 @@ def session_answer(session: Session) -> SessionAnswer:
     tokens = (agent or pruned).tokens
     activity = activity_of(row, state, session.environment.clock())
     before = session.unseen_before(session.row.next_sample)
-    growth = growth_per_turn(state, tokens - before)
+    growth, unable = growth_per_turn(state, tokens - before), why_not_resumed(row)
+    figures = figures_of(session, limits, activity, growth, resumable=unable is None)
     return SessionAnswer(
         id=row.id,
         title=shown_title(row),
         source=row.source,
         source_label=source_label(row.source),
-        why_not_resumed=why_not_resumed(row),
+        why_not_resumed=unable,
         kind=row.kind,
         model=row.model,
         model_known=limits.model.known,
@@ -111,7 +114,8 @@ def session_answer(session: Session) -> SessionAnswer:
             setting=session.environment.settings().strategy,
         ),
         growth_per_turn=growth,
-        turns_left=turns_left(tokens, limits, growth),
+        turns_left=figures.turns_to_target,
+        verdict=verdict_answer(verdict_of(figures), row.version),
         trend=[percent(t + before, limits.limit) for t in state.trail[-TRAIL_POINTS:]],
         notes=notes_of(session, limits) + redacted_notes(state) + session.ignored_settings,
         malformed=row.malformed,
@@ -126,6 +130,15 @@ def redacted_notes(state: SessionState) -> list[str]:
     kinds = ", ".join(sorted(state.redacted))
     words = "1 credential was" if count == 1 else f"{count:,} credentials were"
     return [f"{words} redacted before anything was stored: {kinds}"] if count else []
+
+
+def verdict_figures(session: Session) -> SessionFigures:
+    """Return the figures that the verdict on a session is made from, without the prices of a plan."""
+    activity = activity_of(session.row, session.state, session.environment.clock())
+    before = session.unseen_before(session.row.next_sample)
+    growth = growth_per_turn(session.state, session.main.tokens - before)
+    resumable = why_not_resumed(session.row) is None
+    return figures_of(session, session.limits, activity, growth, resumable=resumable)
 
 
 def task_type_answer(session: Session) -> SessionTaskType:
@@ -201,13 +214,6 @@ def growth_per_turn(state: SessionState, tokens: int) -> int | None:
     if len(state.turn_tokens) < 2:
         return None
     return round((starts[-1] - starts[0]) / len(state.turn_tokens))
-
-
-def turns_left(tokens: int, limits: Limits, growth: int | None) -> int | None:
-    """Return the turns until the target at the present growth; None where the context does not grow."""
-    if growth is None or growth <= 0:
-        return None
-    return max(0, (limits.target_tokens - tokens) // growth)
 
 
 def _over(limits: Limits) -> OverLimit | None:

@@ -1,0 +1,47 @@
+"""Outputs that a later message makes redundant: reads that a later read or write of the file supersedes, and repeats.
+
+The stages of a plan clear exactly these before anything else, where the settings ask for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from scoring.history import History
+from scoring.planning.protection import protect
+from scoring.planning.stages import STAGES, run
+from scoring.planning.stages.contract import WHOLE, StageInput
+from scoring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """The redundant outputs of a context: superseded reads by file, and repeats. Clearing all frees `tokens`."""
+
+    tokens: int
+    superseded: Mapping[str, int]
+    repeated: int
+
+
+def redundant_outputs(history: History, settings: Settings) -> Redundant:
+    """Return the redundant outputs that a plan with these settings may clear; protected messages have none."""
+    rules = replace(settings, stage_outputs="off")
+    everything = sum(history.tokens)
+    kept = protect(history, rules, everything).causes
+    free = frozenset(history.units.heads()) - kept.keys()
+    staged = run(history, rules, free, kept, everything, lambda _: WHOLE)
+    if staged is None:
+        return Redundant(0, {}, 0)
+    given = StageInput(history, rules, free, kept)
+    found = {
+        (cut.position, cut.result): cut.name
+        for stage in STAGES.values()
+        if stage.wanted(rules)
+        for cut in stage.find(given)
+        if cut.position in staged.shortened
+    }
+    names = Counter(name for name in found.values() if name)
+    freed = sum(history.tokens[position] - one.tokens for position, one in staged.shortened.items())
+    return Redundant(freed, names, sum(not name for name in found.values()))

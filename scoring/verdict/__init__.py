@@ -1,0 +1,23 @@
+"""The verdict on a session: one sentence, one action, its price judged against the session's own pace."""
+
+from scoring.verdict.verdict import (
+    Action,
+    Activity,
+    Clearing,
+    Kind,
+    Price,
+    SessionFigures,
+    Verdict,
+    verdict_of,
+)
+
+__all__ = [
+    "Action",
+    "Activity",
+    "Clearing",
+    "Kind",
+    "Price",
+    "SessionFigures",
+    "Verdict",
+    "verdict_of",
+]

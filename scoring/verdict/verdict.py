@@ -1,0 +1,269 @@
+"""The verdict on a session (X18): what to do about its context, decided from its figures alone.
+
+Nothing is advised without need. Above the target something has to be done; below it, only clearing redundant outputs
+may be worth it, and only where that pays back within the calls that are left at the session's own pace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["empty", "over", "fine", "clear", "above", "resume", "now"]
+Activity = Literal["live", "resting", "unused", "ended"]
+Action = Literal["prune", "clear", "resume", "export"]
+
+# Turns until the context is full from which on a prune is urgent.
+FEW_TURNS = 5
+# More turns or calls than these are "many": the pace does not hold for so long.
+MANY = 100
+# The place of each kind in the order of the overview. A session that rests is never more urgent than RESTING.
+URGENCY: Mapping[Kind, int] = {
+    "empty": 0, "over": 0, "fine": 1, "clear": 2, "above": 4, "resume": 5, "now": 6,
+}  # fmt: skip
+RESTING = 3
+
+REVERSIBLE = "Can be undone."
+UNTOUCHED = "Can be undone; the agent is untouched until you resume it."
+NEW_FILE = "Writes a new transcript; the agent's own file is untouched."
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a plan frees, in tokens, and the calls after which it has paid back; None where no prices are known."""
+
+    freed: int
+    break_even_calls: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """A plan that clears redundant outputs only: it cuts to `max_tokens`. `superseded` counts reads by file."""
+
+    superseded: Mapping[str, int]
+    repeated: int
+    price: Price
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFigures:
+    """The figures that a verdict is made from; all sizes are in tokens, as shown.
+
+    `tokens` is the size of the agent's context, or of the only one; `pruned` that of the pruned view. `growth` is what
+    a turn adds, None where unknown. `prune` is the price of a plan that cuts to the aim, `clear` the plan that clears
+    redundant outputs; both are None until they are known. A gain below `least_gain` is not worth a prune.
+    """
+
+    tokens: int
+    limit: int
+    target: int
+    aim: int
+    least_gain: int
+    growth: int | None = None
+    calls_per_turn: float = 1.0
+    activity: Activity = "live"
+    followed: bool = False
+    pruned: int = 0
+    resumable: bool = True
+    sub_agent: bool = False
+    automatic: bool = False
+    prune: Price | None = None
+    clear: Clearing | None = None
+
+    @property
+    def turns_to_target(self) -> int | None:
+        """Return the turns until the target at the present growth; None where the context does not grow."""
+        return _turns_until(self.target, self.tokens, self.growth)
+
+    @property
+    def turns_to_limit(self) -> int | None:
+        """Return the turns until the context is full at the present growth; None where it does not grow."""
+        return _turns_until(self.limit, self.tokens, self.growth)
+
+    def pays_back(self, price: Price, turns: int | None) -> bool:
+        """Return whether a plan has paid back within so many turns of this session, and within MANY calls."""
+        calls = MANY if turns is None else min(MANY, turns * self.calls_per_turn)
+        return price.break_even_calls is None or price.break_even_calls <= calls
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A verdict: `text` is one sentence without a full stop; `urgency` orders sessions, the highest first.
+
+    `action` is the one thing to do, `label` its button and `safety` what it leaves untouched; None and empty where
+    nothing is needed. `max_tokens` is what the plan of the action cuts to; None for the aim.
+    """
+
+    kind: Kind
+    text: str
+    urgency: int
+    action: Action | None = None
+    label: str = ""
+    safety: str = ""
+    max_tokens: int | None = None
+
+
+def _turns_until(bound: int, tokens: int, growth: int | None) -> int | None:
+    """Return the whole turns until a context reaches `bound` at its growth a turn; None where it does not grow."""
+    return None if growth is None or growth <= 0 else max(0, (bound - tokens) // growth)
+
+
+def verdict_of(figures: SessionFigures) -> Verdict:
+    """Return the verdict on a session with these figures."""
+    if figures.tokens <= 0:
+        return Verdict("empty", "Nothing in it yet", URGENCY["empty"])
+    if figures.activity in ("unused", "ended"):
+        return _without_need("over", figures, _OVER[figures.activity])
+    if figures.tokens > figures.target:
+        return _above(figures)
+    if (clear := figures.clear) is not None and _is_worth_clearing(figures, clear):
+        text = (
+            f"{_redundant_words(clear)}: clearing them{_payback(clear.price) or ' makes every call smaller'}"
+        )
+        return _advice("clear", figures, text, "clear", "Clear them…", max_tokens=clear.max_tokens)
+    return _without_need("fine", figures, _pace(figures))
+
+
+_OVER: Mapping[Activity, str] = {"unused": "not used for a day", "ended": "it has ended"}
+
+
+def _without_need(kind: Kind, figures: SessionFigures, why: str) -> Verdict:
+    share = _percent(figures.tokens, figures)
+    return Verdict(kind, f"{share} full. Nothing needed{why and f': {why}'}", URGENCY[kind])
+
+
+def _advice(
+    kind: Kind,
+    figures: SessionFigures,
+    text: str,
+    action: Action,
+    label: str,
+    *,
+    max_tokens: int | None = None,
+) -> Verdict:
+    urgency = URGENCY[kind] if figures.activity == "live" else min(URGENCY[kind], RESTING)
+    safety = UNTOUCHED if figures.followed else REVERSIBLE
+    safety = {"resume": NEW_FILE, "export": ""}.get(action, safety)
+    return Verdict(kind, text, urgency, action, label, safety, max_tokens)
+
+
+# -- above the target
+
+
+def _above(figures: SessionFigures) -> Verdict:
+    share, target = _percent(figures.tokens, figures), _percent(figures.target, figures)
+    if figures.followed and figures.pruned <= figures.target:
+        return _resume(figures)
+    if figures.sub_agent and figures.followed:
+        return _without_need("fine", figures, "a sub-agent ends with its task")
+    price, turns = figures.prune, figures.turns_to_limit
+    if price is not None and price.freed <= 0:
+        text = f"{share} full, above the target of {target}, and all that is left is protected"
+        return _advice("above", figures, text, "prune", "See why…")
+    if figures.tokens >= figures.limit or (turns is not None and turns <= FEW_TURNS):
+        return _advice("now", figures, _now(figures, turns), "prune", "See the plan…")
+    freed = figures.pruned - figures.aim if price is None else price.freed
+    aim = _percent(figures.aim, figures)
+    text = f"{share} full, above the target of {target}: pruning to {aim} frees about {_tokens(freed)} tokens"
+    if price is not None and (back := _payback(price)):
+        soon = figures.pays_back(price, turns)
+        text += f" and{back}" if soon else f", but{back}, more than are left before it is full"
+    return _advice("above", figures, text, "prune", "See the plan…")
+
+
+def _now(figures: SessionFigures, turns: int | None) -> str:
+    begin = "Prune now" if figures.activity == "live" else "Prune before you go on"
+    if figures.tokens >= figures.limit:
+        text = f"{begin}: {_percent(figures.tokens, figures)} full"
+    else:
+        text = f"{begin}: {_left(turns or 0)}"
+    if (price := figures.prune) is not None and (back := _payback(price)):
+        text += f", and freeing about {_tokens(price.freed)} tokens{back}"
+    return text
+
+
+def _resume(figures: SessionFigures) -> Verdict:
+    """Return the verdict where the pruned view is small enough and the agent still sends all of it."""
+    share, pruned = _percent(figures.tokens, figures), _percent(figures.pruned, figures)
+    if figures.resumable:
+        text = f"Resume from the pruned copy: it is {pruned} full, the agent's own context {share}"
+        return _advice("resume", figures, text, "resume", "Resume…")
+    if figures.sub_agent:
+        return _without_need("fine", figures, "a sub-agent ends with its task")
+    text = f"{share} full: the pruned copy, {pruned} full, can be exported"
+    return _advice("above", figures, text, "export", "Export…")
+
+
+# -- below the target
+
+
+def _is_worth_clearing(figures: SessionFigures, clear: Clearing) -> bool:
+    """Return whether the gain is worth a prune, and has paid back before the target is reached."""
+    of_use = not figures.followed or figures.resumable
+    enough = clear.price.freed >= figures.least_gain
+    return of_use and enough and figures.pays_back(clear.price, figures.turns_to_target)
+
+
+def _redundant_words(clear: Clearing) -> str:
+    """Return the redundant outputs and what they hold: "9 superseded reads of spec.md hold 41k tokens"."""
+    reads, files = sum(clear.superseded.values()), len(clear.superseded)
+    count = reads + clear.repeated
+    holds = f"hold{'s' if count == 1 else ''} {_tokens(clear.price.freed)} tokens"
+    if not reads:
+        return f"{_counted(count, 'repeated output')} {holds}"
+    if clear.repeated:
+        return f"{count:,} superseded reads and repeated outputs {holds}"
+    (name,) = clear.superseded if files == 1 else (f"{files:,} files",)
+    return f"{_counted(reads, 'superseded read')} of {name} {holds}"
+
+
+def _pace(figures: SessionFigures) -> str:
+    if figures.automatic and not figures.followed:
+        return "it prunes by itself above the target"
+    turns = figures.turns_to_target
+    if turns is None:
+        return ""
+    return f"{_left(turns)} at this pace" if turns else "above the target at the next turn"
+
+
+# -- words
+
+
+def _left(turns: int) -> str:
+    """Return the turns left in words: exact where few, rounded to fives where more than 20."""
+    if turns >= MANY:
+        return "many turns left"
+    if turns > FEW_TURNS:
+        return f"about {turns if turns <= 20 else 5 * round(turns / 5)} turns left"
+    return f"{_counted(turns, 'turn')} left" if turns else "the next turn may not fit"
+
+
+def _payback(price: Price) -> str:
+    """Return after how many calls a plan has paid back; empty where no prices are known."""
+    calls = price.break_even_calls
+    if calls is None:
+        return ""
+    return f" pays back after {_counted(calls, 'call')}" if calls else " pays back at once"
+
+
+def _percent(tokens: int, figures: SessionFigures) -> str:
+    """Return a share of the limit in whole percent; with one decimal within a percent of the target."""
+    share = 100 * tokens / figures.limit
+    near = tokens != figures.target and abs(tokens - figures.target) < figures.limit / 100
+    return f"{share:,.1f} %" if near else f"{share:,.0f} %"
+
+
+def _tokens(count: int) -> str:
+    """Return a number of tokens with two leading digits: "840", "9.8k", "41k", "1.2M"."""
+    if count < 1_000:
+        return f"{count:,}"
+    rounded = round(float(f"{count:.2g}"))
+    if rounded < 1_000_000:
+        return f"{rounded / 1_000:g}k"
+    return f"{rounded / 1_000_000:,g}M"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

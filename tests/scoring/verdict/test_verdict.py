@@ -1,0 +1,235 @@
+"""The verdict on a session: one sentence, one action, no alarm without need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from scoring.verdict import Clearing, Price, SessionFigures, Verdict, verdict_of
+
+
+def figures(share: float = 66, **given: Any) -> SessionFigures:
+    """A managed session that is `share` percent full, of 200,000 tokens, with a target of 80 % and an aim of 60 %."""
+    tokens = round(2_000 * share)
+    usual = SessionFigures(tokens, 200_000, 160_000, 120_000, 10_000, pruned=tokens)
+    return replace(usual, **given)
+
+
+def verdict(share: float = 66, **given: Any) -> Verdict:
+    """The verdict on such a session."""
+    return verdict_of(figures(share, **given))
+
+
+def reads(count: int = 9, freed: int = 41_200, calls: int | None = 4) -> Clearing:
+    """A plan that clears superseded reads of spec.md."""
+    return Clearing({"spec.md": count}, 0, Price(freed, calls), max_tokens=90_000)
+
+
+class TestBelowTheTarget:
+    """Nothing is needed, unless clearing what is redundant is worth its price."""
+
+    def test_says_how_long_that_lasts_at_this_pace(self) -> None:  # X18
+        """The sentence of the specification, without an action."""
+        found = verdict(growth=700)
+        assert found.text == "66 % full. Nothing needed: about 40 turns left at this pace"
+        assert (found.kind, found.action, found.safety) == ("fine", None, "")
+
+    @pytest.mark.parametrize(
+        ("growth", "words"),
+        [
+            (None, "66 % full. Nothing needed"),
+            (0, "66 % full. Nothing needed"),
+            (-900, "66 % full. Nothing needed"),
+            (14, "66 % full. Nothing needed: many turns left at this pace"),
+            (1_400, "66 % full. Nothing needed: about 20 turns left at this pace"),
+            (9_000, "66 % full. Nothing needed: 3 turns left at this pace"),
+            (28_000, "66 % full. Nothing needed: 1 turn left at this pace"),
+            (50_000, "66 % full. Nothing needed: above the target at the next turn"),
+        ],
+    )
+    def test_claims_no_more_than_is_known(self, growth: int | None, words: str) -> None:  # X18
+        """No pace, no turns; a long time is "many", a short one exact."""
+        assert verdict(growth=growth).text == words
+
+    def test_leaves_it_to_automatic_pruning(self) -> None:  # X9, X18
+        """A session that prunes by itself says so."""
+        assert verdict(automatic=True, growth=700).text == (
+            "66 % full. Nothing needed: it prunes by itself above the target"
+        )
+
+    def test_names_redundant_reads_with_the_price_of_clearing_them(self) -> None:  # X18
+        """The sentence of the specification, its plan, and that it can be undone."""
+        found = verdict(growth=700, clear=reads())
+        assert (
+            found.text
+            == "9 superseded reads of spec.md hold 41k tokens: clearing them pays back after 4 calls"
+        )
+        assert (found.kind, found.action, found.max_tokens) == ("clear", "clear", 90_000)
+        assert found.safety == "Can be undone."
+
+    def test_says_that_the_agent_is_untouched(self) -> None:  # X18
+        """Of a followed session, only the pruned view changes."""
+        found = verdict(growth=700, clear=reads(), followed=True)
+        assert found.safety == "Can be undone; the agent is untouched until you resume it."
+
+    def test_compares_the_price_with_the_calls_left_at_this_pace(self) -> None:  # X18
+        """Forty calls are left: thirty pay back in time, fifty do not; where a turn makes two calls, they do."""
+        assert verdict(growth=700, clear=reads(calls=30)).kind == "clear"
+        assert verdict(growth=700, clear=reads(calls=50)).kind == "fine"
+        assert verdict(growth=700, clear=reads(calls=50), calls_per_turn=2).kind == "clear"
+
+    def test_believes_no_pace_for_longer_than_a_hundred_calls(self) -> None:  # X18
+        """However slowly the context grows."""
+        assert verdict(growth=1, clear=reads(calls=150)).kind == "fine"
+
+    def test_asks_for_nothing_that_gains_little(self) -> None:  # X9, X18
+        """The least gain of automatic pruning holds here too."""
+        assert verdict(growth=700, clear=reads(freed=9_000)).kind == "fine"
+
+    def test_asks_for_nothing_that_cannot_be_used(self) -> None:  # X18
+        """A followed session that no agent resumes from stays as it is."""
+        assert verdict(clear=reads(), followed=True, resumable=False).kind == "fine"
+
+    @pytest.mark.parametrize(
+        ("clear", "words"),
+        [
+            (reads(1), "1 superseded read of spec.md holds 41k tokens"),
+            (
+                Clearing({"a": 3, "b": 2}, 0, Price(41_200, 4), 1),
+                "5 superseded reads of 2 files hold 41k tokens",
+            ),
+            (Clearing({}, 2, Price(41_200, 4), 1), "2 repeated outputs hold 41k tokens"),
+            (
+                Clearing({"a": 3}, 2, Price(41_200, 4), 1),
+                "5 superseded reads and repeated outputs hold 41k tokens",
+            ),
+        ],
+    )
+    def test_words_what_is_redundant(self, clear: Clearing, words: str) -> None:  # X18
+        """By file where it is one, by number where there are several."""
+        assert verdict(clear=clear).text.partition(":")[0] == words
+
+    @pytest.mark.parametrize(
+        ("calls", "words"),
+        [(0, "clearing them pays back at once"), (None, "clearing them makes every call smaller")],
+    )
+    def test_states_no_price_that_is_not_known(self, calls: int | None, words: str) -> None:  # X9, X18
+        """A cold cache costs nothing; without prices there is no break-even."""
+        assert verdict(clear=reads(calls=calls)).text.endswith(words)
+
+
+class TestAboveTheTarget:
+    """Something has to be done, the sooner the fewer turns are left."""
+
+    def test_is_urgent_when_few_turns_are_left(self) -> None:  # X18
+        """The sentence of the specification."""
+        found = verdict(88, growth=7_000)
+        assert found.text == "Prune now: 3 turns left"
+        assert (found.kind, found.action) == ("now", "prune")
+
+    def test_names_the_price_once_it_is_known(self) -> None:  # X18
+        """In the same sentence."""
+        assert verdict(88, growth=7_000, prune=Price(56_000, 2)).text == (
+            "Prune now: 3 turns left, and freeing about 56k tokens pays back after 2 calls"
+        )
+
+    def test_is_urgent_when_it_is_full(self) -> None:  # X18
+        """At and above the limit, whatever the pace."""
+        assert verdict(103).text == "Prune now: 103 % full"
+        assert verdict(99, growth=7_000).text == "Prune now: the next turn may not fit"
+
+    def test_says_how_much_a_prune_frees(self) -> None:  # X18
+        """Where there is time, without alarm."""
+        found = verdict(88, growth=1_000)
+        assert found.text == "88 % full, above the target of 80 %: pruning to 60 % frees about 56k tokens"
+        assert (found.kind, found.action) == ("above", "prune")
+
+    def test_judges_the_price_by_the_calls_left(self) -> None:  # X18
+        """Twenty-four turns are left before it is full."""
+        paid = verdict(88, growth=1_000, prune=Price(56_000, 2)).text
+        assert paid.endswith("frees about 56k tokens and pays back after 2 calls")
+        not_paid = verdict(88, growth=1_000, prune=Price(56_000, 30)).text
+        assert not_paid.endswith("but pays back after 30 calls, more than are left before it is full")
+
+    def test_shows_a_tenth_next_to_the_target(self) -> None:  # X18
+        """Or it would say 80 %, above the target of 80 %."""
+        assert verdict(80.4).text.startswith("80.4 % full, above the target of 80 %")
+
+    def test_admits_that_nothing_can_go(self) -> None:  # B7, X18
+        """A plan that frees nothing is no advice to prune."""
+        found = verdict(88, growth=1_000, prune=Price(0, None))
+        assert found.text == "88 % full, above the target of 80 %, and all that is left is protected"
+
+    def test_goes_on_to_resume_after_a_prune(self) -> None:  # X18, X22
+        """A followed session whose pruned view fits needs no second prune."""
+        found = verdict(88, growth=7_000, followed=True, pruned=116_000)
+        assert found.text == "Resume from the pruned copy: it is 58 % full, the agent's own context 88 %"
+        assert (found.kind, found.action) == ("resume", "resume")
+        assert found.safety == "Writes a new transcript; the agent's own file is untouched."
+
+    def test_offers_the_export_where_no_agent_resumes(self) -> None:  # X13, X18
+        """The one use that the pruned view then has."""
+        found = verdict(88, followed=True, resumable=False, pruned=116_000)
+        assert found.text == "88 % full: the pruned copy, 58 % full, can be exported"
+        assert found.action == "export"
+
+    def test_lets_a_sub_agent_finish(self) -> None:  # X18
+        """Nobody can prune it, and it ends with its task."""
+        found = verdict(88, growth=7_000, followed=True, resumable=False, sub_agent=True)
+        assert (found.text, found.action) == (
+            "88 % full. Nothing needed: a sub-agent ends with its task",
+            None,
+        )
+
+
+class TestAtRest:
+    """Who does not work is not alarmed."""
+
+    def test_nothing_is_said_of_an_empty_session(self) -> None:  # X18
+        """It has no figures yet."""
+        assert verdict(0).text == "Nothing in it yet"
+
+    @pytest.mark.parametrize(
+        ("activity", "why"), [("ended", "it has ended"), ("unused", "not used for a day")]
+    )
+    def test_nothing_is_asked_of_a_session_that_is_over(self, activity: str, why: str) -> None:  # X18
+        """However full it is."""
+        found = verdict(97, growth=9_000, activity=activity, clear=reads())
+        assert (found.text, found.action) == (f"97 % full. Nothing needed: {why}", None)
+
+    def test_a_pause_takes_the_haste_out(self) -> None:  # X18
+        """The same advice, for when it goes on."""
+        found = verdict(88, growth=7_000, activity="resting")
+        assert found.text == "Prune before you go on: 3 turns left"
+        assert found.urgency < verdict(88, growth=1_000).urgency
+
+
+class TestTheOrder:
+    """Of the overview: what needs most comes first."""
+
+    def test_ranks_sessions_by_their_need(self) -> None:  # X18
+        """From few turns left down to an empty one."""
+        found = [
+            verdict(88, growth=7_000),
+            verdict(88, followed=True, pruned=100_000),
+            verdict(88),
+            verdict(88, activity="resting"),
+            verdict(clear=reads()),
+            verdict(),
+            verdict(97, activity="ended"),
+        ]
+        order = [one.urgency for one in found]
+        assert order == sorted(order, reverse=True)
+        assert len(set(order)) == len(order)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(840, "840"), (9_840, "9.8k"), (41_234, "41k"), (412_345, "410k"), (999_700, "1M"), (1_234_000, "1.2M")],
+)
+def test_tokens_have_two_leading_digits(tokens: int, words: str) -> None:  # X11, X18
+    """No more precision than a sentence needs."""
+    clear = Clearing({"a": 2}, 0, Price(tokens, 1), 1)
+    assert f"hold {words} tokens" in verdict(clear=clear, least_gain=1).text

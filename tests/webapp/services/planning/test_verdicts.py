@@ -1,0 +1,88 @@
+"""The verdict on a session: in a list without a plan, by itself with the price of one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.webapp.building import wire
+from webapp.app import App
+from webapp.services.planning.planning import Planning
+from webapp.services.planning.requests import PlanRequest, PruneRequest
+
+MODEL = "claude-sonnet-4-5"
+
+
+def read(n: int, path: str, words: int) -> list[dict[str, Any]]:
+    """A file that is read, by message lists: the call and its output."""
+    asked = {"name": "read_file", "arguments": json.dumps({"path": path})}
+    text = f"{path} version {n} " + "some words of it " * words
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{n}", "type": "function", "function": asked}]},
+        {"role": "tool", "tool_call_id": f"c{n}", "content": text},
+    ]  # fmt: skip
+
+
+def reading(app: App, reads: int, words: int = 2_500, **given: Any) -> str:
+    """A managed session that has read spec.md so often, in as many turns."""
+    session = app.sessions.create(**{"model": MODEL, **given}).id
+    for n in range(reads):
+        asked = [wire("user", f"question {n}"), *read(n, "docs/spec.md", words)]
+        app.ingest.append_messages(session, [*asked, wire("assistant", f"answer {n}")])
+    return session
+
+
+class TestVerdicts:
+    """With the price of the plan that the action opens."""
+
+    def test_name_redundant_reads_and_open_the_plan_that_clears_them(self, app: App) -> None:  # X18
+        """The plan of the action frees what was said, after so many calls, and drops nothing."""
+        session = reading(app, 6)
+        found = app.verdicts.of(session)
+        assert (found.kind, found.safety) == ("clear", "Can be undone.")
+        assert found.text.startswith("5 superseded reads of spec.md hold ")
+        assert found.action is not None
+        plan = app.prunes.plan(session, PlanRequest(max_tokens=found.action.max_tokens))
+        assert (plan.removed_count, plan.shortened_count) == (0, 5)
+        assert f"pays back after {plan.cache.break_even_calls} call" in found.text
+
+    def test_need_nothing_once_they_are_cleared(self, app: App) -> None:  # X18
+        """After the act there is nothing left to advise."""
+        session = reading(app, 6)
+        action = app.verdicts.of(session).action
+        assert action is not None
+        app.prunes.apply(session, PruneRequest(max_tokens=action.max_tokens))
+        assert app.verdicts.of(session).kind == "fine"
+
+    def test_weigh_the_price_by_the_pace_of_the_session(self, app: App) -> None:  # X18
+        """Close to its target no calls are left in which clearing would pay back."""
+        session = reading(app, 6)
+        tokens = app.sessions.get(session).pruned.tokens
+        app.sessions.patch(session, settings={"cap_tokens": tokens + 500})
+        assert app.verdicts.of(session).kind == "fine"
+
+    def test_say_what_a_prune_frees_above_the_target(self, app: App) -> None:  # X18
+        """The list says about how much without a plan, the session's own verdict the price too."""
+        session = reading(app, 4, settings={"cap_tokens": 20_000, "stage_superseded": False})
+        listed, own = app.sessions.get(session).verdict, app.verdicts.of(session)
+        assert listed.kind == own.kind
+        assert own.action is not None
+        assert (own.action.kind, own.action.max_tokens) == ("prune", None)
+        assert "pays back" in own.text
+        assert "pays back" not in listed.text
+
+    def test_of_a_list_makes_no_plan(self, app: App, monkeypatch: pytest.MonkeyPatch) -> None:  # X18
+        """Thousands of sessions are judged by what their rows say."""
+        reading(app, 4)
+        monkeypatch.setattr(Planning, "make", None)
+        (listed,) = app.sessions.list(sort="verdict")
+        assert listed.verdict.kind == "fine"
+
+    def test_order_the_list(self, app: App) -> None:  # X18
+        """What needs something done comes first, whatever came last."""
+        full = reading(app, 4, settings={"cap_tokens": 5_000})
+        calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
+        assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]
+        assert app.sessions.list()[0].id != full
