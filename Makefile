@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent
 
-.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders format bench bench-retention bench-harms lock docs screenshots wheel clean
+.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -69,6 +69,19 @@ agents: setup  ## the real agents from npm, resumed from pruned copies against a
 	npm install --prefix build/agents --no-fund --no-audit --loglevel=error $(AGENTS)
 	cd build/agents/node_modules/@anthropic-ai/claude-code && node install.cjs
 	COPPICE_AGENTS=build/agents $(PYTHON_IN) -m pytest tests/reach $(ARGS)
+
+kills: setup  ## kill a writing process so often (KILLS=1000), cut the power every fourth time, and check the store
+	$(PYTHON_IN) -m tests.kills $(or $(KILLS),1000)
+
+reliability: setup kills  ## the figures of docs/reliability.md: kills and power cuts, odd values, coverage-guided fuzzing
+	$(PYTHON_IN) -m tests.odd_values
+	$(MAKE) fuzz-decoders
+
+audit: setup  ## look for known faults in what is installed; says what it could not look at
+	@said=$$(.venv/bin/uv tool run --quiet pip-audit --disable-pip --require-hashes -r requirements.lock 2>&1); status=$$?; \
+	left=$$(grep -c "could not be audited" <<<"$$said"); grep -v "could not be audited" <<<"$$said"; \
+	[ "$$left" = 0 ] || echo "make audit: could not look at $$left packages: this registry has no advisories for them"; \
+	exit $$status
 
 format: setup  ## rewrite the sources as the checks want them
 	$(PYTHON_IN) -m ruff check --quiet --fix-only $(PYTHON_CODE)

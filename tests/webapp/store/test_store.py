@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.shared import ROOT
 from webapp.errors import StoreError
 from webapp.store import Store
 
@@ -43,3 +46,17 @@ class TestStore:
         store.settle()
         count = store.db.value("SELECT count(*) FROM entry_words WHERE entry_words MATCH 'common'")
         assert count == 12
+
+
+class TestKills:
+    """A process that is killed in the middle of a write, and two that write at once."""
+
+    def test_lose_nothing_that_was_acknowledged(self) -> None:  # S1
+        """The store is sound after each; `make kills` has 1,000."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.kills", "8"], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout.splitlines()[-1:]) == (
+            0,
+            ["6 kills, 2 power cuts, 2 processes beside each other, 0 faults"],
+        ), done.stdout + done.stderr

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.webapp.building import context_numbers, conversation, entries, mid, user
+from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
 from webapp.services.planning.requests import PruneRequest
@@ -57,14 +58,33 @@ class Model:
 
 
 class UndoMachine(RuleBasedStateMachine):
-    """Random appends, prunes, pins, drops, restores and undos on one session."""
+    """Random appends, prunes, pins, drops, restores and undos on one session, under a clock that also goes back, with
+    the store closed and opened again in between.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.app = build(Config(db=Path(self.folder.name) / "a.db", tokenizer=False, env={}))
+        self.now = 1_700_000_000_000
+        self.app = self._opened()
         self.model = Model()
         self.made = 0
+
+    def _opened(self) -> App:
+        app = build(Config(db=Path(self.folder.name) / "a.db", tokenizer=False, env={}))
+        app.environment.clock = lambda: self.now
+        return app
+
+    @rule(seconds=st.integers(-1_000_000, 1_000_000))
+    def clock(self, seconds: int) -> None:
+        """The clock is set, forward or back."""
+        self.now += 1_000 * seconds
+
+    @rule()
+    def restart(self) -> None:
+        """The program ends and begins again."""
+        self.app.close()
+        self.app = self._opened()
 
     def teardown(self) -> None:
         """Closes the store."""
