@@ -43,6 +43,7 @@ _NOT_OWN = re.compile(
     r"<(local-command-|bash-|task-notification|system-reminder|user-prompt-submit-hook|ide_|teammate-message)"
     r"|Caveat: The messages below|\[Request interrupted"
 )
+_DRAWN_WITHIN = 400  # characters of terminal control that may stand before the heading
 _RESULT_TYPES = ("tool_result", "mcp_tool_result")
 
 
@@ -164,6 +165,12 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
         for key in _TEXT_KEYS:
             if key in value:
                 yield from _texts(value[key], depth + 1)
+
+
+def is_drawn_context(content: Any) -> bool:
+    """Return whether a row is what `/context` drew on the screen, which is not sent."""
+    text = content if isinstance(content, str) else ""
+    return text.startswith("<local-command-stdout>") and "Context Usage" in text[:_DRAWN_WITHIN]
 
 
 def own_words(message: Any) -> str | None:

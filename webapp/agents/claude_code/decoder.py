@@ -22,6 +22,7 @@ from webapp.agents.claude_code.content import (
     UNSENT_ATTACHMENTS,
     Content,
     attachment_parts,
+    is_drawn_context,
     is_users_own,
     own_words,
 )
@@ -121,7 +122,9 @@ class Decoder:
             yield from self._title_row(kind, row)
             return
         name = self._stream_of(row)
-        if kind in ("user", "assistant") and isinstance(row.get("message"), dict):
+        if is_drawn_context(row.get("content") or object_of(row.get("message")).get("content")):
+            self._link(row, name)
+        elif kind in ("user", "assistant") and isinstance(row.get("message"), dict):
             yield from self._message_row(line_no, line, row, name)
         elif kind == "system" and row.get("subtype") == "compact_boundary":
             yield from self._boundary(row, name)

@@ -45,7 +45,9 @@ from webapp.agents.records import (
 )
 
 # Rows with an envelope that say nothing about what is sent, or repeat it.
-_OWN_ROWS = frozenset({"world_state", "inter_agent_communication", "inter_agent_communication_metadata"})
+_OWN_ROWS = frozenset({
+    "world_state", "inter_agent_communication", "inter_agent_communication_metadata", "token_usage_record",
+})  # fmt: skip
 _KEPT_CHARS = 80_000  # of user messages that an older compaction kept: 20,000 tokens of 4 bytes
 _REPLAY_SECONDS = 1.0  # rows without turn ids are copies up to this long after the session began
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from scoring.messages import Media, Reasoning, Text, ToolCall, ToolResult
 from webapp.agents.claude_code.content import Content, attachment_parts, is_users_own, own_words
+from webapp.agents.claude_code.decoder import Decoder
+from webapp.agents.records import Entry
 
 
 class TestContent:
@@ -109,3 +112,21 @@ class TestOwnWords:
     def test_are_found_between_the_clients(self, content: Any, words: str | None) -> None:
         """Commands without arguments, outputs and notices are the client's."""
         assert own_words(content) == words
+
+
+def test_what_a_command_drew_on_the_screen_is_no_message() -> None:
+    """The picture of `/context` stays on the screen; the output of other commands is sent."""
+    drawn = "<local-command-stdout>\x1b[?2026h \x1b[1mContext Usage\x1b[22m ⛁ ⛁"
+    rows = [
+        {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": drawn}},
+        {
+            "type": "user", "uuid": "u2", "parentUuid": "u1",
+            "message": {"role": "user", "content": "<local-command-stdout>Set model to opus"},
+        },
+        {"type": "user", "uuid": "u3", "parentUuid": "u2", "message": {"role": "user", "content": "hi"}},
+    ]  # fmt: skip
+    decoder = Decoder()
+    found = [
+        r for n, one in enumerate(rows, 1) for r in decoder.feed(n, orjson.dumps(one)) if isinstance(r, Entry)
+    ]
+    assert [e.message.text for e in found] == ["<local-command-stdout>Set model to opus", "hi"]

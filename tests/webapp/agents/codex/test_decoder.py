@@ -319,3 +319,11 @@ class TestTheOrderOfRequests:
         records = fed([*rows, called("c"), came_back("c"), counted(600, 300)])
         outputs = [e.source_id for e in of(Entry, records) if e.message.role == "tool"]
         assert of(UsageReport, records)[-1].input_end == outputs[1]
+
+    def test_knows_the_newer_rows_of_usage(self) -> None:
+        """They repeat what `token_count` says; nothing of them is unknown."""
+        rows = [
+            spoken("user", "go"),
+            {"type": "token_usage_record", "payload": {"usage": {"input_tokens": 9}}},
+        ]
+        assert [type(r) for r in fed(rows) if isinstance(r, Unknown | UsageReport)] == []
