@@ -7,8 +7,8 @@ UV_COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11
               --no-header --no-annotate --no-emit-index-url $(if $(UPGRADE),--upgrade)
 
 # A part that is not there yet is not checked.
-PYTHON_CODE := $(wildcard scoring webapp benchmarks scripts tests)
-TYPED_CODE  := $(wildcard scoring webapp scripts tests)
+PYTHON_CODE := $(wildcard scoring webapp benchmarks scripts tests examples)
+TYPED_CODE  := $(wildcard scoring webapp scripts tests examples)
 JS_CODE     := $(wildcard static/*.js tests/js)
 JS_TESTS     = $(shell find tests/js -name '*.test.js' 2>/dev/null | sort)
 
@@ -22,7 +22,7 @@ WORKERS ?= 3
 # The programs of the agents, as npm names them.
 AGENTS = @anthropic-ai/claude-code @openai/codex @google/gemini-cli @mariozechner/pi-coding-agent
 
-.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel clean
+.PHONY: agents help run test setup setup-run lint types js pytest fuzz fuzz-decoders kills reliability audit format bench bench-retention bench-harms lock docs screenshots wheel client clean
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -115,6 +115,9 @@ screenshots: setup  ## take the pictures in the documentation anew
 
 wheel: setup  ## build the wheel, browser libraries included, into dist/
 	$(PYTHON_IN) -m pip wheel -qq --no-deps --no-build-isolation --no-index --wheel-dir dist .
+
+client: setup  ## build the wheel of the client alone into dist/
+	$(PYTHON_IN) -m pip wheel -qq --no-deps --no-build-isolation --no-index --wheel-dir dist packages/coppice-client
 
 clean:  ## remove everything that set-up and tools made
 	rm -rf .venv node_modules static/vendor build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis test-results

@@ -113,3 +113,21 @@ class TestTheInstalledPackage:
         page.wait_for_load_state("load")
         assert page.get_by_role("main").is_visible()
         assert faults == []
+
+
+def test_the_client_s_wheel_needs_httpx_alone(tmp_path: Path) -> None:
+    """It installs by itself, and is the very module of the server's package."""
+    offline = ("--no-deps", "--no-build-isolation", "--no-index")
+    source = str(ROOT / "packages" / "coppice-client")
+    subprocess.run([*PIP, "wheel", *offline, "--wheel-dir", str(tmp_path), source], check=True)
+    (built,) = tmp_path.glob("coppice_client-*.whl")
+    with zipfile.ZipFile(built) as wheel:
+        assert wheel.read("coppice_client/__init__.py") == (ROOT / "webapp" / "client.py").read_bytes()
+        [metadata] = [name for name in wheel.namelist() if name.endswith("METADATA")]
+        needed = [
+            line for line in wheel.read(metadata).decode().splitlines() if line.startswith("Requires-Dist")
+        ]
+    assert needed == ["Requires-Dist: httpx>=0.28"]
+    code = f"import sys; sys.path.insert(0, {str(built)!r}); import coppice_client; print(coppice_client.Coppice)"
+    found = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "<class 'coppice_client.Coppice'>"

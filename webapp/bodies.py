@@ -87,6 +87,8 @@ class Append(Body):
     """The usage that the provider reported for the call that made the last message."""
     idempotency_key: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """A request with a key that was used before adds nothing and gets the same ids."""
+    whole: bool = False
+    """The list is the whole conversation: only what the session does not have yet is appended."""
 
 
 class PlanWish(Body):

@@ -5,13 +5,18 @@
     reply = openai.chat.completions.create(messages=coppice.context(), …)
     reply = anthropic.messages.create(**coppice.context().request, …)   # with the system prompt beside the list
 
-A session that does not exist yet is made by the first `append`. A failure is an `ApiError` with the server's words;
-nothing is tried again, for an append without an idempotency key must not be.
+A session that does not exist yet is made by the first `append`. A program that keeps the whole list itself hands it to
+`sync`, which sends what is new. A failure is an `ApiError` with the server's words. What the server has not taken is
+sent again a few times: it was busy or starting, or the connection broke and the request can do nothing twice (an append
+carries a key of its own).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +30,10 @@ Json = dict[str, Any]
 TIMEOUT_SECONDS = 30.0
 # Where a model is configured, a prune that summarises waits for it: two answers of two minutes each at most.
 WRITING_SECONDS = 300.0
+# Waits before each further try, in seconds, unless the server says how long.
+RETRY_SECONDS = (0.2, 0.6, 1.8)
+LONGEST_WAIT = 10.0
+BUSY = (429, 503)  # the server took nothing of the request
 # Where a request keeps its system prompt: Anthropic, OpenAI's responses, Gemini in both spellings.
 SYSTEM_FIELDS = ("system", "instructions", "systemInstruction", "system_instruction")
 
@@ -74,6 +83,7 @@ class Coppice:
         self.session = session
         self.model = model
         self.format = format
+        self._digests: list[str] = []  # of the messages that were sent, in order
         self._headers = {b"Authorization": f"Bearer {token}".encode()} if token else {}
         self._base = base_url.rstrip("/") + "/api"
         self._http = http or httpx.Client(timeout=TIMEOUT_SECONDS)
@@ -92,18 +102,38 @@ class Coppice:
         Raises:
             ApiError: 400 when the list is in no known format, or a message of it cannot be read.
         """
-        body: Json = {"messages": [plain(message) for message in messages]}
+        sent = [plain(message) for message in messages]
+        answer = self._append(sent, usage, idempotency_key)
+        self._digests += map(_digest, sent)
+        return answer
+
+    def sync(self, messages: Sequence[Any], usage: object = None) -> Json:
+        """Append what is new in a list that holds the whole conversation, as `append` does.
+
+        A list that was edited goes on as a branch from the last message it shares with the session.
+        """
+        sent = [plain(message) for message in messages]
+        digests, known = list(map(_digest, sent)), len(self._digests)
+        grown = 0 < known <= len(digests) and digests[:known] == self._digests
+        answer = self._append(sent[known:], usage) if grown else self._append(sent, usage, whole=True)
+        self._digests = digests
+        return answer
+
+    def _append(
+        self, messages: list[Any], usage: object, key: str | None = None, *, whole: bool = False
+    ) -> Json:
+        body: Json = {"messages": messages, "idempotency_key": key or secrets.token_hex(16)}
         if usage is not None:
             body["usage"] = plain(usage)
-        if idempotency_key is not None:
-            body["idempotency_key"] = idempotency_key
+        if whole:
+            body["whole"] = True
         try:
-            return self._post("messages", body)
+            return self._post("messages", body, once=False)
         except ApiError as error:
             if error.status != 404:
                 raise
         self.create()
-        return self._post("messages", body)
+        return self._post("messages", body, once=False)
 
     def create(self, **fields: Any) -> Json:
         """Create the session: `title`, `system`, `tools`, `settings`. One that exists is left as it is."""
@@ -146,7 +176,7 @@ class Coppice:
             ApiError: 409 when there is nothing to undo.
         """
         if n is None:
-            undoable = [one["n"] for one in self._get("operations")["operations"] if one["undoable"]]
+            undoable = [one["n"] for one in self.operations() if one["undoable"]]
             if not undoable:
                 raise ApiError(409, "conflict", "there is nothing to undo in this session")
             n = max(undoable)
@@ -159,6 +189,64 @@ class Coppice:
     def unpin(self, message_id: str) -> Json:
         """Remove a pin."""
         return self._post(f"messages/{quote(message_id, safe='')}/unpin", {})
+
+    def drop(self, message_id: str) -> Json:
+        """Take a message with its unit out of the context; the log keeps it."""
+        return self._post(f"messages/{quote(message_id, safe='')}/drop", {})
+
+    def restore(self, message_id: str) -> Json:
+        """Put a message with its unit back into the context."""
+        return self._post(f"messages/{quote(message_id, safe='')}/restore", {})
+
+    def messages(self, **query: str | int) -> Json:
+        """Return a page of messages with tokens, score, fate and reason.
+
+        `query`: after, limit, role, fate, q, sort (newest, oldest, score, tokens).
+        """
+        return self._get("messages", query)
+
+    def message(self, message_id: str) -> Json:
+        """Return one message with its parts and its entries in the log."""
+        return self._get(f"messages/{quote(message_id, safe='')}")
+
+    def operations(self) -> list[Json]:
+        """Return what was done to the context, newest first."""
+        found: list[Json] = self._get("operations")["operations"]
+        return found
+
+    def overflow(self) -> Json:
+        """Cut the context until the model takes it, after the provider refused it as too long."""
+        return self._post("overflow", {})
+
+    def summarize(self) -> Json:
+        """Replace all but the recent messages by a summary, and wait until it is written."""
+        return self._post("summarize", {}, seconds=WRITING_SECONDS)
+
+    def summaries(self) -> list[Json]:
+        """Return all summaries of the session, newest first."""
+        found: list[Json] = self._get("summaries")["summaries"]
+        return found
+
+    def expand(self, n: int) -> Json:
+        """Put what summary `n` covers back in its place."""
+        return self._post(f"summaries/{n}/expand", {})
+
+    def search(self, q: str, **query: str | int) -> Json:
+        """Return messages of all sessions that hold the words, pruned ones too."""
+        return self._call("GET", "/search", query={"q": q, **query})
+
+    def memories(self, q: str = "") -> list[Json]:
+        """Return what is remembered across sessions: all, or what holds any of the words."""
+        found: list[Json] = self._call("GET", "/memories", query={"q": q} if q else None)["memories"]
+        return found
+
+    def remember(self, text: str) -> Json:
+        """Keep a text in memory; contexts that it fits carry it in their system prompt."""
+        return self._call("POST", "/memories", {"text": text})
+
+    def forget(self, memory_id: int) -> None:
+        """Delete a memory."""
+        self._call("DELETE", f"/memories/{memory_id}")
 
     def close(self) -> None:
         """Close the connections."""
@@ -176,35 +264,63 @@ class Coppice:
     def _quoted(self) -> str:
         return quote(self.session, safe="")
 
-    def _get(self, path: str, query: Mapping[str, str] | None = None) -> Json:
+    def _get(self, path: str, query: Mapping[str, str | int] | None = None) -> Json:
         return self._call("GET", f"/sessions/{self._quoted}/{path}", query=query)
 
-    def _post(self, path: str, body: Json, seconds: float | None = None) -> Json:
-        return self._call("POST", f"/sessions/{self._quoted}/{path}", body, seconds=seconds)
+    def _post(self, path: str, body: Json, *, seconds: float | None = None, once: bool = True) -> Json:
+        return self._call("POST", f"/sessions/{self._quoted}/{path}", body, seconds=seconds, once=once)
 
     def _call(
         self,
         method: str,
         path: str,
         body: Json | None = None,
-        query: Mapping[str, str] | None = None,
+        query: Mapping[str, str | int] | None = None,
+        *,
         seconds: float | None = None,
+        once: bool | None = None,
     ) -> Json:
-        timeout = httpx.USE_CLIENT_DEFAULT if seconds is None else seconds
+        """Return the server's answer; `once` says that the request would do its work again if it were sent again."""
+        once = method != "GET" if once is None else once
         headers, content = dict(self._headers), None
         if body is not None:  # in ASCII, so that half a character can be sent
             headers[b"Content-Type"], content = b"application/json", json.dumps(body).encode()
-        try:
-            answer = self._http.request(
-                method, self._base + path, content=content, params=query, headers=headers, timeout=timeout
-            )
-        except httpx.HTTPError as error:
-            message = f"no answer from {self._base}: {error}; is `coppice serve` running there?"
-            raise ApiError(0, "no_answer", message) from error
+        elif method != "GET":
+            headers[b"X-Coppice"] = b"1"  # a request without a body is no form's either
+        request = self._http.build_request(
+            method,
+            self._base + path,
+            content=content,
+            params=query,
+            headers=headers,
+            timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
+        )
+        for wait in (*RETRY_SECONDS, None):
+            try:
+                answer = self._http.send(request)
+            except httpx.HTTPError as error:
+                if wait is None or (once and not isinstance(error, httpx.ConnectError)):
+                    message = f"no answer from {self._base}: {error}; is `coppice serve` running there?"
+                    raise ApiError(0, "no_answer", message) from error
+            else:
+                if wait is None or answer.status_code not in BUSY:
+                    break
+                wait = _asked_to_wait(answer, wait)  # noqa: PLW2901 - what the server asks for goes first
+            time.sleep(wait)
         if answer.is_success and answer.headers.get("Content-Type", "").startswith("application/json"):
             data: Json = answer.json()
             return data
         raise failure(answer)
+
+
+def _asked_to_wait(answer: httpx.Response, otherwise: float) -> float:
+    """Return the seconds that the server asks for, up to `LONGEST_WAIT`."""
+    asked = answer.headers.get("Retry-After", "")
+    return min(float(asked), LONGEST_WAIT) if asked.isdigit() else otherwise
+
+
+def _digest(message: Any) -> str:
+    return hashlib.blake2b(json.dumps(message, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def failure(answer: httpx.Response) -> ApiError:

@@ -5,6 +5,7 @@ declare namespace Api {
   interface AnySettings { [field: string]: unknown; }
   interface Append {
     messages: unknown[]; usage?: Record<string, unknown> | null; idempotency_key?: string | null;
+    whole?: boolean;
   }
   interface Appended {
     ids: string[]; added: number; stats: BriefStats; prune: Applied | null; line: string | null;

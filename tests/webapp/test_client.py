@@ -213,3 +213,129 @@ class TestTheModule:
             coppice.prune(strategy="summarise")
             coppice.plan()
         assert waited == [WRITING_SECONDS, 7]
+
+
+class TestWholeLists:
+    """`sync`: a program that keeps its list itself."""
+
+    def test_add_only_what_is_new(self, live_server: Server) -> None:
+        """However often the whole list is handed over, by whichever client."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            assert coppice.sync(TALK[:4])["added"] == 4
+            assert coppice.sync(TALK[:4])["added"] == 0
+            assert coppice.sync(TALK[:6])["added"] == 2
+        with Coppice(live_server.url, session="new", model="gpt-5") as another:
+            assert another.sync(TALK[:8])["added"] == 2
+            assert another.context() == TALK[:8]
+
+    def test_that_were_edited_go_on_from_what_they_share(self, live_server: Server) -> None:
+        """As a branch; the log keeps the other end."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.create(system="Be brief.")
+            coppice.sync(TALK[:4])
+            edited = [*TALK[:2], {"role": "user", "content": "something else"}]
+            prompt = {"role": "system", "content": "Be brief."}
+            assert coppice.sync(edited)["added"] == 1
+            assert coppice.context() == [prompt, *edited]
+            assert coppice.sync(TALK[:4])["added"] == 0
+            assert coppice.context() == [prompt, *TALK[:4]]
+            assert coppice.messages(limit=1)["total"] == 6
+
+    def test_agree_with_what_was_appended(self, live_server: Server) -> None:
+        """One client may do both."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK[:3])
+            assert coppice.sync(TALK[:5])["added"] == 2
+            assert coppice.context() == TALK[:5]
+
+
+class Answers:
+    """A server that gives these answers in turn, and counts the requests."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self.left, self.asked = list(answers), list[httpx.Request]()
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        """Return the next answer, or raise it."""
+        self.asked.append(request)
+        answer = self.left.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+BUSY = httpx.Response(503, headers={"Retry-After": "0"})
+
+
+def client_of(answers: Answers) -> Coppice:
+    """Return a client of such a server."""
+    return Coppice(session="x", http=httpx.Client(transport=httpx.MockTransport(answers)))
+
+
+class TestTries:
+    """Requests that are sent again."""
+
+    def test_follow_what_the_server_did_not_take(self) -> None:
+        """It said how long to wait."""
+        answers = Answers(BUSY, BUSY, httpx.Response(200, json={"undone": [1]}))
+        with client_of(answers) as coppice:
+            assert coppice.undo(1) == {"undone": [1]}
+        assert len(answers.asked) == 3
+
+    def test_end_with_the_server_s_word(self) -> None:
+        """After four in all."""
+        answers = Answers(BUSY, BUSY, BUSY, BUSY)
+        with client_of(answers) as coppice, pytest.raises(ApiError) as caught:
+            coppice.stats()
+        assert caught.value.status == 503
+
+    def test_of_an_append_carry_one_key(self) -> None:
+        """So that it is there once, however often it was sent."""
+        answers = Answers(httpx.ReadError("cut"), httpx.Response(200, json={"added": 1}))
+        with client_of(answers) as coppice:
+            coppice.append(TALK[:1])
+        assert len(answers.asked) == 2
+        assert answers.asked[0].content == answers.asked[1].content
+
+    def test_are_not_made_of_what_would_be_done_twice(self) -> None:
+        """A prune that the connection broke under may have happened."""
+        answers = Answers(httpx.ReadError("cut"))
+        with client_of(answers) as coppice, pytest.raises(ApiError):
+            coppice.prune()
+        assert len(answers.asked) == 1
+
+
+class TestEverything:
+    """The rest of what the API has for a session."""
+
+    def test_drops_restores_and_looks(self, live_server: Server) -> None:
+        """By a message's id."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            first, *_ = coppice.append(TALK[:6])["ids"]
+            coppice.drop(first)
+            assert TALK[0] not in coppice.context()
+            coppice.restore(first)
+            assert coppice.context() == TALK[:6]
+            assert coppice.message(first)["id"] == first
+            assert len(coppice.messages(limit=2)["messages"]) == 2
+            assert {one["kind"] for one in coppice.operations()} == {"drop", "restore"}
+
+    def test_summarises_and_takes_it_apart(self, live_server: Server) -> None:
+        """The built-in summary, where no model is configured."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append(TALK)
+            coppice.summarize()
+            [summary] = coppice.summaries()
+            coppice.expand(summary["id"])
+            assert coppice.context() == TALK
+            coppice.overflow()
+
+    def test_remembers_and_finds(self, live_server: Server) -> None:
+        """Across sessions."""
+        with Coppice(live_server.url, session="new", model="gpt-5") as coppice:
+            coppice.append([{"role": "user", "content": "the parcel is orange"}])
+            kept = coppice.remember("parcels are orange")
+            assert [one["text"] for one in coppice.memories("parcels")] == ["parcels are orange"]
+            assert "parcel" in str(coppice.search("orange"))
+            coppice.forget(kept["id"])
+            assert coppice.memories() == []

@@ -69,6 +69,7 @@ class Provider(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.sent: list[dict[str, Any]] = []
+        self.answers: dict[str, list[Any]] = {}  # by provider, in turn; the usual ones where none are left
 
     @property
     def url(self) -> str:
@@ -87,7 +88,9 @@ class Handler(BaseHTTPRequestHandler):
         self.server.sent.append(body)
         strange = {key for message in body["messages"] for key in message} - MESSAGE_FIELDS
         of_openai = self.path.endswith("/chat/completions")
-        answer: Any = OPENAI_ANSWER if of_openai else ANTHROPIC_ANSWER
+        waiting = self.server.answers.get("openai" if of_openai else "anthropic")
+        usual: Any = OPENAI_ANSWER if of_openai else ANTHROPIC_ANSWER
+        answer: Any = waiting.pop(0) if waiting else usual
         if not of_openai:
             strange |= {message["role"] for message in body["messages"]} - {"user", "assistant"}
             strange |= {key for message in body["messages"] for key in message} - {"role", "content"}

@@ -23,7 +23,11 @@ def append_messages(app: App, session_id: str, body: Append) -> Appended:
     With the setting `status_line`, `line` gives the size of the context in one line.
     """
     appended = app.ingest.append_messages(
-        session_id, body.messages, usage=body.usage, idempotency_key=body.idempotency_key
+        session_id,
+        body.messages,
+        usage=body.usage,
+        idempotency_key=body.idempotency_key,
+        whole=body.whole,
     )
     return replace(appended, line=app.status.line(session_id))
 

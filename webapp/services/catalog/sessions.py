@@ -20,6 +20,7 @@ from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, SubAgentCost, Timeline
 from webapp.services.ingest.append_batch import AppendBatch
+from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
 from webapp.services.session.environment import Environment
 from webapp.services.session.gauges import session_answer, shown_title
@@ -109,7 +110,8 @@ class Sessions:
         if tools:
             session.pruned.count("tools", estimate_tool_tokens(tools, session.counter), 0)
         if system:
-            batch.add([Entry(Message("system", (Text(system_words(system)),)), None)]).close_all()
+            prompt = Message("system", (Text(system_words(system)),))
+            batch.add([Entry(prompt, OWN_PROMPT)]).close_all()
         batch.write()
 
     def list(

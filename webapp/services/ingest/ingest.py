@@ -32,7 +32,7 @@ from webapp.services.ingest.agent_operations import agent_operation_id, apply_ag
 from webapp.services.ingest.answers import Appended, BriefStats
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.clearings import apply_clearing
-from webapp.services.ingest.message_lists import entries_of, ids_of, read_list
+from webapp.services.ingest.message_lists import OWN_PROMPT, entries_of, ids_of, read_list
 from webapp.services.ingest.record_batches import (
     BATCH_RECORDS,
     NOTES_KEPT,
@@ -205,8 +205,12 @@ class Ingest:
         wire_messages: Any,
         usage: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        whole: bool = False,
     ) -> Appended:
         """Append messages in any wire format, with the usage of the call that returned the last one.
+
+        With `whole` the list is the conversation from its beginning: only what the session does not have is appended,
+        and a list that was edited goes on as a branch from the last message it shares.
 
         Raises:
             NotFound: there is no such session.
@@ -227,9 +231,12 @@ class Ingest:
             self._refuse_large(decoded.messages)
             known_format = decoded.format if is_sure(wire_messages, decoded.format) else None
             reported = read_usage(usage)
+            if whole:
+                self._go_back(row, ids_of(decoded.messages))
 
             def records(row: SessionRow) -> list[Record]:
-                ids, now = ids_of(decoded.messages, row.tail_hash), self._environment.clock()
+                before = None if whole else row.tail_hash
+                ids, now = ids_of(decoded.messages, before), self._environment.clock()
                 if ids:
                     row.tail_hash, row.wire_format = ids[-1], row.wire_format or known_format
                     row.last_activity_at = now
@@ -251,6 +258,16 @@ class Ingest:
                     f"message {number} takes {megabytes(size)}, at most {megabytes(most)} are taken (max_message); "
                     "nothing was appended"
                 )
+
+    def _go_back(self, row: SessionRow, ids: Sequence[str]) -> None:
+        """Go back to the last message that a whole list shares with the session, if that has gone on otherwise."""
+        if not ids or row.tail_hash is None or row.tail_hash in ids:
+            return
+        known = self._store.log.known(row.key, ids)
+        shared = ids[: next((n for n, one in enumerate(ids) if one not in known), len(ids))]
+        name = f"{ids[-1]}:{row.version}"
+        live = (OWN_PROMPT, *shared)
+        self._apply_agent_operation(row.id, Rewind(shared[-1] if shared else None, name, live=live))
 
     def _answered(self, row: SessionRow, keyed: Keyed | None) -> Appended | None:
         """Return the answer stored under the key; None the first time.

@@ -78,6 +78,7 @@ def _with_prompt(decoded: Decoded) -> Decoded:
     return Decoded((system, *decoded.messages), decoded.format, envelope)
 
 
+OWN_PROMPT = "prompt"  # the source id of the system prompt that a session was created with
 PROMPTS = ("system", "instructions", "systemInstruction", "system_instruction")
 
 
