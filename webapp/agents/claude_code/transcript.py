@@ -16,7 +16,10 @@ from typing import Any
 
 import orjson
 
-from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
+from scoring.messages import Message, Text
+from webapp.agents.view import Transcript, View, ViewMessage, ViewRow, ViewSummary
+
+PRUNED_NOTE = "[Earlier messages of this conversation were pruned.]"
 
 
 def folder(view: View, roots: Sequence[Path]) -> Path:
@@ -33,7 +36,7 @@ def write(view: View) -> Transcript:
 
     def lines() -> Iterator[bytes]:
         parent: str | None = None
-        for place in view.places:
+        for place in begun_by_user(view):
             if isinstance(place, ViewSummary):
                 rows = _summary_rows(view, place, first=parent is None)
             else:
@@ -48,6 +51,27 @@ def write(view: View) -> Transcript:
             yield orjson.dumps(title) + b"\n"
 
     return Transcript(session, f"{session}.jsonl", lines())
+
+
+def begun_by_user(view: View) -> Iterator[ViewMessage | ViewSummary]:
+    """Yield the places of the view, behind a note where the first one is not the user's: a call has to begin so."""
+    places = iter(view.places)
+    first = next(places, None)
+    if first is None:
+        return
+    if isinstance(first, ViewMessage) and first.rows[0].message.role != "user":
+        said = {
+            "type": "user",
+            "isMeta": True,
+            "message": {"role": "user", "content": PRUNED_NOTE},
+            "cwd": view.cwd,
+        }
+        row = {**said, "uuid": "note", "timestamp": view.now, "isSidechain": False, "userType": "external"}
+        yield ViewMessage(
+            [ViewRow("note", Message("user", (Text(PRUNED_NOTE),)), orjson.dumps(row), view.now)]
+        )
+    yield first
+    yield from places
 
 
 def _message_rows(view: View, message: ViewMessage, first: bool) -> Iterator[dict[str, Any]]:

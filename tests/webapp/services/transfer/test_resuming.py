@@ -15,6 +15,7 @@ from tests.browser.writing import ClaudeFolder, Transcript, words
 from tests.shared import ROOT
 from webapp.agents import AGENTS
 from webapp.agents.agent import Agent
+from webapp.agents.claude_code.transcript import PRUNED_NOTE
 from webapp.app import App
 from webapp.config import Config
 from webapp.errors import Conflict
@@ -141,6 +142,15 @@ class TestTheCopy:
         assert any(b.get("type") == "thinking" for row in rows(made) for b in row.get("message", {}).get("content", [])
                    if isinstance(b, dict))  # fmt: skip
         assert made.title == "Fix the login race"
+
+    def test_begins_with_the_user_even_where_the_first_message_was_cut(
+        self, app: App, transcript: Transcript
+    ) -> None:  # X22, X6
+        """A call that began with the model's words would be refused."""
+        session = read(app, transcript.path)
+        app.operations.drop(session, app.messages.by_number(session, [1])[0].id)
+        first = rows(app.resuming.resume(session))[0]
+        assert (first["type"], first["message"]["content"]) == ("user", PRUNED_NOTE)
 
     def test_may_be_asked_for_again(self, app: App, transcript: Transcript, made: Resumed) -> None:
         """Within the budget nothing more goes, and another copy is made."""
