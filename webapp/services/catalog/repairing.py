@@ -36,7 +36,11 @@ class Repairing:
         """Rebuild what is derived of every session with a fault; yield what was done, one line each."""
         faults = list(self._store.verify())
         for row in self._store.sessions.all():
-            if not any(fault.startswith(f"session {row.id}: ") for fault in faults):
+            own = [fault for fault in faults if fault.startswith(f"session {row.id}: ")]
+            if not own:
+                continue
+            if any(": entry " in fault or ": entries of its log" in fault for fault in own):
+                yield f"session {row.id}: its log is damaged, so nothing is rebuilt from it"
                 continue
             with self._environment.lock(row.id):
                 with self._store.write():

@@ -65,8 +65,10 @@ class TestRepair:
         """It is not made to look sound."""
         with closing(sqlite3.connect(used.config.database)) as other, other:
             other.execute(damage)
+        before = used.messages.page("s", sort="oldest").messages[0].text
         list(used.repairing.repair())
         assert list(used.verify())
+        assert used.messages.page("s", sort="oldest").messages[0].text == before
 
     def test_does_nothing_to_a_sound_store(self, used: App) -> None:
         """Neither rows nor versions."""
