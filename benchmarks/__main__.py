@@ -24,6 +24,7 @@ NAMES = (
     "load",
     "requests",
     "pixel",
+    "delivery",
     "memory",
     "counting",
     "prediction",

@@ -241,7 +241,7 @@ class SessionsQuery(Query):
 
 class MessagesQuery(Query):
     """Filter and order of a session's messages. `after` is the `next` of the page before; `at_once` does not wait for
-    scores and fates.
+    scores and fates; `brief` leaves out what a score is made of, and all but the first 80 characters of a text.
     """
 
     after: Annotated[str, Field(max_length=200)] | None = None
@@ -252,6 +252,7 @@ class MessagesQuery(Query):
     sort: Literal["newest", "oldest", "score", "tokens"] | None = None
     plan_id: Annotated[str, Field(max_length=200)] | None = None
     at_once: bool = False
+    brief: bool = False
 
 
 class FormatQuery(Query):

@@ -4,13 +4,9 @@
 // messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room
 // "session:<id>". "#plan" opens the plan.
 import "../shared/context-gauge.js";
-import "./archive-panel.js";
-import "./summary-panel.js";
 import "./heavy-panel.js";
-import "./history-panel.js";
 import "./message-list.js";
 import "./plan-panel.js";
-import "./resume-dialog.js";
 import "./token-chart.js";
 import { api } from "../shared/api.js";
 import { CoppiceElement } from "../shared/element.js";
@@ -33,6 +29,14 @@ import { doesSomething } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
 
 /** @typedef {import("./side.js").Tab} Tab */
+
+/** Panels that few visits open: each is loaded when it is first shown.
+ * @type {Partial<Record<Tab, () => Promise<unknown>>>} */
+const LATER = {
+  history: () => import("./history-panel.js"),
+  summary: () => import("./summary-panel.js"),
+  archive: () => import("./archive-panel.js"),
+};
 
 const CALM_MS = 1000;
 const RETRY_MS = 3000;
@@ -88,7 +92,7 @@ export class CoppiceSession extends CoppiceElement {
       "close-delete": () => this.#dialog?.close(),
       delete: () => deleteSession(this.#id),
       copy: copyText,
-      resume: () => this.#session && this.querySelector("resume-dialog")?.ask(this.#session),
+      resume: () => this.#askToResume(),
       "retry-session": () => this.#stats.ask(),
     });
     this.listen(this, "change", async (/** @type {Event} */ event) => {
@@ -309,6 +313,15 @@ export class CoppiceSession extends CoppiceElement {
     if (this.#tab === "plan" && doesSomething(this.#plan)) this.#planPanel?.apply();
   }
 
+  async #askToResume() {
+    try {
+      await import("./resume-dialog.js");
+      if (this.#session) this.querySelector("resume-dialog")?.ask(this.#session);
+    } catch (error) {
+      toastError(error, "Could not load the dialog");
+    }
+  }
+
   #escape() {
     if (closeMenus(this, null)) return;
     if (this.#closeSheet()) return;
@@ -371,6 +384,8 @@ export class CoppiceSession extends CoppiceElement {
     if (session) document.title = `${titleOf(session)} · Coppice`;
     super.update();
     if (session) this.#feedPanels(session);
+    if (this.#tab && !customElements.get(`${this.#tab}-panel`))
+      LATER[this.#tab]?.().catch((error) => toastError(error, "Could not load the panel"));
   }
 
   view() {

@@ -49,7 +49,7 @@ export class HeavyPanel extends ReadingElement {
 
   /** @param {AbortSignal} signal */
   async read(signal) {
-    const query = { sort: "tokens", limit: READ };
+    const query = { sort: "tokens", limit: READ, brief: true };
     const page = await api.messages(this.getAttribute("session-id") ?? "", query, signal);
     this.#messages = page.messages.filter((message) => message.in_context);
     this.#all = page.total;

@@ -45,7 +45,7 @@ const at = (id) => `/sessions/${encodeURIComponent(id)}`;
 const messageAt = (id, message) => `${at(id)}/messages/${encodeURIComponent(message)}`;
 
 /** @typedef {{ after?: string | null, limit?: number, role?: string, fate?: string, q?: string, sort?:
- * string, plan_id?: string, at_once?: boolean }} PageQuery */
+ * string, plan_id?: string, at_once?: boolean, brief?: boolean }} PageQuery */
 /** @typedef {"memories" | "learnings"} KeptKind */
 
 /** The API of the server at `base`, by default the one that the page came from. @param {string} [base] */

@@ -39,6 +39,26 @@ VENDORED = {
     "socket.io-client": "vendor/socket.io-client/socket.io.esm.min.js",
     "uplot": "vendor/uplot/uPlot.esm.js",
 }
+# The sheets of a page, in their order. They are sent as one: nothing is drawn before the last of them, and fifteen
+# small files cost twice the bytes of one.
+SHEET = "styles.css"
+SHEETS = (
+    "vendor/uplot/uPlot.min.css",
+    "styles/tokens.css",
+    "styles/base.css",
+    "styles/controls.css",
+    "styles/floating.css",
+    "styles/gauge.css",
+    "styles/overview.css",
+    "styles/session.css",
+    "styles/chart.css",
+    "styles/messages.css",
+    "styles/message-detail.css",
+    "styles/panels.css",
+    "styles/history.css",
+    "styles/settings.css",
+    "styles/pages.css",
+)
 # Not every system's table of types knows these, and a module with the wrong type is not run.
 TYPES = {
     ".js": "text/javascript",
@@ -52,6 +72,8 @@ TYPES = {
 _IMPORT = re.compile(
     r"""(?:^|;)\s*(?:import|export)\s*(?:[\w*{}\s,$]+?\bfrom\s*)?["']([^"']+)["']""", re.MULTILINE
 )
+# What a module loads later, when it is needed; an import of types in a comment looks the same and does no harm.
+_LATER = re.compile(r"""\bimport\(["']([^"']+)["']\)""")
 # A file's name with a hash in it: what is before it, the hash, the suffix.
 _LASTING = re.compile(rf"(.+)\.([0-9a-f]{{{2 * HASH_BYTES}}})(\.\w+)")
 
@@ -83,13 +105,20 @@ class Asset:
         return shorter if len(shorter) < len(self.content) else None
 
     @cached_property
+    def later(self) -> tuple[str, ...]:
+        """Return what this module imports when it is needed."""
+        return tuple(_LATER.findall(self.content.decode()))
+
+    @cached_property
     def imports(self) -> tuple[str, ...]:
         """Return what this module imports, as written there."""
         return tuple(_IMPORT.findall(self.content.decode()))
 
 
 def asset(name: str) -> Asset | None:
-    """Return the file `name` below `static/` as it is now, or None if there is none."""
+    """Return the file `name` below `static/` as it is now, or None if there is none; `SHEET` is all sheets in one."""
+    if name == SHEET:
+        return _joined(tuple(sheet for sheet in map(asset, SHEETS) if sheet))
     path = safe_join(str(STATIC), name)
     if path is None or not Path(path).is_file():
         return None
@@ -102,6 +131,11 @@ def _read(path: str, _size: int, _mtime_ns: int) -> Asset:
     return Asset(Path(path).read_bytes(), TYPES.get(Path(path).suffix, "text/plain"))
 
 
+@lru_cache(maxsize=2)
+def _joined(sheets: tuple[Asset, ...]) -> Asset:
+    return Asset(b"\n".join(sheet.content for sheet in sheets), TYPES[".css"])
+
+
 def lasting_name(name: str) -> str:
     """Return the name of a file with the hash of its content in it; of a file that is not there, its name."""
     found = asset(name)
@@ -109,9 +143,9 @@ def lasting_name(name: str) -> str:
     return f"{stem}.{found.hash}{suffix}" if found and suffix else name
 
 
-def modules(*entries: str) -> list[str]:
+def modules(*entries: str, later: bool = False) -> list[str]:
     """Return the modules below `static/` that these load, themselves first, so that a browser can request them all at
-    once. Empty names are skipped.
+    once; with `later` also those that they may load when needed. Empty names are skipped.
     """
     found: dict[str, None] = {}
     waiting = [name for name in reversed(entries) if name]
@@ -120,7 +154,8 @@ def modules(*entries: str) -> list[str]:
         module = asset(name)
         if name not in found and module is not None:
             found[name] = None
-            waiting += [imported(name, one) for one in reversed(module.imports)]
+            needed = module.imports + (module.later if later else ())
+            waiting += [imported(name, one) for one in reversed(needed)]
     return list(found)
 
 
@@ -131,9 +166,9 @@ def imported(name: str, specifier: str) -> str:
     return VENDORED.get(specifier, specifier)
 
 
-def import_map(loaded: list[str]) -> ImportMap:
-    """Return the import map of a page that loads these modules: a path or bare name, and its lasting address."""
-    addresses = {name: url_for("static", filename=name) for name in loaded}
+def import_map(*entries: str) -> ImportMap:
+    """Return the import map of a page that loads these modules: paths and bare names, and their lasting addresses."""
+    addresses = {name: url_for("static", filename=name) for name in modules(*entries, later=True)}
     paths = {f"{request.script_root}/static/{name}": address for name, address in addresses.items()}
     bare = {name: addresses[path] for name, path in VENDORED.items() if path in addresses}
     return ImportMap(imports=paths | bare)

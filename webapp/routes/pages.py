@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask, Response, current_app, g, render_template, request
 
-from webapp.auth import NO_PAGE_POLICY, SECURITY_HEADERS, content_policy
+from webapp.auth import NO_PAGE_POLICY, PAGE_HEADERS, SECURITY_HEADERS, content_policy
 from webapp.routes.api.routing import EXTENSION
 from webapp.routes.assets import import_map, modules
 from webapp.services.settings.library import choice_texts
@@ -60,14 +60,11 @@ def context() -> dict[str, Any]:
 
 def protect(response: Response) -> Response:
     """Add the security headers; a page also gets its policy, and is not cached."""
-    for name, value in SECURITY_HEADERS.items():
-        response.headers.setdefault(name, value)
     is_page = response.mimetype == "text/html"
-    response.headers["Content-Security-Policy"] = (
-        content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
-    )
+    policy = content_policy(nonce(), request.host) if is_page else NO_PAGE_POLICY
+    response.headers.update(SECURITY_HEADERS | {"Content-Security-Policy": policy})
     if is_page:
-        response.headers["Cache-Control"] = "no-store"
+        response.headers.update(PAGE_HEADERS)
     return response
 
 

@@ -79,9 +79,21 @@ class TestFiles:
     def test_have_addresses_below_the_prefix(self, flask_app: Flask) -> None:
         """Keys and addresses of the import map as well."""
         with flask_app.test_request_context("/", environ_overrides={"SCRIPT_NAME": "/below"}):
-            found = assets.import_map(["app.js"])["imports"]
-        assert list(found) == ["/below/static/app.js"]
-        assert re.fullmatch(r"/below/static/app\.[0-9a-f]{10}\.js", found["/below/static/app.js"])
+            found = assets.import_map("theme.js")["imports"]
+        assert list(found) == ["/below/static/theme.js"]
+        assert re.fullmatch(r"/below/static/theme\.[0-9a-f]{10}\.js", found["/below/static/theme.js"])
+
+
+class TestTheSheet:
+    """The style sheets of a page."""
+
+    def test_is_all_of_them_in_their_order(self, client: Client) -> None:
+        """And none of ours is missing."""
+        names = [f"styles/{path.name}" for path in (STATIC / "styles").glob("*.css")]
+        assert set(assets.SHEETS) == {*names, "vendor/uplot/uPlot.min.css"}
+        assert client.get("/static/styles.css").text == "\n".join(
+            (STATIC / name).read_text() for name in assets.SHEETS
+        )
 
 
 class TestCompression:
@@ -135,6 +147,7 @@ class TestModules:
         assert found[0] == "app.js"
         assert len(found) == len(set(found)) > 20
         assert set(VENDORED.values()) <= set(found)
+        assert "session/history-panel.js" not in found
         for name in found:
             module = asset(name)
             assert module is not None
@@ -178,10 +191,16 @@ class TestTheImportMap:
         assert f"'nonce-{found[1]}'" in answer.headers["Content-Security-Policy"]
         leads = json.loads(found[2])["imports"]
         asked = re.findall(r'rel="modulepreload" href="([^"]+)"', answer.text)
-        assert set(leads.values()) == set(asked)
+        assert set(leads.values()) >= set(asked)
         assert {"lit-html", "socket.io-client", "/static/shared/api.js"} <= set(leads)
         for address in asked:
             assert "immutable" in client.get(address).headers["Cache-Control"]
+
+    def test_leads_to_what_is_loaded_later(self, flask_app: Flask) -> None:
+        """A panel that is opened has a lasting address, and is not requested before."""
+        with flask_app.test_request_context("/"):
+            leads = assets.import_map("session/coppice-session.js")["imports"]
+        assert "/static/session/history-panel.js" in leads
 
     def test_cannot_end_its_script_element(self) -> None:
         """Whatever a path holds."""

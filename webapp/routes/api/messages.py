@@ -8,10 +8,12 @@ from webapp.app import App
 from webapp.bodies import Append, ArchiveQuery, MessagesQuery, Nothing
 from webapp.routes.api.routing import Table
 from webapp.services.ingest.answers import Appended
-from webapp.services.planning.answers import Archive, MessageFull, Page
+from webapp.services.planning.answers import Archive, Message, MessageFull, Page
 from webapp.services.session.answers import Applied
 
 table = Table("messages")
+
+BRIEF_CHARS = 80  # of a text: a line of a narrow list
 
 ONE = "/sessions/<session_id>/messages/<message_id>"
 
@@ -39,10 +41,20 @@ def list_messages(app: App, session_id: str, query: MessagesQuery) -> Page:
     `sort` is newest (the default), oldest, score or tokens; `after` is the cursor given as `next`. `plan_id` takes the
     fates from a plan that was shown, or, once that is stale, from a new one.
     With `at_once` a session that was not loaded yet answers without scores and fates (`pending`), which take time in a
-    long session; ask again without it for those.
+    long session; ask again without it for those. `brief` leaves out signals and contributions, and cuts texts to 80
+    characters.
     """
     by = query.given()
-    return (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
+    brief = by.pop("brief", False)
+    page = (app.messages.at_once if by.pop("at_once", False) else app.messages.page)(session_id, **by)
+    return replace(page, messages=[in_brief(message) for message in page.messages]) if brief else page
+
+
+def in_brief(message: Message) -> Message:
+    """Return a message for a list of many: the beginning of its text, without the parts of its score."""
+    text = message.text
+    beginning = text if len(text) <= BRIEF_CHARS else text[: BRIEF_CHARS - 1] + "…"
+    return replace(message, text=beginning, signals={}, contributions={})
 
 
 @table.get(ONE, errors=(404,))

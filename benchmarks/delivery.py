@@ -1,0 +1,65 @@
+"""What the pages cost over the network and when they are first drawn: in the browser, with an empty cache.
+
+A session of 300 messages of 100 words, visited first; then the overview, and the session again.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.rows import Row
+from scripts.browser import launch_arguments, named_or_system
+from tests.browser.wire import Visit, Wire
+from tests.servers import Server, running_server
+
+MESSAGES, WORDS = 300, 100
+FIRST_BYTES, NEXT_BYTES = 200_000, 40_000
+
+
+def run() -> list[Row]:
+    """Bytes and requests of three visits, and the time until something was drawn on the first."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        running_server(Path(folder)) as server,
+    ):
+        _talk(server)
+        browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
+        first, overview, again = _visits(browser.new_page(), server.url)
+        browser.close()
+    asked = sum(one.revalidated for visit in (overview, again) for one in visit.sent)
+    return [
+        Row("first visit of a session: sent", first.size, "bytes", FIRST_BYTES),
+        Row("first visit of a session: requests", len(first.fetched), ""),
+        Row("first visit of a session: first paint", first.first_paint_ms, "ms"),
+        Row("then the overview: sent", overview.size, "bytes", NEXT_BYTES),
+        Row("then the session again: sent", again.size, "bytes", NEXT_BYTES),
+        Row("files asked for again", asked, "", 0),
+    ]
+
+
+def _talk(server: Server) -> None:
+    rng = random.Random(1)
+    words = (Path(__file__).parent.parent / "docs" / "using.md").read_text(encoding="utf-8").split()
+    server.app.sessions.create(id="s", model="claude-sonnet-4-5", title="Delivery")
+    talk = [
+        {"role": ("user", "assistant")[n % 2], "content": f"{n} {' '.join(rng.choices(words, k=WORDS))}"}
+        for n in range(MESSAGES)
+    ]
+    server.app.ingest.append_messages("s", talk)
+
+
+def _visits(page: Page, url: str) -> list[Visit]:
+    wire = Wire(page)
+    return [
+        wire.visit(address, lambda shown=shown: page.wait_for_selector(shown))  # type: ignore[misc]
+        for address, shown in (
+            (f"{url}/sessions/s", "heavy-panel li"),
+            (url, "table"),
+            (f"{url}/sessions/s", "heavy-panel li"),
+        )
+    ]

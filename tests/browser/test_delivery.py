@@ -1,0 +1,34 @@
+"""What a page costs over the network: bytes and requests, never time."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.wire import Wire
+from tests.browser.writing import managed
+from tests.servers import Server
+
+
+class TestPages:
+    """A first visit, and those after it."""
+
+    def test_are_fetched_once_and_compressed(self, page: Page, server: Server) -> None:
+        """A first visit stays small; the next ones bring only what is theirs, and nothing is asked for again."""
+        session = managed(server, 300, tokens=200)
+        wire = Wire(page)
+
+        def listed() -> None:
+            expect(page.locator(".msg").first).to_be_visible()
+            expect(page.locator("heavy-panel li").first).to_be_visible()
+
+        first = wire.visit(f"{server.url}/sessions/{session}", listed)
+        overview = wire.visit(server.url, lambda: expect(page.get_by_role("table")).to_be_visible())
+        again = wire.visit(f"{server.url}/sessions/{session}", listed)
+        assert first.size <= 200_000
+        assert len(first.fetched) <= 70
+        assert max(overview.size, again.size) <= 40_000
+        for visit in (overview, again):
+            assert [one.url for one in visit.sent if one.revalidated] == []
+            before = {one.url for one in first.fetched if "/static/" in one.url}
+            assert [one.url for one in visit.fetched if one.url in before] == []
+        assert [one.url for one in again.fetched if "/static/" in one.url] == []

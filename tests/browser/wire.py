@@ -1,0 +1,86 @@
+"""What the visits of a page send over the network, as the browser counts it: headers and compressed content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import Page
+
+
+@dataclass
+class Sent:
+    """One request: the bytes of its answer, 0 from the browser's own cache."""
+
+    url: str
+    size: int = 0
+    revalidated: bool = False
+    cached: bool = False
+
+
+@dataclass
+class Visit:
+    """The requests of one visit. `first_paint_ms` counts from the start of the visit."""
+
+    sent: list[Sent] = field(default_factory=list)
+    first_paint_ms: float = 0.0
+
+    @property
+    def fetched(self) -> list[Sent]:
+        """Return the requests that the server answered."""
+        return [one for one in self.sent if not one.cached]
+
+    @property
+    def size(self) -> int:
+        """Return the bytes of all answers."""
+        return sum(one.size for one in self.fetched)
+
+
+class Wire:
+    """Visits pages in one tab and counts what each visit sends."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._open: dict[str, Sent] = {}
+        browser = page.context.new_cdp_session(page)
+        browser.send("Network.enable")
+        browser.on("Network.requestWillBeSent", self._asked)
+        browser.on("Network.requestServedFromCache", self._about(lambda one, _: _cached(one)))
+        browser.on(
+            "Network.responseReceived",
+            self._about(lambda one, told: _cached(one) if told["response"].get("fromDiskCache") else None),
+        )
+        browser.on("Network.responseReceivedExtraInfo", self._about(_status))
+        browser.on("Network.loadingFinished", self._about(_finished))
+
+    def visit(self, url: str, ready: Callable[[], object]) -> Visit:
+        """Go to `url`, wait until it is `ready` and quiet, and return what was sent."""
+        self._open = {}
+        self._page.goto(url)
+        ready()
+        self._page.wait_for_load_state("networkidle")
+        paint = self._page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        return Visit(list(self._open.values()), float(paint or 0))
+
+    def _asked(self, told: dict[str, Any]) -> None:
+        self._open[told["requestId"]] = Sent(told["request"]["url"])
+
+    def _about(self, note: Callable[[Sent, dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+        def heard(told: dict[str, Any]) -> None:
+            if (one := self._open.get(told["requestId"])) is not None:
+                note(one, told)
+
+        return heard
+
+
+def _cached(one: Sent) -> None:
+    one.cached = True
+
+
+def _status(one: Sent, told: dict[str, Any]) -> None:
+    one.revalidated = told.get("statusCode") == 304
+
+
+def _finished(one: Sent, told: dict[str, Any]) -> None:
+    one.size = int(told["encodedDataLength"])
