@@ -14,7 +14,7 @@ from typing import Any, Literal, get_type_hints
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from scoring.history import Features
+from scoring.history import Cues, Features
 from scoring.messages import Role, part_from_dict
 from scoring.tokens import GREATEST_FACTOR, LEAST_FACTOR
 from webapp.services.session.state import SessionState
@@ -141,8 +141,9 @@ def _are_features(text: Any) -> None:
     found = Features.from_dict(orjson.loads(text))
     if found.content is not None:
         _ = found.content.lines, found.content.stems, found.content.rows  # unpacked when they are asked for
+    _adapter(Cues).validate_python(found.cues, strict=True)
     hints = {**get_type_hints(Features), "role": Role}
-    del hints["content"]
+    del hints["content"], hints["cues"]
     for name, hint in hints.items():
         _is(hint, getattr(found, name))
 
