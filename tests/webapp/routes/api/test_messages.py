@@ -71,6 +71,16 @@ class TestPages:
             after = f"&after={page['next']}"
         assert seen == ids[::-1]
 
+    def test_in_brief_hold_beginnings(self, client: Client, ids: list[str]) -> None:
+        """The same messages, without the parts of their scores and with at most 80 characters of text."""
+        client.post(
+            "/api/sessions/a/messages", json={"messages": [{"role": "user", "content": "word " * 60}]}
+        )
+        full, brief = (client.get(f"/api/sessions/a/messages{query}").json for query in ("", "?brief=true"))
+        assert [m["id"] for m in brief["messages"]] == [m["id"] for m in full["messages"]]
+        assert brief["messages"][0]["text"] == full["messages"][0]["text"][:79] + "…"
+        assert all(m["signals"] == m["contributions"] == {} for m in brief["messages"])
+
     def test_explain_every_message(self, client: Client, ids: list[str]) -> None:  # X3
         """Score, the part of each signal, tokens, unit, fate and reason; the parts add up to the score."""
         messages = client.get("/api/sessions/a/messages").json["messages"]
