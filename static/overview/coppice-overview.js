@@ -27,7 +27,7 @@ const COLUMNS = [
   ["c-trend", "Trend"],
   ["c-tokens num", "Tokens / limit"],
   ["c-growth num", "A turn"],
-  ["c-left num", "Turns left"],
+  ["c-left num", "To target"],
   ["c-prunes num", "Prunes"],
   ["c-last num", "Last"],
   ["c-act", html`<span class="sr">Act</span>`],

@@ -3,7 +3,7 @@ import { compact, counted, number, percent } from "../shared/format.js";
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
-import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf } from "../shared/session-facts.js";
+import { gaugeOf, isAboveTarget, mainGauge, pageOf, titleOf, verdictText } from "../shared/session-facts.js";
 import { stateIcon, tokenCount } from "../shared/session-parts.js";
 import { agoTime } from "../shared/times.js";
 import { REGION_ORDER, regionName } from "../shared/words.js";
@@ -26,12 +26,13 @@ export function sessionRow({ session, depth, quiet, folded }) {
   const title = titleOf(session);
   const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
   const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
-  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)}
+  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)} data-advised=${session.verdict.action !== null}
     data-level=${level} data-depth=${depth}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" .style="--depth:${depth}">
       <a class="title" href=${pageOf(session.id)}
         >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${title}</a>
+      <span class="sub said" data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
       <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
     </td>
     <td role="cell" class="c-gauge">
@@ -45,12 +46,12 @@ export function sessionRow({ session, depth, quiet, folded }) {
       ${tokenCount(gauge.tokens, gauge.certainty)} <span class="muted">/ ${number(session.limit)}</span>
     </td>
     <td role="cell" class="c-growth num" data-label="a turn">${growth(session.growth_per_turn)}</td>
-    <td role="cell" class="c-left num" data-label="turns left">
-      ${session.turns_left === null ? "–" : number(session.turns_left)}
+    <td role="cell" class="c-left num" data-label="turns to target">
+      ${turns(session.turns_left)}
     </td>
     <td role="cell" class="c-prunes num" data-label="prunes">${session.prunes || "–"}</td>
     <td role="cell" class="c-last num muted">${agoTime(session.last_activity)}</td>
-    <td role="cell" class="c-act">${isAboveTarget(session) && pruneLink(session)}</td>
+    <td role="cell" class="c-act">${actLink(session)}</td>
   </tr>`;
 }
 
@@ -74,7 +75,25 @@ function about(session) {
 /** @param {number | null} tokens a turn */
 const growth = (tokens) => (tokens === null ? "–" : `${tokens > 0 ? "+" : ""}${compact(tokens)}`);
 
-/** @param {Api.Session} session */
-const pruneLink = (session) =>
-  html`<a class="button small" href="${pageOf(session.id)}#plan" aria-label="Prune ${titleOf(session)}"
-    >Prune…</a>`;
+/** From so many turns on a number would claim more than is known. */
+const MANY_TURNS = 100;
+
+/** @param {number | null} left turns until the target */
+const turns = (left) => (left === null ? "–" : left < MANY_TURNS ? number(left) : "many");
+
+/** The address at which the page of a session offers the action, and the word for it. */
+const ACTS = {
+  prune: ["#plan", "Prune"],
+  clear: ["", "Clear"],
+  resume: ["", "Resume"],
+  export: ["", "Export"],
+};
+
+/** The link to the action of a session's verdict. @param {Api.Session} session */
+function actLink(session) {
+  const { action } = session.verdict;
+  if (!action) return "";
+  const [hash, word] = ACTS[action.kind];
+  return html`<a class="button small" href="${pageOf(session.id)}${hash}" aria-label="${word} ${titleOf(session)}"
+    >${word}…</a>`;
+}

@@ -4,7 +4,7 @@ import { isAboveTarget } from "../shared/session-facts.js";
 /** A row; `quiet` counts the sub-agents that can be folded.
  * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
 
-/** From this many on, idle sub-agents below target are folded. */
+/** From this many on, idle sub-agents that need nothing are folded. */
 const FOLDED_FROM = 3;
 
 /** @param {Api.Session} session @param {string} text lower-case */
@@ -14,12 +14,12 @@ function mentions(session, text) {
   );
 }
 
-/** A key that sorts sessions above target first, then by latest activity. @param {Api.Session} session */
+/** A key that sorts by what the verdict says is needed, then by latest activity. @param {Api.Session} session */
 function urgency(session) {
-  return `${isAboveTarget(session) ? 1 : 0} ${session.last_activity ?? ""}`;
+  return `${session.verdict.urgency} ${session.last_activity ?? ""}`;
 }
 
-/** Returns the rows in order: above target first, then by latest activity; sub-agents below their parent. A
+/** Returns the rows in order: what needs most first, then by latest activity; sub-agents below their parent. A
  * family ranks by its most urgent member. A sub-agent without its parent in the list stands alone. Many quiet
  * sub-agents are folded, unless the filter has a text or `unfolded` names their parent.
  * @param {Iterable<Api.Session>} sessions
@@ -64,7 +64,7 @@ export function arrange(sessions, filter = {}) {
   const seen = new Set();
   /** @param {Api.Session} session @returns {boolean} */
   const isQuiet = (session) =>
-    !isAboveTarget(session) && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
+    session.verdict.action === null && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
   /** @param {string | null} parent @param {number} depth @param {boolean} folded */
   const walk = (parent, depth, folded) => {
     for (const session of [...(children.get(parent) ?? [])].sort(byUrgency)) {

@@ -1,6 +1,6 @@
 // <coppice-session session-id="…"></coppice-session>
 //
-// One session: what fills its context and what to do about it. Header, banner above the target, bars, chart,
+// One session: what fills its context and what to do about it. Header with the verdict, bars, chart,
 // messages, and beside them the panels Plan, Heaviest, History, Summary, Archive. Follows the room
 // "session:<id>". "#plan" opens the plan.
 import "../shared/context-gauge.js";
@@ -23,7 +23,7 @@ import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { actOn, choose, deleteSession } from "./acts.js";
 import { Choices } from "./choices.js";
-import { banner, bars, deleteDialog, header, noSession, stale } from "./head.js";
+import { bars, deleteDialog, header, noSession, stale } from "./head.js";
 import { closeMenus, copyText } from "./menus.js";
 import { doesSomething } from "./plan.js";
 import { neighbour, side, TABS } from "./side.js";
@@ -59,13 +59,16 @@ export class CoppiceSession extends CoppiceElement {
   #sheet = false;
   /** The element that had the focus when a panel was opened. @type {Element | null} */
   #opener = null;
-  #dismissed = false;
+  /** The verdict with the price of its plan, and what the session's own row said then.
+   * @type {{ verdict: Api.Verdict, listed: string } | null} */
+  #judged = null;
   /** @type {Error | null} */
   #error = null;
   /** True after an operation whose figures are still to come. */
   #operated = false;
   #stats = new Reader((signal) => this.#readStats(signal));
   #timeline = new Reader((signal) => this.#readTimeline(signal), { retry: RETRY_MS });
+  #judge = new Reader((signal) => this.#readVerdict(signal), { calm: CALM_MS, retry: RETRY_MS });
   #panel = new Reader(async () => this.#refreshOpenPanel(), { calm: CALM_MS });
 
   get #id() {
@@ -77,12 +80,9 @@ export class CoppiceSession extends CoppiceElement {
     this.#hearServer();
     this.#listenToPanels();
     this.actions({
-      "see-plan": () => this.#openTab("plan"),
+      "see-plan": ({ dataset }) => this.#openTab("plan", Number(dataset.aim) || undefined),
+      "open-export": () => this.#openExport(),
       tab: (target) => this.#openTab(/** @type {Tab} */ (target.dataset.tab)),
-      "not-now": () => {
-        this.#dismissed = true;
-        this.requestUpdate();
-      },
       "close-sheet": () => this.#closeSheet(),
       "show-message": (target) => {
         this.#closeSheet();
@@ -196,6 +196,20 @@ export class CoppiceSession extends CoppiceElement {
     }
   }
 
+  /** Reads what to do, with the price of the plan that would do it. @param {AbortSignal} signal */
+  async #readVerdict(signal) {
+    const verdict = await api.verdict(this.#id, signal);
+    if (signal.aborted || !this.#session) return;
+    this.#judged = { verdict, listed: this.#session.verdict.kind };
+    this.requestUpdate();
+  }
+
+  /** The verdict with its price, or without while that is not known for what the session is now. */
+  #verdict(/** @type {Api.Session} */ session) {
+    const judged = this.#judged;
+    return judged?.listed === session.verdict.kind ? judged.verdict : session.verdict;
+  }
+
   /** Opens the panel in the address, or the one that suits the session, when the session is first known.
    * Later the reader chooses. @param {Api.Session} session */
   #firstLook(session) {
@@ -241,6 +255,7 @@ export class CoppiceSession extends CoppiceElement {
   /** Reads the rows again, and if `deep` the timeline and the open panel. @param {boolean} deep */
   #changed(deep) {
     this.#list?.refresh();
+    this.#judge.ask();
     if (!deep) return void this.#panel.ask();
     this.#timeline.ask();
     this.#refreshOpenPanel();
@@ -258,14 +273,21 @@ export class CoppiceSession extends CoppiceElement {
     if (this.#chart && !signal.aborted) this.#chart.value = timeline;
   }
 
-  /** @param {Tab} tab */
-  #openTab(tab) {
+  /** Opens the menu of formats, once the click that asked for it has closed the others. */
+  #openExport() {
+    const menu = /** @type {HTMLDetailsElement | null} */ (this.querySelector(".menu.export"));
+    setTimeout(() => menu?.setAttribute("open", ""));
+    menu?.querySelector("summary")?.focus();
+  }
+
+  /** @param {Tab} tab @param {number} [aim] tokens that a plan cuts to, instead of those it did last */
+  #openTab(tab, aim) {
     if (!document.activeElement?.closest(".side")) this.#opener = document.activeElement;
     this.#tab = tab;
     this.#sheet = true;
     if (!this.#session) return;
     this.update();
-    if (tab === "plan") this.#planPanel?.plan();
+    if (tab === "plan") aim === undefined ? this.#planPanel?.plan() : this.#planPanel?.aimAt(aim);
     this.#showSide();
   }
 
@@ -375,8 +397,10 @@ export class CoppiceSession extends CoppiceElement {
   /** Takes the session as an operation left it; known events are not read again.
    * @param {Api.Session} session */
   #done(session) {
+    this.#judged = null;
     const told = this.#session?.version === session.version;
     if (this.#accept(session) && !told) this.#changed(true);
+    else this.#judge.ask();
   }
 
   update() {
@@ -392,8 +416,7 @@ export class CoppiceSession extends CoppiceElement {
     const session = this.#session;
     if (!session) return noSession(this.#error);
     const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
-    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, this.#copies)}
-      ${!this.#dismissed && isAboveTarget(session) && banner(session, this.#plan)}
+    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, this.#copies, this.#verdict(session))}
       <div class="figures">
         ${bars(session, this.#cost)}
         <section class="panel chart-panel" aria-label="Tokens over time">

@@ -1,4 +1,4 @@
-// The upper part of the session page as markup: the session, the advice, and what fills its context.
+// The upper part of the session page as markup: the session, the verdict on it, and what fills its context.
 import { ApiError } from "../shared/api.js";
 import { counted, fileName, number, percent, percentSet, sentence, tokens } from "../shared/format.js";
 import { regionStyle, reserveShare } from "../shared/gauge.js";
@@ -19,13 +19,13 @@ import {
 } from "../shared/words.js";
 import { costSentence } from "./cost.js";
 import { exportMenu } from "./export-menu.js";
-import { aimOf, promise } from "./plan.js";
+import { verdictLine } from "./verdict.js";
 
 /** @typedef {{ copy_of?: Api.Copy | null, copies?: Api.Copy[] }} Copies */
 
 /** @param {Api.Session} session @param {Api.Parent | null} [parent] of a sub-agent
- * @param {Copies} [copies] */
-export function header(session, parent = null, copies = {}) {
+ * @param {Copies} [copies] @param {Api.Verdict} [verdict] */
+export function header(session, parent = null, copies = {}, verdict = session.verdict) {
   return html`<header class="session-head">
       <div class="session-name">
         <h1>${stateIcon(session)}<span title=${titleOf(session)}>${titleOf(session)}</span></h1>
@@ -37,7 +37,7 @@ export function header(session, parent = null, copies = {}) {
         <button class="primary" data-act="see-plan">Prune… <kbd>p</kbd></button>
       </div>
     </header>
-    ${copyLines(copies)} ${notes(session)}`;
+    ${verdictLine(verdict)} ${copyLines(copies)} ${notes(session)}`;
 }
 
 /** The session that this one was copied from, and the copies made of it. @param {Copies} copies */
@@ -167,35 +167,6 @@ function notes(session) {
   ].filter(Boolean);
   if (lines.length === 0) return "";
   return html`<ul class="session-notes">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
-}
-
-/** @param {Api.Session} session @param {Api.Plan | null} plan */
-export function banner(session, plan) {
-  const followed = session.kind === "followed";
-  const helped = followed && session.pruned.tokens <= session.target_tokens;
-  const target = percentSet(aimOf(session.target_tokens, session));
-  const whose = followed ? "The agent's context" : "The context";
-  const outlook = plan && plan.freed > 0 && promise(plan, session);
-  const advice = helped
-    ? "Resume the agent from a pruned copy; until then it keeps its own context."
-    : "The agent keeps its own context until you resume it from a pruned copy.";
-  const next = helped
-    ? html`<button data-act="resume">Resume from this…</button>`
-    : html`<button data-act="see-plan">See the plan</button>`;
-  return html`<div class="banner" role="status">
-    ${icon("warning")}
-    <div>
-      <p>
-        <b>${whose} is at ${percent(mainGauge(session).utilization)}, above its target of ${target}.</b>
-        ${helped ? `The pruned view is at ${percent(session.pruned.utilization)}.` : outlook}
-      </p>
-      ${followed && html`<p class="muted">${advice}</p>`}
-    </div>
-    <div class="banner-acts">
-      <button class="quiet" data-act="not-now">Not now</button>
-      ${next}
-    </div>
-  </div>`;
 }
 
 const FOLLOWED = html`<p class="plain">

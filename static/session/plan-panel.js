@@ -70,6 +70,11 @@ export class PlanPanel extends CoppiceElement {
     this.#followChanges();
   }
 
+  /** Makes a plan that cuts to so many tokens, whatever was chosen before. @param {number} tokens */
+  aimAt(tokens) {
+    this.#wishFor({ max_tokens: tokens });
+  }
+
   /** Moves the focus to the panel's heading. */
   focusHeading() {
     this.update();

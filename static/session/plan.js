@@ -1,5 +1,5 @@
 // The request for a plan, and a plan in words and numbers. Pure.
-import { about, counted, number, percentSet } from "../shared/format.js";
+import { counted, number } from "../shared/format.js";
 
 /** Values that the reader sets instead of the settings.
  * @typedef {{ max_tokens?: number, strategy?: string }} Wish */
@@ -40,20 +40,6 @@ export const aimOf = (tokens, session) => Math.round((tokens / Math.max(1, sessi
 
 /** The calls after which a prune pays back. @param {number} calls */
 export const paysBack = (calls) => counted(Math.max(1, Math.ceil(calls)), "call");
-
-/** The effect of a prune, for the banner. @param {Api.Plan} plan @param {Api.Session} session */
-export function promise(plan, session) {
-  const back = plan.cache.break_even_calls;
-  const pays =
-    back === null
-      ? ""
-      : plan.cache.cold
-        ? " and costs nothing extra now, because the cache has expired"
-        : ` and pays back after ${paysBack(back)}`;
-  const aim = percentSet(aimOf(plan.max_tokens, session));
-  const what = plan.max_tokens >= session.limit ? "What you chose" : `Pruning to ${aim}`;
-  return `${what} frees about ${about(plan.freed)} tokens${pays}.`;
-}
 
 /** The rows of a plan by cause, in the order of its groups. @param {Api.Plan} plan */
 export function rowsByCause({ groups, removed, shortened }) {

@@ -65,6 +65,8 @@ export function apiAt(base = root) {
     deleteSession: (id) => change("DELETE", `${at(id)}?confirm=${encodeURIComponent(id)}`),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Stats>} */
     stats: (id, signal) => get(`${at(id)}/stats`, signal),
+    /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Verdict>} */
+    verdict: (id, signal) => get(`${at(id)}/verdict`, signal),
     /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Api.Timeline>} */
     timeline: (id, signal) => get(`${at(id)}/timeline`, signal),
     /** @param {string} id @param {PageQuery} query @param {AbortSignal} [signal]

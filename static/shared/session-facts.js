@@ -28,6 +28,9 @@ export function isAboveTarget(session) {
   return session.state === "warning";
 }
 
+/** The words of a verdict, a number and its percent sign on one line. @param {string} text */
+export const verdictText = (text) => text.replaceAll(" %", "\u202f%");
+
 /** The address of a session's page. @param {string} id */
 export const pageOf = (id) => `${root}/sessions/${encodeURIComponent(id)}`;
 

@@ -33,16 +33,15 @@ def tokens_shown(page: Page) -> int:
 
 
 class TestPruning:
-    """From the banner to the undo."""
+    """From the verdict to the undo."""
 
     def test_shows_the_plan_applies_exactly_it_and_undoes_it(
         self, page: Page, server: Server
     ) -> None:  # X1, X2
-        """Banner, plan, prune, toast with figures, undo: the context is the one before."""
+        """Verdict, plan, prune, toast with figures, undo: the context is the one before."""
         session = managed(server, 60)
         open_session(page, server, session)
-        expect(page.locator(".banner")).to_contain_text("above its target of 80")
-        expect(page.locator(".banner")).to_contain_text("Pruning to 60")
+        expect(page.locator(".verdict")).to_contain_text("Prune now: ")
         before = tokens_shown(page)
         page.get_by_role("button", name="See the plan").click()
         button = page.get_by_role("button", name=re.compile(r"^Prune \d+ messages"))
@@ -55,12 +54,12 @@ class TestPruning:
         toast = page.get_by_role("status").filter(has_text=f"{going} messages pruned")
         expect(toast).to_contain_text("tokens freed")
         toast.hover()  # it stays while the pointer is on it
-        expect(page.locator(".banner")).to_have_count(0)
+        expect(page.locator(".verdict")).to_contain_text("Nothing needed")
         until(page, lambda: tokens_shown(page) <= 60_000)
         expect(page.get_by_role("button", name=f"Out {going}")).to_be_visible()
         toast.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status").filter(has_text=f"{going} messages back")).to_be_visible()
-        expect(page.locator(".banner")).to_be_visible()
+        expect(page.locator(".verdict")).to_contain_text("Prune now: ")
         until(page, lambda: tokens_shown(page) == before)
 
     def test_spares_what_the_reader_spares(self, page: Page, server: Server) -> None:  # X1, X4
@@ -137,7 +136,7 @@ class TestPruning:
         expect(page.get_by_text("prunes by itself")).to_be_visible()
         feed(server, session, 1, start=60)
         expect(page.get_by_role("status").filter(has_text="Context pruned")).to_be_visible()
-        expect(page.locator(".banner")).to_have_count(0)
+        expect(page.locator(".verdict")).to_contain_text("Nothing needed")
 
     def test_can_have_a_strategy_of_its_own(self, page: Page, server: Server) -> None:  # S4, B18
         """Chosen in the menu among all there are; its plans follow, and it can be given back."""

@@ -138,14 +138,14 @@ class TestOpenPages:
     """Other pages while settings change."""
 
     def test_take_new_settings_at_once(self, page: Page, server: Server) -> None:  # B16
-        """A lower target, saved elsewhere, brings the banner to a session's page without a reload."""
+        """A lower target, saved elsewhere, changes the verdict on a session's page without a reload."""
         session = managed(server, 40)
         page.goto(f"{server.url}/sessions/{session}")
         expect(page.locator(".msg").first).to_be_visible()
-        expect(page.locator(".banner")).to_have_count(0)
+        expect(page.locator(".verdict")).to_contain_text("Nothing needed")
         expect(page.locator(".live")).to_have_text("live")
         server.app.settings.put({"target_percent": 50, "aim_percent": 40})
-        expect(page.locator(".banner")).to_contain_text("above its target of 50")
+        expect(page.locator(".verdict")).to_contain_text("above the target of 50")
 
     def test_with_a_draft_keep_it_and_say_so(self, page: Page, server: Server) -> None:
         """Settings saved elsewhere do not overwrite what is being typed."""

@@ -67,5 +67,5 @@ class TestStages:
         sent = json.dumps(server.app.context.get(session, "openai").messages)
         assert sent.count("cleared: the same came again later") == 1
         page.get_by_role("button", name="Undo").first.click()
-        expect(page.locator(".banner")).to_contain_text("above its target")
+        expect(page.locator(".verdict")).to_have_attribute("data-need", "act")
         assert "cleared" not in json.dumps(server.app.context.get(session, "openai").messages)

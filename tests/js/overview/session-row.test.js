@@ -2,15 +2,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { regionLegend, sessionRow } from "../../../static/overview/session-row.js";
-import { session } from "../builders.js";
+import { session, verdict } from "../builders.js";
 import { markup } from "../markup.js";
 
 /** @param {Api.Session} session @param {number} [depth] @param {number} [quiet] */
 const row = (session, depth = 0, quiet = 0) => ({ session, depth, quiet, folded: quiet > 0 });
 
 describe("a session's row", () => {
-  it("offers a prune only above the target", () => {
-    assert.match(markup(sessionRow(row(session({ state: "warning" }), 0))), /href="\/sessions\/s1#plan"/);
+  it("leads to the one action of its verdict, where there is one", () => {
+    // X18
+    const action = { kind: /** @type {const} */ ("prune"), label: "See the plan…", max_tokens: null };
+    const judged = verdict({ kind: "now", text: "Prune now: 3 turns left", urgency: 6, action });
+    const text = markup(sessionRow(row(session({ verdict: judged }), 0)));
+    assert.match(text, /href="\/sessions\/s1#plan"/);
+    assert.match(text, /Prune now: 3 turns left/);
     assert.doesNotMatch(markup(sessionRow(row(session(), 0))), /#plan/);
   });
   it("shows a title as text", () =>

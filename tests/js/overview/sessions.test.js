@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { arrange, tally } from "../../../static/overview/sessions.js";
-import { session } from "../builders.js";
+import { session, verdict } from "../builders.js";
 
 const old = session({ id: "old", title: "Old", last_activity: "2026-11-01T00:00:00Z" });
 const fresh = session({
@@ -12,7 +12,19 @@ const fresh = session({
   source: "codex",
   source_label: "Codex",
 });
-const over = session({ id: "over", title: "Over", last_activity: "2026-11-02T00:00:00Z", state: "warning" });
+/** A verdict that asks for something. */
+const needed = verdict({
+  kind: "above",
+  urgency: 4,
+  action: { kind: "prune", label: "See the plan…", max_tokens: null },
+});
+const over = session({
+  id: "over",
+  title: "Over",
+  last_activity: "2026-11-02T00:00:00Z",
+  state: "warning",
+  verdict: needed,
+});
 const child = session({
   id: "child",
   title: "Explore",
@@ -24,7 +36,7 @@ const child = session({
 const shape = (rows) => rows.map((row) => [row.session.id, row.depth]);
 
 describe("the order of sessions", () => {
-  it("puts what is above its target first, then the latest", () => {
+  it("puts what needs most first, then the latest", () => {
     assert.deepEqual(shape(arrange([old, fresh, over])), [
       ["over", 0],
       ["fresh", 0],
@@ -39,7 +51,7 @@ describe("the order of sessions", () => {
     ]);
   });
   it("lifts a family to where its most urgent member would stand", () => {
-    assert.deepEqual(shape(arrange([fresh, old, { ...child, state: "warning" }])), [
+    assert.deepEqual(shape(arrange([fresh, old, { ...child, verdict: needed }])), [
       ["old", 0],
       ["child", 1],
       ["fresh", 0],
@@ -86,9 +98,9 @@ describe("sub-agents", () => {
     assert.equal(arrange([old, ...many], { unfolded: new Set(["old"]) }).length, 5);
     assert.equal(arrange([old, ...many.slice(2)]).length, 3);
   });
-  it("that work or are above their target are always shown", () => {
+  it("that work or need something are always shown", () => {
     const busy = session({ id: "busy", parent_id: "old", activity: "working" });
-    const full = session({ id: "full", parent_id: "old", state: "warning" });
+    const full = session({ id: "full", parent_id: "old", verdict: needed });
     assert.deepEqual(
       arrange([old, busy, full, ...many]).map((row) => row.session.id),
       ["old", "full", "busy"],

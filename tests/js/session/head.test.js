@@ -2,9 +2,9 @@
 import "../page.js";
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { banner, bars, header, noSession, savedWords } from "../../../static/session/head.js";
+import { bars, header, noSession, savedWords } from "../../../static/session/head.js";
 import { ApiError } from "../../../static/shared/api.js";
-import { gauge, plan, session, taskType } from "../builders.js";
+import { gauge, session, taskType, verdict } from "../builders.js";
 import { markup } from "../markup.js";
 
 const agent = gauge({
@@ -18,18 +18,26 @@ const pruned = gauge({
   regions: [{ name: "tool", tokens: 100_000, certainty: "exact" }],
 });
 
-describe("the banner", () => {
-  it("says how far above the target the context is and what pruning would bring", () => {
-    // X9
-    const text = markup(banner(session({ kind: "managed", agent: null, pruned: agent }), plan()));
-    assert.match(text, /is at 88.0.%, above its target of 80.%/);
-    assert.match(text, /frees about 76,000 tokens/);
+describe("the verdict", () => {
+  /** @param {Partial<Api.Verdict>} given */
+  const shown = (given) => markup(header(session(), null, {}, verdict(given)));
+  it("is the sentence alone where nothing is needed", () => {
+    // X18
+    const text = shown({});
+    assert.match(text, /66\u202f% full. Nothing needed: about 40 turns left at this pace/);
+    assert.match(text, /data-need="none"/);
   });
-  it("offers to resume where the pruned view is small enough already", () => {
-    // X12
-    const text = markup(banner(session({ agent, pruned }), null));
-    assert.match(text, /The pruned view is at 50.0.%/);
-    assert.match(text, /data-act="resume"/);
+  it("has one button, and says what it leaves untouched", () => {
+    // X18
+    const action = { kind: /** @type {const} */ ("clear"), label: "Clear them…", max_tokens: 90_000 };
+    const text = shown({ kind: "clear", safety: "Can be undone.", action });
+    assert.match(text, /data-act="see-plan"\s+data-aim="?90000/);
+    assert.match(text, /Can be undone\./);
+  });
+  it("leads on to resume after a prune", () => {
+    // X18, X22
+    const action = { kind: /** @type {const} */ ("resume"), label: "Resume…", max_tokens: null };
+    assert.match(shown({ kind: "resume", action }), /data-act="resume"/);
   });
 });
 

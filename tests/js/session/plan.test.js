@@ -6,7 +6,6 @@ import {
   doesSomething,
   planRequest,
   planVerb,
-  promise,
   rowsByCause,
   sinceSentence,
 } from "../../../static/session/plan.js";
@@ -38,29 +37,6 @@ describe("the plan's button", () => {
     assert.deepEqual(
       [doesSomething(plan()), doesSomething(plan({ removed_count: 0 })), doesSomething(null)],
       [true, false, false],
-    );
-  });
-});
-
-describe("what a plan promises", () => {
-  it("names the aim and what is freed, and when it pays back", () => {
-    const cache = {
-      saved_per_call: 1,
-      rewritten_once: 1,
-      break_even_calls: 1.2,
-      saved_cost: null,
-      rewrite_cost: null,
-      cold: false,
-      currency: "USD",
-    };
-    assert.equal(promise(plan(), session()), "Pruning to 60\u202f% frees about 76,000 tokens.");
-    assert.equal(
-      promise(plan({ cache }), session()),
-      "Pruning to 60\u202f% frees about 76,000 tokens and pays back after 2 calls.",
-    );
-    assert.equal(
-      promise(plan({ max_tokens: 200_000 }), session()),
-      "What you chose frees about 76,000 tokens.",
     );
   });
 });
