@@ -32,7 +32,7 @@ export function sessionRow({ session, depth, quiet, folded }) {
     <td role="cell" class="c-title" .style="--depth:${depth}">
       <a class="title" href=${pageOf(session.id)}
         >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${title}</a>
-      <span class="sub said" data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
+      <span class="sub said" title=${session.verdict.text} data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
       <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
     </td>
     <td role="cell" class="c-gauge">
