@@ -26,13 +26,15 @@ export function sessionRow({ session, depth, quiet, folded }) {
   const title = titleOf(session);
   const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
   const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
-  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)} data-advised=${session.verdict.action !== null}
+  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)}
+    data-advised=${session.verdict.action !== null}
     data-level=${level} data-depth=${depth}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" .style="--depth:${depth}">
       <a class="title" href=${pageOf(session.id)}
         >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${title}</a>
-      <span class="sub said" title=${session.verdict.text} data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
+      <span class="sub said" title=${session.verdict.text}
+        data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
       <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
     </td>
     <td role="cell" class="c-gauge">
@@ -94,6 +96,7 @@ function actLink(session) {
   const { action } = session.verdict;
   if (!action) return "";
   const [hash, word] = ACTS[action.kind];
-  return html`<a class="button small" href="${pageOf(session.id)}${hash}" aria-label="${word} ${titleOf(session)}"
+  const label = `${word} ${titleOf(session)}`;
+  return html`<a class="button small" href="${pageOf(session.id)}${hash}" aria-label=${label}
     >${word}…</a>`;
 }

@@ -14,12 +14,12 @@ function mentions(session, text) {
   );
 }
 
-/** A key that sorts by what the verdict says is needed, then by latest activity. @param {Api.Session} session */
+/** A key that sorts by the need of the verdict, then by latest activity. @param {Api.Session} session */
 function urgency(session) {
   return `${session.verdict.urgency} ${session.last_activity ?? ""}`;
 }
 
-/** Returns the rows in order: what needs most first, then by latest activity; sub-agents below their parent. A
+/** Returns the rows in order: most needed first, then by latest activity; sub-agents below their parent. A
  * family ranks by its most urgent member. A sub-agent without its parent in the list stands alone. Many quiet
  * sub-agents are folded, unless the filter has a text or `unfolded` names their parent.
  * @param {Iterable<Api.Session>} sessions

@@ -416,7 +416,8 @@ export class CoppiceSession extends CoppiceElement {
     const session = this.#session;
     if (!session) return noSession(this.#error);
     const plan = this.#tab === "plan" && this.#plan ? this.#plan.plan_id : nothing;
-    return html`${this.#error && stale(this.#error)} ${header(session, this.#parent, this.#copies, this.#verdict(session))}
+    const head = header(session, this.#parent, this.#copies, this.#verdict(session));
+    return html`${this.#error && stale(this.#error)} ${head}
       <div class="figures">
         ${bars(session, this.#cost)}
         <section class="panel chart-panel" aria-label="Tokens over time">

@@ -22,7 +22,9 @@ export function verdictLine({ kind, text, safety, action }) {
   const need = /** @type {keyof typeof ICONS} */ (NEEDS[kind]);
   return html`<section class="verdict" data-need=${need} data-kind=${kind} aria-label="Verdict">
     ${icon(ICONS[need])}
-    <p><span class="said">${verdictText(text)}</span>${safety && html` <small class="muted">${safety}</small>`}</p>
+    <p><span class="said">${verdictText(text)}</span>${
+      safety && html` <small class="muted">${safety}</small>`
+    }</p>
     ${
       action &&
       html`<button class=${need === "act" ? "" : "small"} data-act=${ACTS[action.kind]}
