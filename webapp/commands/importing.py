@@ -95,7 +95,7 @@ def import_one(
     except StoreError:
         raise
     except NoSession as error:
-        click.echo(str(error))
+        echo(str(error))
         return None
     except (CoppiceError, ScoringError) as error:
         return f"coppice: {file}: {str(error).removeprefix(file.name + ': ')}"

@@ -12,6 +12,7 @@ from webapp.config import Config
 from webapp.store import Store
 from webapp.store.backup import back_up, put_back
 from webapp.store.connection import translated
+from webapp.terminal import echo
 
 
 def _stamped(database: Path, what: str) -> Path:
@@ -31,7 +32,7 @@ def backup(file: Path | None, db: Path | None) -> None:
     target = file or _stamped(config.database, "backup")
     with translated("copying", config.database):
         back_up(config.database, target)
-    click.echo(f"{target}: {target.stat().st_size:,} bytes")
+    echo(f"{target}: {target.stat().st_size:,} bytes")
 
 
 @click.command()
@@ -47,7 +48,7 @@ def restore(file: Path, db: Path | None) -> int:
         kept = _stamped(config.database, "replaced")
         with translated("copying", config.database):
             back_up(config.database, kept)
-        click.echo(f"What was there is kept in {kept}.")
+        echo(f"What was there is kept in {kept}.")
     config.database.parent.mkdir(parents=True, exist_ok=True)
     with translated("restoring", config.database):
         put_back(file, config.database)
@@ -55,8 +56,8 @@ def restore(file: Path, db: Path | None) -> int:
     faults = list(store.verify())
     store.close()
     for fault in faults:
-        click.echo(fault)
-    click.echo(f"{config.database} is as {file} was{'' if faults else ', and sound'}.")
+        echo(fault)
+    echo(f"{config.database} is as {file} was{'' if faults else ', and sound'}.")
     return 1 if faults else 0
 
 

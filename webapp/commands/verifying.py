@@ -8,6 +8,7 @@ import click
 
 from webapp.commands.common import counted, db_option, opened, refuse_missing
 from webapp.config import Config
+from webapp.terminal import echo
 
 
 @click.command()
@@ -23,19 +24,19 @@ def verify(repair: bool, db: Path | None) -> int:
     refuse_missing(Config.load(db=db))
     with opened(db) as app:
         for done in app.repairing.repair() if repair else ():
-            click.echo(done)
+            echo(done)
         faults = list(app.verify())
     for fault in faults:
-        click.echo(str(fault))
+        echo(str(fault))
     if faults:
         what_to_do = (
             "put a copy back with `coppice restore`, or export what you can and import it into a new database"
             if repair
             else "`coppice verify --repair` rebuilds what is derived"
         )
-        click.echo(f"coppice: {counted(len(faults), 'fault')}; {what_to_do}", err=True)
+        echo(f"coppice: {counted(len(faults), 'fault')}; {what_to_do}", err=True)
         return 1
-    click.echo("The store is sound.")
+    echo("The store is sound.")
     return 0
 
 

@@ -54,7 +54,7 @@ class TestStages:
     def test_are_applied_sent_and_taken_back(self, app: App, session: str) -> None:  # X1, X2, X7
         """Calls and results stay paired, the newest copy whole; undo gives every character back."""
         whole = app.context.get(session, "openai").messages
-        half = app.sessions.get(session).pruned.tokens // 2 + 180
+        half = app.sessions.get(session).pruned.tokens // 2 + 250
         plan = app.prunes.plan(session, PlanRequest(max_tokens=half))
         assert {m.cause for m in plan.shortened} >= {"duplicate", "superseded"}
         done = app.prunes.apply(session, PruneRequest(plan_id=plan.plan_id))
