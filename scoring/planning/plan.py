@@ -135,7 +135,9 @@ class PrunePlan:
         cause = self._causes.get(head)
         shortening = self.shortenings.get(position)
         short = shortening.why() if shortening is not None and shortening.why is not None else None
-        if cause and short is not None and short.cause == "shortened":  # by the strategy, which kept the rest for this
+        if (
+            cause and short is not None and short.cause == "shortened"
+        ):  # by the strategy, which kept the rest for this
             return Why(cause, f"{REASONS[cause]}; {short.reason}")
         if short is not None:
             return short

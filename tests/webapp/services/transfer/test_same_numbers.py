@@ -44,6 +44,7 @@ def numbers(app: App) -> dict[str, Any]:
     for session in app.sessions.list():
         row = app.store.sessions.get(session.id)
         shown = {name: value for name, value in asdict(session).items() if name not in OF_THE_READING}
+        shown["verdict"]["version"] = 0  # of the session when it was read
         calls = [call._replace(estimated=None) for call in app.store.figures.calls(row.key)]
         marks = [replace(mark, at=None) for mark in app.sessions.timeline(session.id).marks]
         points = [(p.number, p.agent, p.pruned) for p in app.sessions.timeline(session.id).points]

@@ -114,8 +114,8 @@ class TestTranscript:
         row = app.store.sessions.get(session.id)
         places = view_items(app.store, row.key)
         place = max((p for p in places if p.message.role == role), key=lambda p: len(p.message.text))
-        cut = cut_message(place.message, 60, ESTIMATOR)
-        text = replacement(60, {}, [part_to_dict(part) for part in cut.parts])
+        cut = cut_message(place.message, 20, ESTIMATOR)
+        text = replacement(20, {}, [part_to_dict(part) for part in cut.parts])
         assert isinstance(place.row, MessageRow)
         with app.store.write():
             change = ContextChange(LoadedSession.of(app.environment, row), now=0)
