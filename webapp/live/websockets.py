@@ -314,7 +314,8 @@ class Websockets:
             if websocket not in self._all:
                 self._all.add(websocket)
                 self._selector.register(websocket.socket, selectors.EVENT_READ, websocket)
-            self._turn(websocket, 0)
+            # What came with the upgrade may lie decrypted in the TLS layer, where no selector sees it.
+            self._turn(websocket, selectors.EVENT_READ)
 
     def _turn(self, websocket: Websocket, mask: int) -> None:
         """Read and write one websocket as far as it goes without waiting; end it where it is done or broken."""
