@@ -253,8 +253,6 @@ class Websockets:
             except (ProtocolError, StopIteration):
                 start_response("400 Bad Request", [("Content-Type", "text/plain")])
                 return [b"this is no websocket handshake\n"]
-            if not client.connected:
-                websocket.attach()
             keep = environ.get(KEEP)
             if keep is not None:
                 keep()
@@ -268,8 +266,12 @@ class Websockets:
 
     def add(self, websocket: Websocket) -> None:
         """Take over a websocket whose handshake waits to be written."""
+        # First of all: one read that waits would hold up the thread, and with it every page.
         websocket.socket.setblocking(False)
-        self.look_at(websocket)
+        if websocket.client.connected:  # it changes over from polling, and says when
+            self.look_at(websocket)
+        else:
+            websocket.attach()
 
     def look_at(self, websocket: Websocket) -> None:
         """Have the thread look at a websocket; callable from any thread."""

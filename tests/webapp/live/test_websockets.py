@@ -13,7 +13,7 @@ from tests.waiting import PATIENCE, until
 from tests.webapp.live.raw import opened, read_until, sent
 from webapp.events import ProblemReported
 from webapp.live.gateway import Gateway
-from webapp.live.websockets import INBOX, LAG_BYTES
+from webapp.live.websockets import INBOX, LAG_BYTES, Websocket, Websockets
 
 
 def pages(server: Server) -> int:
@@ -76,6 +76,24 @@ class TestAPage:
         finally:
             free.set()
             page.close()
+
+    def test_is_never_read_by_a_call_that_waits(
+        self, live_server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Not even the first time, while its request has not ended: all pages would wait with it."""
+        looks: list[bool] = []
+        look_at = Websockets.look_at
+
+        def looked(self: Websockets, websocket: Websocket) -> None:
+            looks.append(websocket.socket.getblocking())
+            look_at(self, websocket)
+
+        monkeypatch.setattr(Websockets, "look_at", looked)
+        page = opened(live_server.url)
+        read_until(page, b'"sid"')
+        assert looks
+        assert not any(looks)
+        page.close()
 
     def test_without_a_key_is_refused(self, live_server: Server) -> None:
         """With 400: it is no handshake."""
