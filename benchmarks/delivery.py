@@ -1,4 +1,4 @@
-"""What the pages cost over the network and when they are first drawn: in the browser, with an empty cache.
+"""The cost of the pages over the network, and the time until they are first drawn: in the browser, with an empty cache.
 
 A session of 300 messages of 100 words, visited first; then the overview, and the session again.
 """

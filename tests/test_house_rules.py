@@ -106,6 +106,32 @@ class TestWidth:
         assert not wide, "\n" + "\n".join(wide)
 
 
+QUESTION = re.compile(r'"""(?:What|How|Which|Who|Whose|Whether|Why|When|Where)\b')
+
+
+class TestDocstrings:
+    """A contract begins with a verb, or with what an instance is."""
+
+    def test_open_with_no_question_word(self) -> None:
+        """In every Python file that a clone brings."""
+        folders = ("scoring", "webapp", "tests", "benchmarks", "scripts", "examples")
+        files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+        found = [
+            f"{path.relative_to(ROOT)}:{number}"
+            for path in files
+            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+            if QUESTION.search(line)
+        ]
+        assert len(files) > 500
+        assert not found, "\n" + "\n".join(found)
+
+    @pytest.mark.parametrize("word", ["What", "Whether", "Where"])
+    def test_an_offender_is_seen(self, word: str) -> None:
+        """As the first word only."""
+        assert QUESTION.search(f'    """{word} it is."""')
+        assert not QUESTION.search(f'    """Return {word.lower()} it is."""')
+
+
 class TestSql:
     """SQL stands in one place."""
 

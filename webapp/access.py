@@ -1,4 +1,4 @@
-"""What the gate and those who hold its keys agree on: roles, passes, and the failures of those who guess."""
+"""The contract between the gate and the keys: roles, passes, and the count of wrong guesses."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ADDRESSES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What somebody was let in with. `key` names the token, and tells nothing of it."""
+    """The pass of a request that was let in. `key` names its token and does not reveal it."""
 
     role: str
     key: str
 
 
 class Keyring(Protocol):
-    """What the gate asks: whether a token is needed, and what a token or a session gives. All raise StoreError."""
+    """The questions of the gate: is a token needed, and which role has a token or a session. All raise StoreError."""
 
     def is_asked(self) -> bool:
         """Return whether a token is needed."""

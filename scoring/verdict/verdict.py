@@ -31,7 +31,7 @@ NEW_FILE = "Writes a new transcript; the agent's own file is untouched."
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a plan frees, in tokens, and the calls after which it has paid back; None where no prices are known."""
+    """The tokens a plan frees, and the calls after which it has paid back; None if no prices are known."""
 
     freed: int
     break_even_calls: int | None

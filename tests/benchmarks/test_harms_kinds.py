@@ -27,7 +27,7 @@ class TestEveryKind:
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_can_be_read_without_being_misled(self, kind: str) -> None:  # X23
-        """What has to be read stays, in each of three sessions."""
+        """The needed message stays, in each of three sessions."""
         for number in range(3):
             made = KINDS[kind](Random(f"held out {kind} {number}"))
             assert missing(made, 0.5) == []

@@ -1,4 +1,4 @@
-"""What a page costs over the network: bytes and requests, never time."""
+"""The cost of a page over the network: bytes and requests, never time."""
 
 from __future__ import annotations
 

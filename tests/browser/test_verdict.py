@@ -46,7 +46,7 @@ def test_names_one_thing_to_do_and_does_it(page: Page, server: Server) -> None: 
 
 
 def test_orders_the_overview(page: Page, server: Server) -> None:  # X18
-    """What needs something done stands first with its sentence, whatever came last."""
+    """A session that needs something done stands first with its sentence, whatever came last."""
     managed(server, 60, title="Full")
     managed(server, 2, title="Calm")
     page.goto(server.url)

@@ -1,4 +1,4 @@
-"""What the visits of a page send over the network, as the browser counts it: headers and compressed content."""
+"""The bytes that visits of a page send over the network, as the browser counts them: headers and compressed content."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Call = tuple[str, str, dict[str, Any]]  # id, tool, arguments
 
 @dataclass
 class Upstream:
-    """What agents sent, as (path, headers, body), and what was refused, as (path, reason)."""
+    """The requests of agents as (path, headers, body), and the refusals as (path, reason)."""
 
     url: str = ""
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)

@@ -150,6 +150,6 @@ class TestTheCommand:
 
 
 def test_names_of_other_makers_are_counted() -> None:
-    """What is not compared is said, with whose most of it is."""
+    """Makers that are not compared are named, with how many models each has."""
     makers = ["openai", "anthropic", "azure", "azure", "bedrock"]
     assert left_out(makers) == (3, 5, "azure 2, bedrock 1")

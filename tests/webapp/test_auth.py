@@ -205,7 +205,7 @@ class TestForms:
 
 
 class TestTokens:
-    """Where tokens are in use, one is asked for."""
+    """Once tokens are in use, one is asked for."""
 
     @pytest.mark.parametrize(
         "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic secret"}]

@@ -44,7 +44,7 @@ def provider() -> Iterator[Provider]:
 
 
 class TestExamples:
-    """What a reader copies."""
+    """Whole programs that a reader copies."""
 
     def test_of_openai_runs_its_tool_and_answers(
         self, provider: Provider, live_server: Server

@@ -139,7 +139,7 @@ class TestWithoutTheToken:
         assert {status_of(guarded, "GET", path) for path in paths} == {200}
 
     def test_an_open_route_takes_no_other_method(self, guarded: Flask) -> None:
-        """What is open for reading is open for nothing else."""
+        """A route open for reading is open for nothing else."""
         assert {status_of(guarded, method, "/") for method in ("POST", "PUT", "DELETE", "OPTIONS")} == {401}
 
 

@@ -84,6 +84,6 @@ class TestSnapshot:
             snapshot.append(history_of([user()]).features[0])
 
     def test_of_a_snapshot_is_itself(self) -> None:
-        """What cannot change is not copied."""
+        """Parts that cannot change are not copied."""
         snapshot = history_of([user()]).snapshot()
         assert snapshot.snapshot() is snapshot

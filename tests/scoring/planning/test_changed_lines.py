@@ -32,7 +32,7 @@ class TestChangedLines:
     SAID = (user("go"), *read("1", "/repo/a.py", TEXT), *edited("2"))
 
     def test_are_those_of_an_edit_that_goes(self) -> None:  # X23
-        """Where the edit stays, it tells of the change."""
+        """An edit that stays tells of the change itself."""
         assert changed(*self.SAID, gone=frozenset({3, 4})) == {2: 1}
         assert changed(*self.SAID, gone=frozenset()) == {}
 

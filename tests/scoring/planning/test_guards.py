@@ -1,4 +1,4 @@
-"""What is guarded, and that it stays."""
+"""Tests of the guards: what they find, and that it stays."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TestFinding:
         assert (guards.plan, guards.old_plans, guards.steps) == (3, [1], [5])
 
     def test_the_last_statement_stands_before_the_last_unit(self) -> None:
-        """What is about to be answered stays anyway."""
+        """The message about to be answered stays anyway."""
         assert found(user("go"), model(SAID), *work(2), user("on")).statement == 1
 
 

@@ -77,7 +77,7 @@ class TestSnapshot:
         assert "port 8080" in above
 
     def test_of_a_summary_keeps_its_decisions_before_new_requests(self) -> None:  # S4
-        """What was decided stays, whatever is asked for afterwards."""
+        """A decision stays, whatever is asked for afterwards."""
         first = snapshot([user("Decision: keep the old endpoint.")])
         asked = [
             user(f"Please look at page {n} of the manual and tell me what it says there.") for n in range(80)

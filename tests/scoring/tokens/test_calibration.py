@@ -231,7 +231,7 @@ class TestWhatIsForetold:
 
 
 class TestAReport:
-    """What a usage report can be, and what it tells of the context."""
+    """Usage reports: which can be true, and what they tell of the context."""
 
     def test_cannot_name_fewer_tokens_than_a_fraction_of_what_was_sent(self) -> None:  # X11
         """At the first call, and later: cached tokens left out, or a title made on the side."""
@@ -240,7 +240,7 @@ class TestAReport:
         assert judged(known, 400, estimate, estimate) == ("false", 0)
 
     def test_is_believed_of_a_small_context(self) -> None:
-        """Which tells nothing."""
+        """It tells nothing."""
         assert judged(started(0), 12, 400, 400) == ("true", 0)
 
     @pytest.mark.parametrize(("less", "verdict"), [(400, "true"), (2_000, "fell")])

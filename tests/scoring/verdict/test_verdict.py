@@ -141,7 +141,7 @@ class TestAboveTheTarget:
         assert verdict(99, growth=7_000).text == "Prune now: the next turn may not fit"
 
     def test_says_how_much_a_prune_frees(self) -> None:  # X18
-        """Where there is time, without alarm."""
+        """Without alarm while there is time."""
         found = verdict(88, growth=1_000)
         assert found.text == "88 % full, above the target of 80 %: pruning to 60 % frees about 56k tokens"
         assert (found.kind, found.action) == ("above", "prune")
@@ -185,7 +185,7 @@ class TestAboveTheTarget:
 
 
 class TestAtRest:
-    """Who does not work is not alarmed."""
+    """Sessions in which nobody works raise no alarm."""
 
     def test_nothing_is_said_of_an_empty_session(self) -> None:  # X18
         """It has no figures yet."""

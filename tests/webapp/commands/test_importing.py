@@ -159,7 +159,7 @@ class TestOpenCode:
 
 
 class TestLinks:
-    """What lies below a folder by a link only."""
+    """Files that lie below a folder by a link only."""
 
     def test_are_left_out_where_they_lead_out_and_that_is_said(self, run: Run, tmp_path: Path) -> None:
         """A folder from somebody else takes no other file along."""

@@ -1,4 +1,4 @@
-"""How OpenCode's own process knows the messages of a session, for the edit script that its plugin applies."""
+"""The keys by which OpenCode's own process knows a session's messages, for the edit script that its plugin applies."""
 
 from __future__ import annotations
 

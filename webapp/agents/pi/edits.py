@@ -1,4 +1,4 @@
-"""How pi's own process knows the messages of a session, for the edit script that its extension applies."""
+"""The keys by which pi's own process knows a session's messages, for the edit script that its extension applies."""
 
 from __future__ import annotations
 

@@ -118,9 +118,9 @@ class Copy:
     """Null where the origin was deleted."""
     at: str
     tokens_before: int
-    """What the origin's context held when the copy was made."""
+    """Tokens in the origin's context when the copy was made."""
     tokens_promised: int
-    """What the copy's context was to hold."""
+    """Tokens that the copy's context was to have."""
     tokens_first_call: int | None
     """The real input of the copy's first call, the next message included; null before it."""
 
@@ -140,7 +140,7 @@ class Figures:
     parent: Parent | None
     """The session that started this one; null if it has no messages, or was deleted."""
     copy_of: Copy | None
-    """What the session is a pruned copy of."""
+    """The session that this one is a pruned copy of."""
     copies: list[Copy]
     """The pruned copies made of the session, newest first."""
     as_of: str

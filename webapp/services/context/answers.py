@@ -67,7 +67,7 @@ class Context:
     """Repairs made so that the list is valid for its format."""
     version: int
     as_of: str | None
-    """When the context last changed."""
+    """The time of the last change of the context."""
 
 
 @answer

@@ -86,12 +86,12 @@ class VerdictAction:
     label: str
     """The text of its button."""
     max_tokens: int | None
-    """What the plan cuts to; null for the session's aim."""
+    """The tokens the plan cuts to; null for the session's aim."""
 
 
 @answer
 class Verdict:
-    """What to do about a session's context (X18)."""
+    """The one thing to do about a session's context, or that there is none (X18)."""
 
     kind: Kind
     """`now` and `above` ask for a prune, `resume` for the use of one; `clear` is worth its price; `fine`, `over` and
@@ -99,7 +99,7 @@ class Verdict:
     text: str
     """One sentence, with the price judged against the session's own pace."""
     safety: str
-    """What the action leaves untouched; empty where there is none."""
+    """A sentence on what the action leaves untouched; empty without an action."""
     urgency: int
     """The order of the overview, the highest first, from 0 to 6."""
     action: VerdictAction | None
@@ -118,7 +118,7 @@ class Session:
     source_label: str
     """The source as pages name it."""
     why_not_resumed: str | None
-    """Why no agent can resume from a copy of the session, null where one can."""
+    """The reason no agent can resume from a copy of the session; null if one can."""
     kind: Literal["followed", "managed"]
     model: str | None
     model_known: bool
@@ -133,23 +133,23 @@ class Session:
     """`warning` above the target."""
     activity: Activity
     window: int
-    """What the model accepts, input and output together, in tokens."""
+    """The tokens that the model accepts, input and output together."""
     input_limit: int | None
     """The model's separate limit for input; null where it has none."""
     limit: int
-    """What utilization divides by."""
+    """The tokens that utilization divides by."""
     output_reserve: int
     target_percent: float
     target_tokens: int
     aim_percent: float
     aim_tokens: int
-    """What a prune cuts to."""
+    """The tokens that a prune cuts to."""
     limit_source: str
     limit_date: str | None
     window_assumed: bool
     """True until the agent, a call or the user tells which of the model's windows the session runs with."""
     window_kind: WindowKind
-    """Who tells the window: the `table` of models, the user's `own` word, the agent (`reported`,
+    """The source of the window: the `table` of models, the user's `own` word, the agent (`reported`,
     `compaction`, `marker`, `remembered` from another session, `usual` for its default), or `usage`."""
     over_limit: OverLimit | None
     """The call that the window does not hold, where no other window of the model is known; null where all fit."""
@@ -173,7 +173,7 @@ class Session:
     turns_left: int | None
     """Turns until the target at the present growth; null where it does not grow."""
     verdict: Verdict
-    """What to do about it, without the price of a plan; `/sessions/<id>/verdict` has that."""
+    """The one thing to do about it, without the price of a plan; `/sessions/<id>/verdict` has that."""
     trend: list[float]
     """Utilization over time, oldest first."""
     notes: list[str]
@@ -225,5 +225,5 @@ class Applied:
     session: Session
     """The session afterwards."""
     event: dict[str, Any] | None
-    """What `context:pruned` carried; null for an operation that is no prune."""
+    """The payload of `context:pruned`; null for an operation that is no prune."""
     message: str

@@ -337,7 +337,7 @@ class Session:
 
     @cached_property
     def _learned(self) -> Overheads:
-        """What other sessions of the agent have learned."""
+        """Return the lessons of other sessions of the agent."""
         row, child = self.row, self.row.parent_id is not None
         if row.source not in self._taught:
             self._taught[row.source] = self.environment.store.sessions.taught(row.source)

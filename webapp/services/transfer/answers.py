@@ -60,8 +60,8 @@ class Resumed:
     line: str
     """The same as a line for a shell, with the change of folder."""
     tokens_before: int
-    """What the agent's context holds now."""
+    """The tokens in the agent's context now."""
     tokens_promised: int
-    """What the copy's context is to hold, without the next message."""
+    """The tokens that the copy's context is to have, without the next message."""
     operation: int | None
     """The number of the prune that was asked for."""

@@ -66,7 +66,7 @@ class TestErrors:
 
 
 class TestVerdicts:
-    """How a run ended."""
+    """Lines that say how a run ended."""
 
     @pytest.mark.parametrize(
         "line",

@@ -30,12 +30,12 @@ class TestPlans:
         assert cue("search", filters=[{"name": "a"}]).kind != PLAN
 
     def test_change_single_steps(self) -> None:
-        """Where a tool takes one step at a time."""
+        """From a tool that takes one step at a time."""
         assert cue("TaskUpdate", id=3, status="completed").kind == STEP
 
 
 class TestActs:
-    """What a call repeats."""
+    """Calls that repeat another."""
 
     def test_are_the_same_for_a_command_that_is_run_again(self) -> None:
         """Options, folders and wrappers make no difference."""

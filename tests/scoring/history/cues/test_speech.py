@@ -23,7 +23,7 @@ class TestRules:
         ],
     )
     def test_forbid_in_any_conversation(self, said: str) -> None:
-        """Where something is forbidden or ordered for good."""
+        """Sentences that forbid or order something for good."""
         assert STRICT in cues_of_speech("user", said)
 
     @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ class TestRules:
 
 
 class TestSpeakers:
-    """Who wrote a message of a user."""
+    """The author of a message of role user: a person or a program."""
 
     @pytest.mark.parametrize(
         "said",

@@ -1,4 +1,4 @@
-"""What agents start: the real command, on stdin and stdout."""
+"""The command that agents start, run for real on stdin and stdout."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class TestStatusLine:
         assert all(line.endswith("126k of 200k · ↑ 2.1k\n") for line in lines)
 
     def test_says_what_a_prune_pays(self) -> None:  # X21
-        """When the server said so in its last hint."""
+        """If the server said so in its last hint."""
         hints.write("s", hints.HINT, {"prune_pays": 41_200})
         assert started("statusline", told=TOLD).stdout.endswith("· prune pays: 41k\n")
 
     def test_loads_nothing_heavy(self) -> None:  # X21
-        """What keeps it under 100 ms: neither the application nor a large module of Python's own."""
+        """To stay under 100 ms it loads neither the application nor a large module of Python's own."""
         loaded = started("statusline", told=TOLD, flags=("-X", "importtime")).stderr
         names = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
         assert "webapp.agents.beside.hints" in names

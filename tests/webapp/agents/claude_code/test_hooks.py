@@ -21,7 +21,7 @@ OTHERS = {
 
 
 class TestSettings:
-    """What is put in and taken out."""
+    """Entries put into the settings and taken out again."""
 
     def test_get_a_hook_for_each_event(self) -> None:  # X20
         """Started by the program that installs them."""

@@ -286,7 +286,7 @@ def came_back(call_id: str) -> dict[str, Any]:
 
 
 class TestTheOrderOfRequests:
-    """What a usage report covers."""
+    """The requests that a usage report covers."""
 
     @pytest.mark.parametrize(
         "answer",

@@ -121,7 +121,7 @@ class TestExporting:
     def test_fails_before_it_has_begun(
         self, client: Client, app: App, monkeypatch: pytest.MonkeyPatch
     ) -> None:  # S1
-        """Where a page in the middle of the session cannot be read, there is no file that breaks off."""
+        """No file breaks off if a page in the middle of the session cannot be read."""
 
         def torn(_: Any) -> Iterator[dict[str, Any]]:
             yield {"type": "session"}

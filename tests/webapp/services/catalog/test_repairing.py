@@ -35,7 +35,7 @@ def used(app: App) -> Any:
 
 
 def shown(app: App) -> Any:
-    """What pages show of the session."""
+    """The figures that pages show of the session."""
     session = app.sessions.get("s")
     page = app.messages.page("s", sort="oldest", limit=100)
     return (

@@ -1,4 +1,4 @@
-"""What an agent took out of its context without recording it."""
+"""Clearings that an agent made without recording them."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ class TestAutomaticPruning:
 
 
 class TestSizes:
-    """What a message, a session and the store may take."""
+    """Limits on the size of a message, a session and the store."""
 
     @pytest.fixture
     def small(self, config: Config) -> Iterator[App]:
@@ -349,7 +349,7 @@ class TestSizes:
         assert "max_message" in session.notes[0]
 
     def test_refuse_to_append_to_a_session_that_is_too_large(self, small: App) -> None:
-        """What it holds stays, and can be looked at and pruned."""
+        """Its messages stay, and can be looked at and pruned."""
         managed(small, wire("user", "go"), id="m")
         for n in range(3):
             small.ingest.append_messages("m", [wire("user", f"{n}" * 9_000)])

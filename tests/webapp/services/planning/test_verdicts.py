@@ -81,7 +81,7 @@ class TestVerdicts:
         assert listed.verdict.kind == "fine"
 
     def test_order_the_list(self, app: App) -> None:  # X18
-        """What needs something done comes first, whatever came last."""
+        """Sessions that need something done come first, whatever came last."""
         full = reading(app, 4, settings={"cap_tokens": 5_000})
         calm, empty = reading(app, 1), app.sessions.create(model=MODEL).id
         assert [one.id for one in app.sessions.list(sort="verdict")] == [full, calm, empty]

@@ -92,7 +92,7 @@ class TestUninstalling:
     """Exactly our own lines."""
 
     def test_gives_back_the_very_bytes(self, settings: Path) -> None:  # X20
-        """Where nobody changed the file since."""
+        """If nobody changed the file since."""
         install(settings)
         assert settings.read_text() != TEXT
         uninstall(settings)

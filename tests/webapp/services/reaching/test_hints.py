@@ -36,12 +36,12 @@ def session(app: App, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def hint_of(app: App, session: str) -> dict[str, object]:
-    """What the hint of a session says now."""
+    """Return the hint of a session as it is now."""
     return app.hints.hint(Session.load(app.environment, session))
 
 
 class TestAHint:
-    """What one session's says."""
+    """Return the hint of one session."""
 
     def test_keeps_pins_learnings_and_what_the_plan_values(
         self, app: App, session: str, folder: Path

@@ -86,7 +86,7 @@ class TestANewSession:
         assert app.store.contexts.totals(row(app, "b").key) == app.store.contexts.totals(row(app, "d").key)
 
     def test_shows_the_same_whichever_session_came_first(self, app: App) -> None:  # X11
-        """What others taught is asked when it is looked at, the chart included; nothing of it is stored."""
+        """Lessons of other sessions are looked up when asked for, for the chart too; none of them is stored."""
         shown = []
         for first, then in ("ab", "ba"):
             for name in (first, then):

@@ -136,7 +136,7 @@ class TestSnapshots:
     """Histories of one version, looked at while the session goes on."""
 
     def test_stay_as_they_are_while_the_session_grows(self, app: App) -> None:  # X1
-        """What was planned for one version is answered from that version."""
+        """A plan for one version is answered from that version."""
         followed(app, *conversation(2), call("open"))
         before = app.histories.of(Session.load(app.environment, "s"))
         plan = Planning(app.environment, app.histories).make(

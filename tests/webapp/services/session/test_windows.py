@@ -84,7 +84,7 @@ class TestTheWindowOfAnAgent:
 
 
 class TestACallAboveTheWindow:
-    """What a call took is a fact; which window held it may not be."""
+    """The tokens of a call are a fact; the window that held them may be a guess."""
 
     def test_moves_to_the_next_window_that_the_model_is_known_to_have(self, app: App) -> None:  # X10
         """The wide variant of a model, or all that it takes where the agent's default was assumed."""
@@ -120,7 +120,7 @@ class TestACallAboveTheWindow:
         assert (session.over_limit.tokens, session.over_limit.offered) == (tokens, offered)
 
     def test_is_answered_by_the_user(self, app: App) -> None:  # X10
-        """What they set holds, and can be put back."""
+        """A window that they set holds, and can be put back."""
         session_id = "s"
         app.ingest.ensure(session_id, "codex", model="gpt-5")
         taking(app, session_id, 300_000)

@@ -106,10 +106,10 @@ def test_numbers_do_not_depend_on_how_a_folder_is_read(tmp_path: Path, seed: int
 
 
 class TestTheAgentsOwnQuestions:
-    """What an agent asks itself, for a compaction, is written as a sub-agent's file is."""
+    """Questions an agent asks itself, for a compaction, stand in files like those of sub-agents."""
 
     def test_are_no_part_of_the_session_that_they_lie_with(self, app: App) -> None:  # X12
-        """Whether they come first or last."""
+        """Read first or last."""
         path = next(SAMPLES.rglob(SUMMARISER))
         for place in (None, path):
             with pytest.raises(NoSession, match="it is no session"):
