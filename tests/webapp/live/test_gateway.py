@@ -77,9 +77,10 @@ class TestRooms:
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
 
     def test_pages_that_come_together_share_one_reading(
-        self, visitor: Page, app: App, gateway: Gateway
+        self, visitor: Page, app: App, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """And are told what has changed since, so that they see what the others see."""
+        monkeypatch.setattr("webapp.live.gateway.SHARED_SECONDS", float("inf"))
         visitor.says("subscribe", {"room": "overview"})
         self.rename(app, visitor, "renamed")
         app.sessions.list = None  # type: ignore[assignment]
