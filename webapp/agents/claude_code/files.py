@@ -11,7 +11,15 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
-from webapp.agents.reading.finding import UUID, home_of, list_files, read_head, read_json_file, session_in
+from webapp.agents.reading.finding import (
+    UUID,
+    home_of,
+    leads_out,
+    list_files,
+    read_head,
+    read_json_file,
+    session_in,
+)
 from webapp.agents.reading.rows import object_of, optional, parse, short_title
 from webapp.agents.records import Origin, TranscriptFile
 
@@ -47,7 +55,8 @@ def describe(path: Path) -> Origin:
     if not path.stem.startswith("agent-") or found.session_id is None:
         return found
     parent = found.parent_id or _parent_in(path)
-    about = object_of(read_json_file(path.with_suffix(".meta.json")))
+    beside = path.with_suffix(".meta.json")
+    about = {} if leads_out(beside, path.parent) else object_of(read_json_file(beside))
     title, kind = optional(about.get("description")), optional(about.get("agentType"))
     session = f"{parent}.{path.stem}" if parent else path.stem
     return Origin(session, parent, short_title(title or ""), kind)

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from scoring.messages import Message, Text
-from webapp.agents.reading.finding import read_json_file
+from webapp.agents.reading.finding import leads_out, read_json_file
 from webapp.agents.reading.rows import object_of, optional, parse, text_of
 from webapp.agents.view import Transcript, View, ViewMessage, ViewSummary
 
@@ -32,8 +32,9 @@ def folder(view: View, roots: Sequence[Path]) -> Path:
 
 def cwd_of(file: Path) -> str | None:
     """Return the working directory of a session by its file: the agent notes it beside the chats."""
+    note = file.parent.with_name(".project_root")
     try:
-        return file.parent.with_name(".project_root").read_text("utf-8").strip() or None
+        return None if leads_out(note, note.parent) else note.read_text("utf-8").strip() or None
     except OSError:
         return None
 

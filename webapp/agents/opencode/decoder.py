@@ -22,7 +22,7 @@ from typing import Any
 from webapp.agents.opencode import second
 from webapp.agents.opencode.items import messages_of, model_of, unknown_in, usage_of, words_of
 from webapp.agents.reading.databases import ForeignTables, open_foreign
-from webapp.agents.reading.finding import home_of, list_files, read_json_file
+from webapp.agents.reading.finding import home_of, leads_out, list_files, read_json_file
 from webapp.agents.reading.readers import FRESH_SECONDS, Position, Reader, WholeReader
 from webapp.agents.reading.rows import count_of, object_of, optional, parse, short_title, text_of, when
 from webapp.agents.reading.tail import guarded
@@ -62,10 +62,13 @@ def discover(root: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions in databases and tree below `root`, newest first of each; one in both comes once."""
     known: set[str] = set()
     for database in sorted(root.glob("opencode*.db")):
+        if leads_out(database, root):
+            continue
         for file in in_database(database):
             known.add(file.session_id)
             yield file
-    yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
+    if not leads_out(root / "storage", root):
+        yield from (file for file in _in_tree(root / "storage") if file.session_id not in known)
 
 
 def archives_at(path: Path) -> list[Path]:
@@ -82,7 +85,7 @@ def sessions_in(archive: Path) -> Iterator[TranscriptFile]:
 
 
 def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
-    for found in list_files(tree / "session", ".json"):
+    for found in list_files(tree / "session", ".json", within=tree):
         info = read_json_file(found.path)
         if isinstance(info, dict) and (described := _described(found.path, info)) is not None:
             yield described
@@ -91,8 +94,9 @@ def _in_tree(tree: Path) -> Iterator[TranscriptFile]:
 def sessions_of(path: Path) -> Iterator[TranscriptFile]:
     """Yield the sessions that a changed file belongs to: all of a database, newest first; one of a tree."""
     if path.name.endswith((".db", ".db-wal")):
-        if path.name.startswith("opencode"):
-            yield from in_database(path.with_name(path.name.removesuffix("-wal")))
+        database = path.with_name(path.name.removesuffix("-wal"))
+        if path.name.startswith("opencode") and not leads_out(database, path.parent):
+            yield from in_database(database)
         return
     tree = next((p for p in path.parents if (p / "session").is_dir()), None)
     if tree is None or path.suffix != ".json":
@@ -100,6 +104,8 @@ def sessions_of(path: Path) -> Iterator[TranscriptFile]:
     info = object_of(read_json_file(path))
     wanted = optional(info.get("sessionID")) or (text_of(info.get("id")) if "session" in path.parts else "")
     for found in (tree / "session").rglob(f"{glob_safe(wanted)}.json") if wanted else []:
+        if leads_out(found, tree):
+            continue
         described = _described(found, object_of(read_json_file(found)))
         if described is not None and described.session_id == wanted:
             yield described
@@ -302,13 +308,14 @@ def _from_tree(file: TranscriptFile, seen: _Seen) -> None:
     seen.info = _json(file.path, seen)
     if seen.info is None:
         return
-    loose = _loose_parts(storage / "part", seen)
-    for found in list_files(storage / "message" / file.session_id, ".json"):
+    loose = _loose_parts(storage, seen)
+    for found in list_files(storage / "message" / file.session_id, ".json", within=storage):
         message = _json(found.path, seen)
         message_id = found.path.stem if message is None else text_of(message.get("id"))
         if not message_id:
             continue
-        files = sorted(list_files(storage / "part" / message_id, ".json"), key=lambda f: f.path.name)
+        own = list_files(storage / "part" / message_id, ".json", within=storage)
+        files = sorted(own, key=lambda f: f.path.name)
         files += loose.get(message_id, [])
         before = seen.marks.get(message_id)
         mark = [[found.modified, found.size, _created(message or {})], *([f.modified, f.size] for f in files)]
@@ -329,15 +336,16 @@ def _created(message: Row) -> int:
     return count_of(object_of(message.get("time")).get("created"))
 
 
-def _loose_parts(folder: Path, seen: _Seen) -> dict[str | None, list[Any]]:
+def _loose_parts(storage: Path, seen: _Seen) -> dict[str | None, list[Any]]:
     """Return parts beside the folders of their messages, as in the oldest layout; under None unreadable ones."""
+    folder = storage / "part"
     found: dict[str | None, list[Any]] = {}
     try:
         names = {entry.name for entry in folder.iterdir() if entry.suffix == ".json"}
     except OSError:
         return found
     if names:
-        for file in sorted(list_files(folder, ".json"), key=lambda f: f.path.name):
+        for file in sorted(list_files(folder, ".json", within=storage), key=lambda f: f.path.name):
             if file.path.parent == folder:
                 row = _json(file.path, seen)
                 found.setdefault(None if row is None else text_of(row.get("messageID")), []).append(file)

@@ -1,6 +1,7 @@
 """Databases of other programs: read, never written, not even a lock file beside them.
 
-A database whose write-ahead log is empty or missing is opened as immutable, so that SQLite creates nothing.
+A database whose write-ahead log is empty, missing, or a link to elsewhere is opened as immutable, so that SQLite
+creates nothing and reads no other file.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
+
+from webapp.agents.reading.finding import leads_out
 
 _BUSY_SECONDS = 2.0
 
@@ -60,9 +63,10 @@ def open_foreign(path: Path) -> Iterator[ForeignTables]:
     Raises:
         OSError: it is missing or cannot be opened.
     """
-    log = path.with_name(path.name + "-wal")
-    live = log.exists() and log.stat().st_size > 0
-    address = f"{path.resolve().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
+    real = path.resolve()
+    log = real.with_name(real.name + "-wal")
+    live = log.exists() and log.stat().st_size > 0 and not leads_out(log, log.parent)
+    address = f"{real.as_uri()}?mode=ro{'' if live else '&immutable=1'}"
     try:
         connection = sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)
     except sqlite3.Error as error:

@@ -42,7 +42,7 @@ def home_of(env: Mapping[str, str]) -> Path:
 
 
 def leads_out(path: Path | str, root: Path | str) -> bool:
-    """Return whether a path below `root` leads out of it, by a link; says so in the log, once for each."""
+    """Return whether a path below `root` leads out of it, by a link or by `..`; says so in the log, once for each."""
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         return False
     _say_left_out(str(path), str(root))
@@ -54,8 +54,13 @@ def _say_left_out(path: str, root: str) -> None:
     log.warning("%s leads out of %s and is left out; follow or import the folder it leads to", path, root)
 
 
-def list_files(root: Path, ending: str | tuple[str, ...]) -> list[Found]:
-    """Return all files below `root` whose names end with `ending`, newest first; none without such a folder."""
+def list_files(root: Path, ending: str | tuple[str, ...], within: Path | None = None) -> list[Found]:
+    """Return all files below `root` whose names end with `ending`, newest first; none without such a folder.
+
+    `within` is the folder that a name from a file, as a part of `root`, must not lead out of.
+    """
+    if within is not None and leads_out(root, within):
+        return []
     found = [
         Found(Path(entry.path), stat.st_mtime, stat.st_size)
         for entry, stat in walk(str(root))

@@ -63,8 +63,7 @@ class Following:
         for agent in AGENTS.values():
             for root in dict.fromkeys([*agent.roots(self._env), *self._extra]):
                 for file in agent.discover(root):
-                    if not leads_out(file.path, root):
-                        found.setdefault(file.key, file)
+                    found.setdefault(file.key, file)
         self._remember(found.values())
         return sorted(found.values(), key=lambda file: -file.modified)
 
@@ -75,7 +74,7 @@ class Following:
             return [known]
         for agent in AGENTS.values():
             for root in [*agent.roots(self._env), *self._extra]:
-                if not path.is_relative_to(root) or leads_out(path, root):
+                if not path.is_relative_to(root):
                     continue
                 if found := agent.files_at(path):
                     self._remember(found)
@@ -91,10 +90,11 @@ class Following:
     def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
         """Append what the file says that the log does not hold, and return the number of new messages.
 
-        A file of a deleted session adds nothing. What cannot be read is noted on the session. Once `stop` is set it
-        ends with the portion it is at; the rest comes with the next look.
+        A file of a deleted session adds nothing, nor does one that a link leads out of the followed folders. What cannot
+        be read is noted on the session. Once `stop` is set it ends with the portion it is at; the rest comes with the
+        next look.
         """
-        if self._deleted(file):
+        if self._deleted(file) or self._leads_out(file.path):
             return 0
         stored = self._store.small.file(file.key)
         position: Position = stored[1] if stored is not None else {}
@@ -137,6 +137,11 @@ class Following:
                 now = self._environment.clock()
                 self._store.small.put_file(file.key, file.session_id, portion.position, now)
         return added
+
+    def _leads_out(self, path: Path) -> bool:
+        """Return whether a path leads out of every followed folder it lies in; looked at each time, as files change."""
+        own = [root for root in self.roots() if path.is_relative_to(root)]
+        return bool(own) and all(leads_out(path, root) for root in own)
 
     def _deleted(self, file: TranscriptFile) -> bool:
         found = self._store.sessions.find(file.session_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,62 @@ def test_shared_samples_give_what_they_can(tmp_path: Path, layout: str, entries:
     records = [r for f in opencode.discover(tmp_path) for r in opencode.read(f, {})]
     assert len(of(Entry, records)) == entries
     assert len(of(Unknown, records)) == (layout == "storage_legacy")
+
+
+class TestLinks:
+    """Files that lie below the agent's folder by a link, or by a name that leads elsewhere."""
+
+    def outside(self, tmp_path: Path) -> Path:
+        """A tree of somebody else, beside the followed one."""
+        other = tmp_path / "other"
+        shutil.copytree(TREE, other)
+        return other
+
+    @pytest.mark.parametrize(
+        ("place", "messages"),
+        [
+            ("storage", 0), ("storage/session", 0), ("storage/session/garden", 0),
+            ("storage/message", 0), ("storage/message/ses_1", 0),
+            ("storage/part", 0), ("storage/part/msg_01", 5),
+        ],
+    )  # fmt: skip
+    def test_of_a_tree_are_left_out_where_they_lead_out(
+        self, tmp_path: Path, place: str, messages: int, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Folders of sessions, messages and parts alike; what is left out is said."""
+        root, other = copied(tmp_path), self.outside(tmp_path)
+        shutil.rmtree(root / place)
+        (root / place).symlink_to(other / place)
+        found = [f for f in opencode.discover(root) if f.session_id == "ses_1"]
+        assert len([w for f in found for w in said(read(f, {}))]) == messages
+        assert "leads out of" in caplog.text
+
+    def test_names_that_climb_lead_nowhere(self, tmp_path: Path) -> None:
+        """The id of a session or a message is a part of a path, and may say `..`."""
+        root, other = copied(tmp_path), self.outside(tmp_path)
+        for file, name in (
+            ("session/garden/ses_2.json", f"../../../{other.name}/storage/message/ses_1"),
+            ("message/ses_1/msg_01.json", f"../../../{other.name}/storage/part/msg_01"),
+        ):
+            path = root / "storage" / file
+            path.write_text(json.dumps(json.loads(path.read_bytes()) | {"id": name}))
+        read_now = [said(read(file, {})) for file in opencode.discover(root)]
+        assert sorted(len(one) for one in read_now) == [0, 5]
+
+    @pytest.mark.parametrize("name", ["opencode.db", "opencode.db-wal"])
+    def test_of_a_database_and_its_log_are_not_followed(self, tmp_path: Path, name: str) -> None:
+        """Neither the file nor its write-ahead log, which SQLite would take from any database."""
+        root, other = tmp_path / "in", tmp_path / "out"
+        for folder in (root, other):
+            folder.mkdir()
+            as_database(folder)
+        with closing(sqlite3.connect(other / "opencode.db")) as db:
+            db.execute("UPDATE session SET title = 'secret'")
+            db.commit()
+            (root / name).unlink(missing_ok=True)
+            (root / name).symlink_to(other / name)
+            assert "secret" not in [file.title for file in opencode.discover(root)]
+            assert "secret" not in [file.title for file in opencode.worked_on(root / name)]
 
 
 class TestFinding:

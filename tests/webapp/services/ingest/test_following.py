@@ -87,6 +87,20 @@ class TestFollowing:
         assert place.look() == 0
         assert place.texts() == ["hello 0", "hello 1", "hello 2"]
 
+    def test_leaves_a_file_alone_once_it_is_a_link_that_leads_out(
+        self, place: Place, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Known files too: whoever can write into the folder can change them at any time."""
+        place.write(row(0))
+        place.look()
+        secret = place.home / "secret.jsonl"
+        secret.write_bytes(row(0) + row(1, "secret"))
+        place.file.unlink()
+        place.file.symlink_to(secret)
+        following = place.app.following.following
+        assert [following.look(file) for file in following.files_at(place.file)] == [0]
+        assert f"{place.file} leads out of" in caplog.text
+
     def test_counts_a_file_that_is_no_text_once(self, place: Place) -> None:
         """After a restart, and where it grew meanwhile, its fault is the same one."""
         for _ in range(2):
