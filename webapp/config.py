@@ -20,6 +20,8 @@ from webapp.errors import Invalid
 
 NAME = "coppice"
 DEFAULT_PORT = 5000
+# Long enough for the transactions of another Coppice, short enough for whoever waits for an answer.
+BUSY_SECONDS = 1.0
 SIZES = ("max_message", "max_session", "max_store")
 FROM_ENVIRONMENT = (
     "db",
@@ -72,7 +74,7 @@ class Config:
     demo: bool = False
     tokenizer: bool = True
     durable: bool = False
-    busy_seconds: float = 5.0
+    busy_seconds: float = BUSY_SECONDS
     allowed_hosts: tuple[str, ...] = ()
     token: str | None = None
     tls_cert: Path | None = None

@@ -84,6 +84,10 @@ class DamagedStore(StoreError):
     """The file is not a database of ours or is broken."""
 
 
+class ClosedStore(StoreError):
+    """The server is ending, and the request came too late. Nothing of it was stored."""
+
+
 # First match wins; children therefore stand before their parents.
 STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (NotFound, 404, "not_found"),
@@ -97,6 +101,7 @@ STATUS: tuple[tuple[type[Exception], int, str], ...] = (
     (FullDisk, 503, "store_full"),
     (ReadOnlyStore, 503, "store_read_only"),
     (DamagedStore, 503, "store_damaged"),
+    (ClosedStore, 503, "store_closed"),
     (StoreError, 500, "store_failed"),
     (InvalidSettings, 422, "invalid_settings"),
     (MalformedMessage, 400, "malformed_message"),

@@ -10,6 +10,7 @@ Imported only where gunicorn runs. What is served has `wsgi`, `let_go()` (pages 
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import resource
@@ -134,6 +135,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             super().run()
         finally:
             # Threads that still wait for a client, or compute, do not keep the process alive.
+            self.log.error_log.setLevel(
+                logging.CRITICAL
+            )  # an answer that is cut off from here on is no fault
             for conn in list(self.working):
                 cut(conn.sock)
             last = threading.Timer(LAST_SECONDS, os._exit, (0,))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from webapp.config import BUSY_SECONDS
 from webapp.errors import DamagedStore, StoreError
 from webapp.store.access import Access
 from webapp.store.connection import Connections
@@ -35,7 +36,7 @@ SETTLE_ROUNDS = 400
 class Store:
     """All subjects of one database."""
 
-    def __init__(self, path: Path, *, busy_seconds: float = 5.0, durable: bool = False) -> None:
+    def __init__(self, path: Path, *, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
         self.db = Connections(path, busy_seconds, durable)
         self.sessions = Sessions(self.db)
         self.log = Log(self.db)

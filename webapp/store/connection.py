@@ -21,8 +21,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.config import default_folder
-from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.config import BUSY_SECONDS, default_folder
+from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store.backup import back_up, read_only
 from webapp.store.migrations import migrations
 from webapp.store.private import make_folder, make_private
@@ -38,10 +38,12 @@ UPKEEP_ROUNDS = 4
 UPKEEP_PAUSE_SECONDS = 0.05
 CLOSE_SECONDS = 2.0  # a statement that takes longer is broken off
 LOCKED_SECONDS = 0.01
-# Threads that may wait to write. After a wait in vain for another process, others wait only so long for some time.
+# Threads that may wait to write, and for how long for each other. After a wait in vain for another process, others wait
+# only so long for some time.
 WAITING = 16
+TURN_SECONDS = 5.0
 LOCKED_OUT_SECONDS = 2.0
-LOCKED_OUT_WAIT_SECONDS = 0.2
+LOCKED_OUT_WAIT_MS = 200
 CACHE_KIB = 32_000
 EACH = 200  # rows that are read at a time
 MMAP_BYTES = 1 << 30
@@ -50,7 +52,7 @@ MMAP_BYTES = 1 << 30
 class Connections:
     """Opens the database, one connection a thread, and runs statements on the calling thread's."""
 
-    def __init__(self, path: Path, busy_seconds: float = 5.0, durable: bool = False) -> None:
+    def __init__(self, path: Path, busy_seconds: float = BUSY_SECONDS, durable: bool = False) -> None:
         self.path = path
         self._busy_ms = int(busy_seconds * 1000)
         self._synchronous = "FULL" if durable else "NORMAL"
@@ -106,7 +108,7 @@ class Connections:
         holder: _Holder | None = getattr(self._local, "holder", None)
         if holder is None:
             if self._closed.is_set():
-                raise StoreError(f"{self.path} is closed")
+                raise self._ending()
             holder = _Holder(self._open())
             self._local.holder = holder
             with self._lock:
@@ -153,13 +155,19 @@ class Connections:
 
     @contextmanager
     def _translated(self, doing: str) -> Iterator[None]:
-        """Raise errors as ours, and remember that the file is damaged."""
+        """Raise errors as ours, and remember that the file is damaged; while it is being closed that is the error."""
         try:
             with translated(doing, self.path):
                 yield
-        except DamagedStore as error:
-            self.damage = self.damage or str(error)
+        except StoreError as error:
+            if self._closed.is_set():
+                raise self._ending() from error
+            if isinstance(error, DamagedStore):
+                self.damage = self.damage or str(error)
             raise
+
+    def _ending(self) -> ClosedStore:
+        return ClosedStore(f"{self.path} is closed: the server is ending; try again once it runs")
 
     def inspect(self) -> None:
         """Look over every page of the file, table by table; a fault is kept in `damage`."""
@@ -256,24 +264,22 @@ class Connections:
     def _take_turn(self, holder: _Holder) -> None:
         """Begin a transaction once it is this thread's turn.
 
-        One wait covers both locks: ours, and the one that other processes take. So many may wait; where another
-        process has just been waited for in vain, nobody waits long for it again.
+        Threads wait for each other, and one of them for another process. So many may wait; where that process has just
+        been waited for in vain, nobody waits long for it again, and those that waited behind do not wait at all.
 
         Raises:
             BusyStore: too many wait, or the wait was too long.
         """
         if not self._waiting.acquire(blocking=False):
             raise BusyStore(f"the database {self.path} is busy: {WAITING} others wait to write; try again")
+        came = time.monotonic()
         try:
-            locked_out = time.monotonic() - self._locked_at < LOCKED_OUT_SECONDS
-            seconds = min(self._busy_ms / 1000, LOCKED_OUT_WAIT_SECONDS if locked_out else float("inf"))
-            until = time.monotonic() + seconds
-            if not self._writing.acquire(timeout=seconds):
+            if not self._writing.acquire(timeout=TURN_SECONDS):
                 raise BusyStore(f"the database {self.path} is busy: another thread is writing; try again")
             try:
-                left_ms = max(0, int((until - time.monotonic()) * 1000))
+                wait_ms = self._wait_ms(came)
                 with holder.using, self._translated("writing"):
-                    holder.connection.execute(f"PRAGMA busy_timeout={left_ms}")
+                    holder.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
                     holder.connection.execute("BEGIN IMMEDIATE")
             except BusyStore:
                 self._locked_at = time.monotonic()
@@ -284,6 +290,13 @@ class Connections:
                 raise
         finally:
             self._waiting.release()
+
+    def _wait_ms(self, came: float) -> int:
+        """Return for how many milliseconds a thread that came at `came` waits for another process."""
+        if self._locked_at > came:
+            return 0
+        locked_out = time.monotonic() - self._locked_at < LOCKED_OUT_SECONDS
+        return min(self._busy_ms, LOCKED_OUT_WAIT_MS) if locked_out else self._busy_ms
 
     @contextmanager
     def read(self) -> Iterator[None]:

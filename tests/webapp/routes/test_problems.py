@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.webapp.promises import Client
-from webapp.errors import BusyStore, Conflict, FullDisk, NotFound, StalePlan
+from webapp.errors import BusyStore, ClosedStore, Conflict, FullDisk, NotFound, StalePlan
 from webapp.routes.problems import wants_json
 
 
@@ -37,6 +37,7 @@ class TestUnderTheApi:
             (Conflict("exists"), 409, "conflict"),
             (BusyStore("busy"), 503, "store_busy"),
             (FullDisk("full"), 503, "store_full"),
+            (ClosedStore("closed"), 503, "store_closed"),
             (RuntimeError("secret inside"), 500, "internal"),
             (RecursionError("deep"), 500, "internal"),
         ],

@@ -31,22 +31,42 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+def asked(url: str, request: str) -> socket.socket:
+    """Connect and send a request, or a part of one."""
+    connection = socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])))
+    connection.sendall(request.encode())
+    return connection
+
+
 class TestTheCommand:
     """`coppice serve`, under gunicorn."""
 
     @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-    def test_ends_when_told_to_with_pages_open(self, tmp_path: Path, name: str) -> None:
-        """Without a word about it or about a request, though a websocket and a long poll are held."""
+    def test_ends_when_told_to_with_streams_open(self, tmp_path: Path, name: str) -> None:
+        """Without a word about it or about a request: a websocket, a long poll, an upload and an export are held."""
         with started(tmp_path, "--port", "0") as (process, url):
             pages = [socketio.Client(reconnection=False) for _ in range(2)]
             for page, transport in zip(pages, ("websocket", "polling"), strict=True):
                 page.connect(url, transports=[transport], wait_timeout=PATIENCE)
                 page.call("subscribe", {"room": "overview"})
+            httpx.post(url + "/api/sessions", json={"id": "a"}).raise_for_status()
+            picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 12_000_000}}
+            append = {"messages": [{"role": "user", "content": [picture]}]}
+            httpx.post(url + "/api/sessions/a/messages", json=append, timeout=PATIENCE).raise_for_status()
+            held = [
+                asked(
+                    url, "POST /api/import HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000000\r\n\r\n{"
+                ),
+                asked(url, "GET /api/sessions/a/export HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
+            ]
+            assert held[1].recv(12) == b"HTTP/1.1 200"
             process.send_signal(getattr(signal, name))
             assert process.communicate(timeout=PATIENCE) == ("", "")
             assert process.returncode == 0
             for page in pages:
                 page.disconnect()
+            for one in held:
+                one.close()
 
     def test_serves_more_pages_than_ten_at_once(self, served: str) -> None:
         """Each open page holds a thread, and requests are answered beside them."""
@@ -72,11 +92,10 @@ class TestTheCommand:
     def test_answers_beside_requests_that_never_end(self, served: str, part: str) -> None:
         """More of them than it has threads, or room for connections that are still arriving."""
         url = served
-        address = ("127.0.0.1", int(url.rpartition(":")[2]))
-        held = [socket.create_connection(address) for _ in range(ARRIVING + 60)]
-        for one in held:
+        held = []
+        for _ in range(ARRIVING + 60):
             with suppress(OSError):  # dropped already, to make room for the next
-                one.sendall(part.encode())
+                held.append(asked(url, part))
         for _ in range(5):
             assert httpx.get(url + "/api/sessions", timeout=PATIENCE).status_code == 200
         for one in held:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from pathlib import Path
 from threading import Barrier, Thread
@@ -12,7 +13,7 @@ from threading import Barrier, Thread
 import pytest
 
 from tests.waiting import until
-from webapp.errors import BusyStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
+from webapp.errors import BusyStore, ClosedStore, DamagedStore, FullDisk, ReadOnlyStore, StoreError
 from webapp.store import Store
 from webapp.store.connection import WAITING, Connections, translated
 from webapp.store.usage import Sample
@@ -131,7 +132,7 @@ class TestClosing:
                     while True:
                         with store.read():
                             store.db.rows(query)
-                except StoreError as error:
+                except ClosedStore as error:
                     told.append(str(error))
 
             threads = [Thread(target=look) for _ in range(4)]
@@ -162,14 +163,14 @@ class TestClosing:
         with store.write():
             store.small.put_setting("x", 1)
         closing[0].join()
-        with pytest.raises(StoreError, match="is closed"):
+        with pytest.raises(ClosedStore, match="is closed"):
             store.small.setting("x")
 
     def test_is_for_good(self, tmp_path: Path) -> None:
         """A thread that was not there before does not open it again."""
         store = Store(tmp_path / "x.db")
         store.close()
-        with pytest.raises(StoreError, match="is closed"):
+        with pytest.raises(ClosedStore, match="is closed"):
             store.small.setting("x")
 
 
@@ -330,6 +331,15 @@ class TestAStoreThatAnotherProcessLocks:
         """So that requests do not queue up, each with a wait of its own."""
         assert 200 < self.refused(locked) <= 500
         assert [self.refused(locked) <= 200 for _ in range(3)] == [True] * 3
+
+    def test_is_waited_for_by_one_of_those_that_come_together(self, locked: Store) -> None:
+        """Whoever waited behind the one that waited in vain is refused with it, and not after a wait of its own."""
+        with ThreadPoolExecutor(8) as pool:
+            with locked.db._writing:
+                waits = [pool.submit(self.refused, locked) for _ in range(8)]
+                until(lambda: locked.db._waiting._value == WAITING - 8)
+            waited = sorted(wait.result() for wait in waits)
+        assert (waited[:7], 200 < waited[7] <= 500) == ([0] * 7, True)
 
     def test_is_not_waited_for_by_more_than_a_few(self, locked: Store) -> None:
         """The next is refused at once, with a message that says how many wait."""
