@@ -90,9 +90,9 @@ class Following:
     def look(self, file: TranscriptFile, stop: threading.Event | None = None) -> int:
         """Append what the file says that the log does not hold, and return the number of new messages.
 
-        A file of a deleted session adds nothing, nor does one that a link leads out of the followed folders. What cannot
-        be read is noted on the session. Once `stop` is set it ends with the portion it is at; the rest comes with the
-        next look.
+        A file of a deleted session adds nothing, nor does one that a link leads out of the followed folders. What
+        cannot be read is noted on the session. Once `stop` is set it ends with the portion it is at; the rest comes
+        with the next look.
         """
         if self._deleted(file) or self._leads_out(file.path):
             return 0
