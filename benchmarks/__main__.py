@@ -25,6 +25,7 @@ NAMES = (
     "requests",
     "pixel",
     "delivery",
+    "overview",
     "memory",
     "counting",
     "prediction",

@@ -231,12 +231,14 @@ class Subscribe(Body):
 
 
 class SessionsQuery(Query):
-    """Filter and order of sessions."""
+    """Filter and order of sessions. Without `limit` all are returned; `after` is the `next` of the page before."""
 
     state: Literal["idle", "active", "warning"] | None = None
     source: Name | None = None
     q: Words | None = None
     sort: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    after: Name | None = None
 
 
 class MessagesQuery(Query):

@@ -1,112 +1,110 @@
 // <coppice-overview></coppice-overview>
 //
-// All sessions in one table: state, gauge, growth, prunes. Follows the room "overview"; the order changes
-// only while pointer and focus are elsewhere. Filter and chip are part of the address.
-import "../shared/context-gauge.js";
+// All sessions in one table: state, gauge, growth, prunes. They are read by pages, latest activity first, and
+// followed in the room "overview". Filter, chip, order and grouping are part of the address.
 import "./file-drop.js";
-import "./trend-line.js";
+import "./sessions-table.js";
 import * as address from "../shared/address.js";
 import { api } from "../shared/api.js";
 import { counted, number } from "../shared/format.js";
-import { html, repeat } from "../shared/html.js";
+import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
 import { ReadingElement } from "../shared/reading-element.js";
 import { root } from "../shared/root.js";
 import { live } from "../shared/socket.js";
-import { refreshTimes } from "../shared/times.js";
 import { toast, toastError } from "../shared/toast.js";
 import { title } from "../shared/words.js";
-import { regionLegend, sessionRow } from "./session-row.js";
-import { arrange, tally } from "./sessions.js";
+import { regionLegend } from "./session-row.js";
+import { arrange, grouped, isWorthGrouping, nextSort, tally } from "./sessions.js";
+import { tellingNames } from "./titles.js";
 
-const COLUMNS = [
-  ["c-state", html`<span class="sr">State</span>`],
-  ["c-title", "Session"],
-  ["c-gauge", "Context"],
-  ["c-full num", "Full"],
-  ["c-trend", "Trend"],
-  ["c-tokens num", "Tokens / limit"],
-  ["c-growth num", "A turn"],
-  ["c-left num", "To target"],
-  ["c-prunes num", "Prunes"],
-  ["c-last num", "Last"],
-  ["c-act", html`<span class="sr">Act</span>`],
-].map(([name, label]) => html`<th role="columnheader" class=${name}>${label}</th>`);
-
-const BEGINNING = { find: "", show: "all" };
+const BEGINNING = { find: "", show: "all", sort: "", by: "" };
+/** The sessions of the first page, which is drawn at once, and of the others. */
+const [FIRST, REST] = [100, 500];
 
 export class CoppiceOverview extends ReadingElement {
-  /** Sessions by id; null until they are read. @type {Map<string, Api.Session> | null} */
+  /** Sessions by id; null until the first page is read. @type {Map<string, Api.Session> | null} */
   #sessions = null;
-  #text = address.read(location.search, BEGINNING).find;
-  #chip = address.read(location.search, BEGINNING).show;
+  /** How many there are, while pages are still to be read. @type {number | null} */
+  #awaited = null;
+  #choice = address.read(location.search, BEGINNING);
   /** Ids of sessions whose quiet sub-agents are shown. @type {Set<string>} */
   #unfolded = new Set();
+  /** The projects whose sessions are folded away. @type {Set<string>} */
+  #closed = new Set();
   #startingDemo = false;
-  /** The ids of the shown rows in order. @type {string[]} */
-  #order = [];
+  /** The names of the sessions, until a title changes. @type {ReturnType<typeof tellingNames> | null} */
+  #names = null;
 
   start() {
     live.join("overview");
-    this.hear(live, ["session:updated"], (session) => this.#receive(session));
+    this.hear(live, ["session:updated"], (session) => this.#take([session]));
     this.hear(live, ["session:deleted"], ({ session_id }) => {
       this.#sessions?.delete(session_id);
       this.requestUpdate();
     });
-    this.hear(live, ["resync"], ({ snapshot }) => this.#take(snapshot.sessions));
+    this.hear(live, ["resync"], ({ snapshot, known }) => {
+      this.#take(snapshot.sessions);
+      if (known) this.refresh();
+    });
     this.hear(live, ["settings:changed", "models:changed"], () => this.refresh());
     this.listen(this, "imported", () => this.refresh());
-    for (const type of ["pointerout", "focusout"])
-      this.listen(this, type, (/** @type {PointerEvent | FocusEvent} */ { relatedTarget: to }) => {
-        if (!(to instanceof Element && to.closest("tbody"))) this.requestUpdate();
-      });
     this.listen(this, "input", (/** @type {Event} */ event) => {
       const field = /** @type {HTMLInputElement} */ (event.target);
-      if (field.type === "search") this.#choose({ text: field.value });
+      if (field.type === "search") this.#choose({ find: field.value });
     });
     this.actions({
-      chip: (target) => this.#choose({ chip: target.dataset.chip }),
-      fold: (target) => this.#fold(target.dataset.id ?? ""),
+      chip: (target) => this.#choose({ show: target.dataset.chip ?? "all" }),
+      sort: (target) => this.#choose({ sort: nextSort(target.dataset.column ?? "", this.#choice.sort) }),
+      group: (target) => this.#choose({ by: target.dataset.by ?? "" }),
+      fold: (target) => this.#toggle(this.#unfolded, target.dataset.id),
+      orphans: (target) => this.#toggle(this.#unfolded, target.dataset.key),
+      project: (target) => this.#toggle(this.#closed, target.dataset.key),
       demo: () => this.#startDemo(),
       import: () => this.querySelector("file-drop")?.pick(),
-      "clear-filter": () => this.#choose({ text: "", chip: "all" }),
+      "clear-filter": () => this.#choose({ find: "", show: "all" }),
     });
-    this.listen(this, "click", (/** @type {MouseEvent} */ event) => this.#openRow(event));
-    this.stepKeys("tr.session-row a.title", "row");
-    this.every(10_000, () => refreshTimes(this));
     super.start();
   }
 
-  async read() {
-    this.#take(await api.sessions());
+  /** @param {AbortSignal} signal */
+  async read(signal) {
+    const gone = new Set(this.#sessions?.keys());
+    /** @type {string | null} */
+    let after = null;
+    do {
+      const page = await api.sessions({ limit: after === null ? FIRST : REST, after }, signal);
+      if (signal.aborted) return;
+      for (const { id } of page.sessions) gone.delete(id);
+      after = page.next;
+      this.#awaited = after === null ? null : page.total;
+      this.error = null;
+      this.#take(page.sessions);
+    } while (after !== null);
+    for (const id of gone) this.#sessions?.delete(id);
   }
 
-  /** @param {Api.Session[]} sessions all there are */
+  /** @param {Api.Session[]} sessions some that there are */
   #take(sessions) {
-    const known = this.#sessions;
-    this.#sessions = new Map(sessions.map((s) => [s.id, newer(known?.get(s.id), s)]));
-    this.error = null;
-    this.requestUpdate();
-  }
-
-  /** @param {Api.Session} session */
-  #receive(session) {
     this.#sessions ??= new Map();
-    this.#sessions.set(session.id, session);
+    for (const session of sessions) {
+      const known = this.#sessions.get(session.id);
+      if (known?.title !== session.title) this.#names = null;
+      this.#sessions.set(session.id, newer(known, session));
+    }
     this.requestUpdate();
   }
 
-  /** @param {{ text?: string, chip?: string }} choice */
-  #choose({ text = this.#text, chip = this.#chip }) {
-    this.#text = text;
-    this.#chip = chip;
-    address.write({ find: text, show: chip }, BEGINNING);
+  /** @param {Partial<typeof BEGINNING>} choice */
+  #choose(choice) {
+    this.#choice = { ...this.#choice, ...choice };
+    address.write(this.#choice, BEGINNING);
     this.requestUpdate();
   }
 
-  /** @param {string} id */
-  #fold(id) {
-    if (!this.#unfolded.delete(id)) this.#unfolded.add(id);
+  /** @param {Set<string>} keys @param {string} [key] */
+  #toggle(keys, key = "") {
+    if (!keys.delete(key)) keys.add(key);
     this.requestUpdate();
   }
 
@@ -124,69 +122,58 @@ export class CoppiceOverview extends ReadingElement {
     this.requestUpdate();
   }
 
-  /** A click anywhere in a row opens its session. @param {MouseEvent} event */
-  #openRow(event) {
-    const target = /** @type {Element} */ (event.target);
-    if (target.closest("a, button") || getSelection()?.toString()) return;
-    target.closest("tr.session-row")?.querySelector("a")?.click();
-  }
-
   view() {
-    const empty = this.#sessions?.size === 0;
+    const empty = this.#sessions?.size === 0 && this.#awaited === null;
     return html`${empty ? this.#emptyState() : this.#page()}<file-drop></file-drop>`;
   }
 
   #page() {
     const sessions = [...(this.#sessions?.values() ?? [])];
-    const rows = arrange(sessions, { text: this.#text, chip: this.#chip, unfolded: this.#unfolded });
+    const { find, show, sort } = this.#choice;
+    const filter = { text: find, chip: show, sort, unfolded: this.#unfolded, closed: this.#closed };
+    const rows = arrange(sessions, filter);
+    const byProject = this.#choice.by === "project" || (this.#choice.by === "" && isWorthGrouping(sessions));
+    this.#names ??= tellingNames(sessions, Date.now());
+    const value = { entries: byProject ? grouped(rows, filter) : rows, sort, names: this.#names };
     return html`<div class="page-head">
         <h1>Sessions</h1>
         ${this.#sessions && counts(sessions)}
+        ${
+          this.#awaited !== null &&
+          html`<span class="muted" role="status"
+          >reading ${number(sessions.length)} of ${number(this.#awaited)}…</span>`
+        }
         <span class="end"><button data-act="import">${icon("plus")}Import…</button></span>
       </div>
-      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions)}
-      ${rows.length > 0 ? this.#table(rows) : this.#sessions && noneFits(sessions.length)}
-      <div class="legend-foot">${regionLegend()}</div>`;
+      ${this.problem("Could not read the sessions")} ${this.#toolbar(sessions, byProject)}
+      ${regionLegend()}
+      ${
+        rows.length > 0
+          ? html`<sessions-table .value=${value}></sessions-table>`
+          : this.#sessions && noneFits(sessions.length)
+      }`;
   }
 
-  /** @param {Api.Session[]} sessions */
-  #toolbar(sessions) {
-    const { busy, above, sources } = tally(sessions);
+  /** @param {Api.Session[]} sessions @param {boolean} byProject */
+  #toolbar(sessions, byProject) {
+    const { active, above, sources } = tally(sessions);
+    const { find, show } = this.#choice;
     /** @param {string} name @param {string} label @param {number} [count] */
     const chip = (name, label, count) =>
-      html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${this.#chip === name}
+      html`<button class="chip" data-act="chip" data-chip=${name} aria-pressed=${show === name}
         >${label}${count !== undefined && html`<span class="count">${number(count)}</span>`}</button>`;
     return html`<div class="toolbar">
-      <input type="search" .value=${this.#text} placeholder="Filter sessions" aria-label="Filter sessions"
+      <input type="search" .value=${find} placeholder="Filter sessions" aria-label="Filter sessions"
         autocomplete="off" spellcheck="false">
       <div class="chips" role="group" aria-label="Show">
-        ${chip("all", "All")}${chip("active", "Active", busy)}${chip("above", "Above target", above)}
+        ${chip("all", "All")}${chip("active", "Active", active)}${chip("above", "Above target", above)}
         ${sources.map(([source, label]) => chip(source, title(label)))}
       </div>
+      <div class="chips" role="group" aria-label="Group">
+        <button class="chip" data-act="group" data-by=${byProject ? "none" : "project"}
+          aria-pressed=${byProject}>By project</button>
+      </div>
     </div>`;
-  }
-
-  /** @param {import("./sessions.js").Row[]} rows */
-  #table(rows) {
-    return html`<div class="panel sessions-panel"><table class="sessions" role="table" aria-label="Sessions">
-      <thead role="rowgroup">
-        <tr role="row">${COLUMNS}</tr>
-      </thead>
-      <tbody role="rowgroup">${repeat(this.#inOrder(rows), ({ session }) => session.id, sessionRow)}</tbody>
-    </table></div>`;
-  }
-
-  /** Nothing moves under the pointer: while it, or the focus, is in the table, rows only come and go.
-   * @param {import("./sessions.js").Row[]} rows */
-  #inOrder(rows) {
-    const body = this.querySelector("tbody");
-    const held = body?.matches(":hover") || body?.contains(document.activeElement);
-    const byId = new Map(rows.map((row) => [row.session.id, row]));
-    const before = this.#order.flatMap((id) => byId.get(id) ?? []);
-    const same = before.length === rows.length && this.#order.length === rows.length;
-    const shown = held && same ? before : rows;
-    this.#order = shown.map(({ session }) => session.id);
-    return shown;
   }
 
   #emptyState() {
@@ -225,9 +212,9 @@ export class CoppiceOverview extends ReadingElement {
 
 /** @param {Api.Session[]} sessions */
 function counts(sessions) {
-  const { all, working, above } = tally(sessions);
+  const { all, active, above } = tally(sessions);
   const own = above === 1 ? "its target" : "their targets";
-  return html`<span class="muted">${counted(all, "session")} · ${number(working)} working · ${
+  return html`<span class="muted">${counted(all, "session")} · ${number(active)} active · ${
     above > 0 ? html`<b class="warned">${number(above)} above ${own}</b>` : "none above target"
   }</span>`;
 }

@@ -1,5 +1,5 @@
-// One row of the overview's table, and the legend below it. Markup only.
-import { compact, counted, number, percent } from "../shared/format.js";
+// One row of the overview's table, the head of a project, and the legend. Markup only.
+import { compact, counted, fileName, number, percent } from "../shared/format.js";
 import { levelOf, regionStyle } from "../shared/gauge.js";
 import { html } from "../shared/html.js";
 import { icon } from "../shared/icons.js";
@@ -20,19 +20,45 @@ export function regionLegend() {
   </ul>`;
 }
 
-/** @param {import("./sessions.js").Row} row */
-export function sessionRow({ session, depth, quiet, folded }) {
+/** The columns that are shown at every width: a cell that spans more would add columns of its own. */
+export const ALWAYS_SHOWN = 7;
+/** Cells in the other columns, so that the row reaches the edge. */
+const FILLING = ["c-trend", "c-growth", "c-left", "c-prunes"].map((name) => html`<td class=${name}></td>`);
+
+/** The head of a project, or the line that holds its sub-agents without a session.
+ * @param {import("./sessions.js").Head} head @param {number} index its place in the table, from 1 */
+export function projectRow({ head, key, label, path, count, above, folded }, index) {
+  const name = head === "orphans" ? `${counted(count, "sub-agent")} of sessions that are not here` : label;
+  return html`<tr class="project" role="row" aria-rowindex=${index} data-key=${key} data-kind=${head}>
+    <td role="cell" colspan=${ALWAYS_SHOWN}><button class="bare fold" data-act=${head} data-key=${key}
+        aria-expanded=${!folded}>${icon(folded ? "right" : "down")}${name || "No project folder"}</button>
+      ${
+        head === "project" &&
+        html`<span class="muted small path" title=${path}>${path}</span>
+          <span class="muted small">${counted(count, "session")}</span>
+          ${above > 0 && html`<span class="warned small">${number(above)} above target</span>`}`
+      }
+    </td>${FILLING}
+  </tr>`;
+}
+
+/** @param {import("./sessions.js").Row} row @param {import("./titles.js").Name} [name] what is shown of a
+ * title that would not tell it apart @param {number} [index] its place in the table, from 1 */
+export function sessionRow({ session, depth, quiet, folded }, name, index = 1) {
   const gauge = mainGauge(session);
   const title = titleOf(session);
   const level = gauge.utilization > 100 ? "beyond" : levelOf(gauge.tokens, session);
   const target = ((session.target_tokens / session.limit) * 100).toFixed(1);
-  return html`<tr class="session-row" role="row" data-id=${session.id} data-above=${isAboveTarget(session)}
+  return html`<tr class="session-row" role="row" aria-rowindex=${index}
+    data-key=${session.id} data-kind="row"
+    data-id=${session.id} data-above=${isAboveTarget(session)}
     data-advised=${session.verdict.action !== null}
     data-level=${level} data-depth=${depth}>
     <td role="cell" class="c-state">${stateIcon(session)}</td>
     <td role="cell" class="c-title" .style="--depth:${depth}">
-      <a class="title" href=${pageOf(session.id)}
-        >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}${title}</a>
+      <a class="title" href=${pageOf(session.id)} title=${title} aria-label=${title}
+        >${depth > 0 && html`<span class="twig" aria-hidden="true">└</span>`}<span class="one-line"
+          >${name?.text ?? title}</span>${name?.mark && html`<span class="twin">· ${name.mark}</span>`}</a>
       <span class="sub said" title=${session.verdict.text}
         data-urgent=${session.verdict.urgency > 2}>${verdictText(session.verdict.text)}</span>
       <span class="sub">${quiet > 0 && html`${fold(session.id, quiet, folded)} · `}${about(session)}</span>
@@ -69,7 +95,9 @@ function about(session) {
   const kind = session.parent_id ? `sub-agent${agent}` : session.source_label;
   const model = session.messages === 0 ? "no messages yet" : session.model || "unknown model";
   const lost = session.malformed;
-  return html`${model} · ${kind}${session.automatic && " · prunes by itself"}${
+  const folder = fileName(session.cwd);
+  const where = folder && html`<span class="folder" title=${session.cwd}>${folder} · </span>`;
+  return html`${where}${model} · ${kind}${session.automatic && " · prunes by itself"}${
     lost > 0 && html` · <span class="warned">${counted(lost, "line")} not read</span>`
   }`;
 }

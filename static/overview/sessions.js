@@ -1,11 +1,43 @@
-// The rows of the overview: which sessions, in which order, and which sub-agents below which session. Pure.
-import { isAboveTarget } from "../shared/session-facts.js";
+// The rows of the overview: which sessions, in which order, which sub-agents below which session, and which
+// projects they belong to. Pure.
+import { fileName } from "../shared/format.js";
+import { isAboveTarget, mainGauge, titleOf } from "../shared/session-facts.js";
 
 /** A row; `quiet` counts the sub-agents that can be folded.
  * @typedef {{ session: Api.Session, depth: number, quiet: number, folded: boolean }} Row */
+/** The head of a project, or of the sub-agents in it whose session is not in the list.
+ * @typedef {{ head: "project" | "orphans", key: string, label: string, path: string, count: number, above:
+ * number, folded: boolean }} Head */
+/** @typedef {{ text?: string, chip?: string, sort?: string, unfolded?: Set<string> }} Filter */
 
 /** From this many on, idle sub-agents that need nothing are folded. */
 const FOLDED_FROM = 3;
+/** From so many sessions on, the list is grouped by project unless the reader wants it otherwise. */
+const GROUPED_FROM = 20;
+
+/** What the heads of the columns sort by; the first click begins with the larger, or with `up`.
+ * @type {Record<string, { of: (session: Api.Session) => number | string | null, up?: boolean }>} */
+const ORDERS = {
+  title: { of: (s) => titleOf(s).toLowerCase(), up: true },
+  full: { of: (s) => mainGauge(s).utilization },
+  tokens: { of: (s) => mainGauge(s).tokens },
+  growth: { of: (s) => s.growth_per_turn },
+  left: { of: (s) => s.turns_left, up: true },
+  prunes: { of: (s) => s.prunes },
+  last: { of: (s) => s.last_activity },
+};
+
+/** The direction in which a column is sorted, as `aria-sort` names it. @param {string} column
+ * @param {string} sort */
+export function direction(column, sort) {
+  if (sort.replace("-", "") !== column) return "none";
+  return (ORDERS[column]?.up ?? false) === sort.startsWith("-") ? "descending" : "ascending";
+}
+
+/** The order after a click on the head of a column: one way, the other way, none. @param {string} column
+ * @param {string} sort */
+export const nextSort = (column, sort) =>
+  sort === column ? `-${column}` : sort === `-${column}` ? "" : column;
 
 /** @param {Api.Session} session @param {string} text lower-case */
 function mentions(session, text) {
@@ -14,25 +46,40 @@ function mentions(session, text) {
   );
 }
 
+/** @param {Filter} filter @returns {(session: Api.Session) => boolean} */
+function fitting({ text = "", chip = "all" }) {
+  const words = text.trim().toLowerCase();
+  /** @param {Api.Session} s */
+  const chosen = (s) =>
+    chip === "all" ||
+    (chip === "above" ? isAboveTarget(s) : chip === "active" ? isActive(s) : s.source === chip);
+  return (s) => (!words || mentions(s, words)) && chosen(s);
+}
+
 /** A key that sorts by the need of the verdict, then by latest activity. @param {Api.Session} session */
 function urgency(session) {
   return `${session.verdict.urgency} ${session.last_activity ?? ""}`;
 }
 
-/** Returns the rows in order: most needed first, then by latest activity; sub-agents below their parent. A
- * family ranks by its most urgent member. A sub-agent without its parent in the list stands alone. Many quiet
- * sub-agents are folded, unless the filter has a text or `unfolded` names their parent.
- * @param {Iterable<Api.Session>} sessions
- * @param {{ text?: string, chip?: string, unfolded?: Set<string> }} [filter] @returns {Row[]} */
+/** Compares two sessions by the column that is sorted; those without a value come last. @param {string} sort
+ * @returns {((a: Api.Session, b: Api.Session) => number) | null} */
+function byColumn(sort) {
+  const column = ORDERS[sort.replace("-", "")];
+  if (!column) return null;
+  const sign = (column.up ?? false) === sort.startsWith("-") ? -1 : 1;
+  return (a, b) => {
+    const [x, y] = [column.of(a), column.of(b)];
+    if (x === y || x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+    return x < y ? -sign : sign;
+  };
+}
+
+/** Returns the rows in order: by the column that is sorted, else most needed first, then by latest activity;
+ * sub-agents below their parent. A family ranks by its most urgent member. A sub-agent without its parent in
+ * the list stands alone. Many quiet sub-agents are folded, unless the filter has a text or `unfolded` names
+ * their parent. @param {Iterable<Api.Session>} sessions @param {Filter} [filter] @returns {Row[]} */
 export function arrange(sessions, filter = {}) {
-  const text = (filter.text ?? "").trim().toLowerCase();
-  const chip = filter.chip ?? "all";
-  const shown = [...sessions].filter(
-    (s) =>
-      (!text || mentions(s, text)) &&
-      (chip === "all" ||
-        (chip === "above" ? isAboveTarget(s) : chip === "active" ? isBusy(s) : s.source === chip)),
-  );
+  const shown = [...sessions].filter(fitting(filter));
   const ids = new Set(shown.map((s) => s.id));
   /** @type {Map<string | null, Api.Session[]>} */
   const children = new Map();
@@ -42,36 +89,23 @@ export function arrange(sessions, filter = {}) {
     if (siblings) siblings.push(s);
     else children.set(parent, [s]);
   }
-  /** @type {Map<string, string>} the urgency of a session and all below it */
-  const urgencies = new Map();
-  /** @param {Api.Session} session @returns {string} */
-  const highest = (session) => {
-    const known = urgencies.get(session.id);
-    if (known !== undefined) return known;
-    urgencies.set(session.id, urgency(session));
-    const all = [urgency(session), ...(children.get(session.id) ?? []).map(highest)];
-    const top = all.sort().at(-1) ?? "";
-    urgencies.set(session.id, top);
-    return top;
-  };
+  const byUrgency = urgencyOf(children);
+  const sorted = byColumn(filter.sort ?? "");
   /** @param {Api.Session} a @param {Api.Session} b */
-  const byUrgency = (a, b) => {
-    const [x, y] = [highest(a), highest(b)];
-    return x === y ? (a.id < b.id ? -1 : 1) : x < y ? 1 : -1;
-  };
+  const order = (a, b) => sorted?.(a, b) || byUrgency(a, b);
   /** @type {Row[]} */
   const rows = [];
   const seen = new Set();
   /** @param {Api.Session} session @returns {boolean} */
   const isQuiet = (session) =>
-    session.verdict.action === null && !isBusy(session) && (children.get(session.id) ?? []).every(isQuiet);
+    session.verdict.action === null && !isActive(session) && (children.get(session.id) ?? []).every(isQuiet);
   /** @param {string | null} parent @param {number} depth @param {boolean} folded */
   const walk = (parent, depth, folded) => {
-    for (const session of [...(children.get(parent) ?? [])].sort(byUrgency)) {
+    for (const session of [...(children.get(parent) ?? [])].sort(order)) {
       if (seen.has(session.id) || (folded && isQuiet(session))) continue;
       seen.add(session.id);
       const many = (children.get(session.id) ?? []).filter(isQuiet).length;
-      const quiet = many >= FOLDED_FROM && !text ? many : 0;
+      const quiet = many >= FOLDED_FROM && !filter.text?.trim() ? many : 0;
       const away = quiet > 0 && !filter.unfolded?.has(session.id);
       rows.push({ session, depth, quiet, folded: away });
       walk(session.id, depth + 1, away);
@@ -81,8 +115,87 @@ export function arrange(sessions, filter = {}) {
   return rows;
 }
 
-/** @param {Api.Session} session */
-export function isBusy(session) {
+/** Compares two sessions by the most urgent of each and all below it. @param {Map<string | null,
+ * Api.Session[]>} children @returns {(a: Api.Session, b: Api.Session) => number} */
+function urgencyOf(children) {
+  /** @type {Map<string, string>} */
+  const urgencies = new Map();
+  /** @param {Api.Session} session @returns {string} */
+  const highest = (session) => {
+    const known = urgencies.get(session.id);
+    if (known !== undefined) return known;
+    let top = urgency(session);
+    urgencies.set(session.id, top);
+    for (const one of (children.get(session.id) ?? []).map(highest)) if (one > top) top = one;
+    urgencies.set(session.id, top);
+    return top;
+  };
+  return (a, b) => {
+    const [x, y] = [highest(a), highest(b)];
+    return x === y ? (a.id < b.id ? -1 : 1) : x < y ? 1 : -1;
+  };
+}
+
+/** @param {Row} row */
+const isOrphan = ({ session, depth }) => depth === 0 && session.parent_id !== null;
+
+/** True where projects say more than one long list does. @param {Iterable<Api.Session>} sessions */
+export function isWorthGrouping(sessions) {
+  const all = [...sessions];
+  const ids = new Set(all.map((s) => s.id));
+  const orphans = all.some((s) => s.parent_id !== null && !ids.has(s.parent_id));
+  return new Set(all.map((s) => s.cwd)).size > 1 && (orphans || all.length >= GROUPED_FROM);
+}
+
+/** Returns the rows under the heads of their projects, which rank by their first row. A family belongs to the
+ * project of its parent; sub-agents whose session is not in the list come last in their project, folded where
+ * they are many. @param {Row[]} rows @param {Filter & { closed?: Set<string> }} [filter]
+ * @returns {(Row | Head)[]} */
+export function grouped(rows, { text = "", unfolded, closed } = {}) {
+  /** @type {Map<string, { rows: Row[], orphans: Row[] }>} */
+  const projects = new Map();
+  let [path, orphan] = ["", false];
+  for (const row of rows) {
+    if (row.depth === 0) [path, orphan] = [row.session.cwd ?? "", isOrphan(row)];
+    const project = projects.get(path) ?? { rows: [], orphans: [] };
+    projects.set(path, project);
+    (orphan ? project.orphans : project.rows).push(row);
+  }
+  const labels = folderNames([...projects.keys()]);
+  return [...projects].flatMap(([folder, { rows: own, orphans }]) => {
+    const all = [...own, ...orphans];
+    const label = labels.get(folder) ?? folder;
+    const key = `project:${folder}`;
+    const above = all.filter(({ session }) => isAboveTarget(session)).length;
+    const count = all.reduce((sum, row) => sum + 1 + (row.folded ? row.quiet : 0), 0);
+    const folded = closed?.has(key) ?? false;
+    /** @type {Head} */
+    const head = { head: "project", key, label, path: folder, count, above, folded };
+    if (folded) return [head];
+    const alone = `orphans:${folder}`;
+    const many = orphans.length >= FOLDED_FROM && !text.trim();
+    const away = many && !unfolded?.has(alone);
+    /** @type {Head} */
+    const line = { ...head, head: "orphans", key: alone, count: orphans.length, above: 0, folded: away };
+    return [head, ...own, ...(many ? [line] : []), ...(away ? [] : orphans)];
+  });
+}
+
+/** The last part of each path, with the one before it where two paths end alike. @param {string[]} paths
+ * @returns {Map<string, string>} */
+export function folderNames(paths) {
+  const ends = paths.map((path) => fileName(path.replace(/[\\/]+$/, "")));
+  return new Map(
+    paths.map((path, i) => {
+      const alike = ends.filter((end) => end === ends[i]).length > 1;
+      const parts = path.split(/[\\/]/).filter(Boolean);
+      return [path, alike ? parts.slice(-2).join("/") : (ends[i] ?? "")];
+    }),
+  );
+}
+
+/** True while the agent works or waits for its user. @param {Api.Session} session */
+export function isActive(session) {
   return session.activity === "working" || session.activity === "waiting";
 }
 
@@ -90,8 +203,7 @@ export function isBusy(session) {
 export function tally(sessions) {
   return {
     all: sessions.length,
-    working: sessions.filter((s) => s.activity === "working").length,
-    busy: sessions.filter(isBusy).length,
+    active: sessions.filter(isActive).length,
     above: sessions.filter(isAboveTarget).length,
     sources: [...new Map(sessions.map((s) => [s.source, s.source_label]))].sort(),
   };

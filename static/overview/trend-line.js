@@ -6,13 +6,15 @@ import { CoppiceElement } from "../shared/element.js";
 import { html, nothing, svg } from "../shared/html.js";
 
 const [WIDTH, HEIGHT] = [72, 20];
+/** Fewer points are no trend. */
+const LEAST = 3;
 
 export class TrendLine extends CoppiceElement {
   static observedAttributes = ["points", "target"];
 
   view() {
     const points = (this.getAttribute("points") ?? "").split(",").filter(Boolean).map(Number);
-    if (points.length < 2) return nothing;
+    if (points.length < LEAST) return nothing;
     const target = Number(this.getAttribute("target") ?? 0);
     const top = Math.max(...points, 1) * 1.05;
     /** @param {number} value */

@@ -67,8 +67,7 @@ export class WhatIf extends ReadingElement {
   /** @param {AbortSignal} signal */
   async read(signal) {
     if (!this.#sessions) {
-      const sessions = await api.sessions();
-      this.#sessions = sessions.sort((a, b) => mainGauge(b).tokens - mainGauge(a).tokens);
+      this.#sessions = (await api.sessions({ limit: SHOWN_SESSIONS, sort: "tokens" }, signal)).sessions;
       this.#session = this.#sessions[0] ?? null;
     }
     const session = this.#session;
@@ -102,9 +101,9 @@ export class WhatIf extends ReadingElement {
   /** @param {Api.Session} session */
   #comparison(session) {
     const [saved, tried] = [this.#saved, this.#tried];
-    const choices = (this.#sessions ?? [])
-      .slice(0, SHOWN_SESSIONS)
-      .map((s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(mainGauge(s).utilization)})`]));
+    const choices = (this.#sessions ?? []).map(
+      (s) => /** @type {const} */ ([s.id, `${titleOf(s)} (${percent(mainGauge(s).utilization)})`]),
+    );
     return html`<div class="pad what-if-body">
       <label class="small muted" for="what-if-session">On the session</label>
       <select id="what-if-session">${options(choices, session.id)}</select>

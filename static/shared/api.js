@@ -57,8 +57,9 @@ export function apiAt(base = root) {
   /** @param {string} method @param {string} path @param {unknown} [body] */
   const change = (method, path, body) => request(`${base}/api${path}`, method, body);
   return {
-    /** @returns {Promise<Api.Session[]>} */
-    sessions: async () => (await get("/sessions")).sessions,
+    /** One page of the sessions. @param {{ limit: number, after?: string | null, sort?: string }} query
+     * @param {AbortSignal} [signal] @returns {Promise<Api.Sessions>} */
+    sessions: (query, signal) => get(`/sessions${queryOf(query)}`, signal),
     /** @param {string} id @param {Api.SessionChange} data @returns {Promise<Api.Session>} */
     patchSession: (id, data) => change("PATCH", at(id), data),
     /** @param {string} id @returns {Promise<Api.Ok>} */

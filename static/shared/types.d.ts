@@ -193,7 +193,7 @@ declare namespace Api {
   interface SessionTaskType {
     name: string; setting: string; own: boolean; reason: string; looks_like: Likeness;
   }
-  interface Sessions { sessions: Session[]; }
+  interface Sessions { sessions: Session[]; total: number; next: string | null; }
   interface Settings {
     auto_summarize: boolean; max_messages_before_summary: number; max_tokens_before_summary: number;
     summary_window_percent: number; min_recent_messages: number; response_reserve: number;

@@ -141,13 +141,90 @@ class TestTheTable:
             page.get_by_role("button", name="Prune", exact=False).filter(has_text="message")
         ).to_be_visible()
 
-    def test_shows_hundreds_of_sessions(self, page: Page, server: Server) -> None:
-        """Two hundred sessions are all there, each with its gauge."""
-        for i in range(200):
-            server.app.sessions.create(title=f"Session {i}", model="gpt-5.1")
+    def test_draws_only_the_rows_near_the_view(self, page: Page, server: Server) -> None:
+        """Of hundreds of sessions, read by pages, some are in the page; all are counted, found and reached."""
+        for i in range(230):
+            server.app.sessions.create(title=f"Session {i:03}", model="gpt-5.1")
+        page.goto(f"{server.url}/?sort=title")
+        expect(page.get_by_text("230 sessions")).to_be_visible()
+        expect(page.get_by_role("table")).to_have_attribute("aria-rowcount", "231")
+        rows = page.locator("tr.session-row")
+        expect(rows.first).to_contain_text("Session 000")
+        assert rows.count() < 60
+        rows.first.get_by_role("link").focus()
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        expect(page.get_by_role("link", name="Session 229")).to_be_in_viewport()
+        expect(page.get_by_role("link", name="Session 000")).to_be_focused()
+        page.get_by_label("Filter sessions").fill("session 100")
+        expect(rows).to_have_count(1)
+
+    def test_walks_through_a_long_list_by_keys(self, page: Page, server: Server) -> None:
+        """The key j goes on to rows that were not drawn before."""
+        for i in range(60):
+            server.app.sessions.create(title=f"Session {i:02}", model="gpt-5.1")
+        page.goto(f"{server.url}/?sort=title")
+        page.get_by_role("link", name="Session 00").focus()
+        for i in range(1, 40):
+            page.keyboard.press("j")
+            expect(page.get_by_role("link", name=f"Session {i:02}")).to_be_focused()
+
+    def test_sorts_by_the_head_of_a_column(self, page: Page, server: Server) -> None:
+        """One click begins with the larger, the next turns it round, the third gives the order of need back."""
+        managed(server, 2, id="small", title="Small")
+        managed(server, 20, id="large", title="Large")
+        managed(server, 1, id="newest", title="Newest")
         page.goto(server.url)
-        expect(page.locator("tr.session-row")).to_have_count(200)
-        expect(page.locator("context-gauge .gauge")).to_have_count(200)
+        titles = page.locator("tr.session-row a.title")
+        head = page.get_by_role("columnheader", name="Tokens / limit")
+        expect(titles).to_have_text(["Newest", "Large", "Small"])
+        head.get_by_role("button").click()
+        expect(titles).to_have_text(["Large", "Small", "Newest"])
+        expect(head).to_have_attribute("aria-sort", "descending")
+        head.get_by_role("button").click()
+        expect(titles).to_have_text(["Newest", "Small", "Large"])
+        expect(page).to_have_url(re.compile("sort=-tokens"))
+        page.reload()
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        expect(titles).to_have_text(["Newest", "Small", "Large"])
+        head.get_by_role("button").click()
+        expect(titles).to_have_text(["Newest", "Large", "Small"])
+
+    def test_groups_by_project(self, page: Page, server: Server, folder: ClaudeFolder) -> None:
+        """Sessions stand under their folder, which closes; the choice is part of the address."""
+        for cwd, said in (("/home/me/app", "Fix the parser"), ("/home/me/site", "Write the page")):
+            folder.transcript(cwd).user(said)
+        page.goto(server.url)
+        heads = page.locator("tr.project")
+        expect(page.locator("tr.session-row")).to_have_count(2)
+        expect(heads).to_have_count(0)
+        page.get_by_role("button", name="By project").click()
+        expect(heads).to_have_count(2)
+        expect(page).to_have_url(re.compile("by=project"))
+        page.get_by_role("button", name="site", exact=True).click()
+        expect(page.locator("tr.session-row")).to_have_count(1)
+        page.reload()
+        expect(heads).to_have_count(2)
+
+    def test_tells_alike_titles_apart(self, page: Page, server: Server) -> None:
+        """A beginning that three sessions share is cut, and equal titles have their time."""
+        for end in ("log in", "list the depots", "read the file"):
+            managed(server, 1, title=f"You are a careful tester: {end}")
+        for _ in range(2):
+            managed(server, 1, title="Hello")
+        page.goto(server.url)
+        titles = page.locator("tr.session-row a.title")
+        expect(titles.filter(has_text="… list the depots")).to_be_visible()
+        expect(titles.filter(has_text=re.compile(r"Hello ?· \d"))).to_have_count(2)
+        page.get_by_role("link", name="You are a careful tester: log in").click()
+        expect(page.get_by_role("heading", name="You are a careful tester: log in")).to_be_visible()
+
+    def test_counts_the_active_ones_once(self, page: Page, server: Server) -> None:
+        """The heading and the chip say the same number."""
+        managed(server, 2, title="Waits for its user")
+        managed(server, 1, title="Works")
+        page.goto(server.url)
+        expect(page.get_by_text("2 sessions · 2 active")).to_be_visible()
+        expect(page.get_by_role("button", name="Active 2")).to_be_visible()
 
     def test_becomes_cards_on_a_narrow_screen(self, page: Page, server: Server) -> None:
         """At 390 px nothing sticks out to the right, and the essentials are there."""

@@ -40,6 +40,8 @@ LAG_SECONDS = 1.0
 # Before reading again after the store was busy.
 RETRY_SECONDS = 0.5
 SNAPSHOT_MESSAGES = 50
+# The sessions that changed last; the rest of the overview is read over HTTP, by pages.
+SNAPSHOT_SESSIONS = 100
 # Pages that come to the overview within so long share one reading of it.
 SHARED_SECONDS = 2.0
 # What it costs a page to be sent one row, roughly; with many pages the overview is told of less often.
@@ -359,7 +361,7 @@ class Gateway:
     def _snapshot(self, room: Room, revision: int) -> Payload:
         if room.session_id is None:
             started = self.clock()
-            snapshot = {"sessions": self.app.sessions.list()}
+            snapshot = vars(self.app.sessions.page(limit=SNAPSHOT_SESSIONS))
             self._shared = (revision, started, snapshot)
             return snapshot
         return {

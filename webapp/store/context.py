@@ -132,11 +132,14 @@ class Contexts:
             found[view][region] = (tokens, messages)
         return found
 
-    def all_totals(self) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
-        """Return the totals of all sessions at once, as session -> view -> region -> (tokens, messages)."""
+    def totals_of(self, sessions: Sequence[int]) -> dict[int, dict[int, dict[str, tuple[int, int]]]]:
+        """Return the totals of several sessions, as session -> view -> region -> (tokens, messages)."""
         found: dict[int, dict[int, dict[str, tuple[int, int]]]] = {}
-        for session, view, region, tokens, messages in self._db.rows("SELECT * FROM totals"):
-            found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
+        for start in range(0, len(sessions), 500):
+            some = sessions[start : start + 500]
+            sql = f"SELECT * FROM totals WHERE session IN ({', '.join('?' * len(some))})"
+            for session, view, region, tokens, messages in self._db.rows(sql, some):
+                found.setdefault(session, {AGENT: {}, PRUNED: {}})[view][region] = (tokens, messages)
         return found
 
     def put_totals(self, session: int, view: int, regions: dict[str, tuple[int, int]]) -> None:

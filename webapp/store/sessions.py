@@ -162,6 +162,20 @@ class Sessions:
         rows = self._db.rows(f"{_SELECT} WHERE deleted_at IS NULL ORDER BY last_activity_at DESC, key DESC")
         return [_decoded(row) for row in rows]
 
+    def page(self, last: SessionRow | None, limit: int) -> tuple[list[SessionRow], int]:
+        """Return at most `limit` sessions behind `last`, latest activity first, and how many there are in all.
+
+        A followed file without a message or a broken line is left out.
+        """
+        shown = "deleted_at IS NULL AND NOT (kind = 'followed' AND next_no = 1 AND malformed = 0)"
+        behind, values = "", []
+        if last is not None:
+            behind, values = "AND (last_activity_at, key) < (?, ?)", [last.last_activity_at, last.key]
+        sql = f"{_SELECT} WHERE {shown} {behind} ORDER BY last_activity_at DESC, key DESC LIMIT ?"
+        rows = self._db.rows(sql, (*values, limit))
+        total = self._db.value(f"SELECT count(*) FROM sessions WHERE {shown}")
+        return [_decoded(row) for row in rows], int(total or 0)
+
     def children(self, session_id: str) -> list[str]:
         """Return the ids of the sessions that it started."""
         sql = "SELECT id FROM sessions WHERE parent_id = ? AND deleted_at IS NULL ORDER BY key"

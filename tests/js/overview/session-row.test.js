@@ -1,7 +1,7 @@
 // static/overview/session-row.js: a session as a row of the overview.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { regionLegend, sessionRow } from "../../../static/overview/session-row.js";
+import { projectRow, regionLegend, sessionRow } from "../../../static/overview/session-row.js";
 import { session, verdict } from "../builders.js";
 import { markup } from "../markup.js";
 
@@ -40,4 +40,35 @@ describe("the legend", () => {
   });
   it("of a session without messages says so", () =>
     assert.match(markup(sessionRow(row(session({ messages: 0 })))), /no messages yet/));
+});
+
+describe("the head of a project", () => {
+  /** @type {import("../../../static/overview/sessions.js").Head} */
+  const head = {
+    head: "project",
+    key: "project:/a/b",
+    label: "b",
+    path: "/a/b",
+    count: 3,
+    above: 1,
+    folded: false,
+  };
+  it("names its folder, counts its sessions and folds them", () => {
+    const text = markup(projectRow(head, 2));
+    assert.match(text, /data-act="project" data-key="project:\/a\/b" aria-expanded="true"/);
+    assert.match(text, /3 sessions.*1 above target/);
+    assert.match(markup(projectRow({ ...head, label: "", path: "" }, 2)), /No project folder/);
+  });
+  it("of sub-agents without a session says so", () =>
+    assert.match(
+      markup(projectRow({ ...head, head: "orphans", folded: true }, 2)),
+      /3 sub-agents of sessions that are not here/,
+    ));
+});
+
+describe("a name that was made to tell sessions apart", () => {
+  it("is shown, and the whole title on hover", () => {
+    const text = markup(sessionRow(row(session({ title: "You test: read" })), { text: "… read", mark: "" }));
+    assert.match(text, /title="You test: read".*… read/);
+  });
 });

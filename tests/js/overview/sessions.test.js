@@ -1,7 +1,15 @@
 // static/overview/sessions.js: which sessions the overview shows, and in which order.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { arrange, tally } from "../../../static/overview/sessions.js";
+import {
+  arrange,
+  direction,
+  folderNames,
+  grouped,
+  isWorthGrouping,
+  nextSort,
+  tally,
+} from "../../../static/overview/sessions.js";
 import { session, verdict } from "../builders.js";
 
 const old = session({ id: "old", title: "Old", last_activity: "2026-11-01T00:00:00Z" });
@@ -124,8 +132,7 @@ describe("what is said of sessions", () => {
   it("counts them", () => {
     assert.deepEqual(tally([old, fresh, over]), {
       all: 3,
-      working: 0,
-      busy: 0,
+      active: 0,
       above: 1,
       sources: [
         ["claude-code", "Claude Code"],
@@ -133,4 +140,82 @@ describe("what is said of sessions", () => {
       ],
     });
   });
+});
+
+describe("the order by a column", () => {
+  const [a, b, c] = [
+    session({ id: "a", title: "B", prunes: 1, turns_left: 4 }),
+    session({ id: "b", title: "a", prunes: 3, turns_left: null }),
+    session({ id: "c", title: "C", prunes: 2, turns_left: 2 }),
+  ];
+  /** @param {string} sort */
+  const ids = (sort) => arrange([a, b, c], { sort }).map((row) => row.session.id);
+  it("begins with the larger, and turns round", () => {
+    assert.deepEqual(ids("prunes"), ["b", "c", "a"]);
+    assert.deepEqual(ids("-prunes"), ["a", "c", "b"]);
+  });
+  it("of titles begins with a, whatever the case", () => assert.deepEqual(ids("title"), ["b", "a", "c"]));
+  it("puts those without a value last, either way", () => {
+    assert.deepEqual(ids("left"), ["c", "a", "b"]);
+    assert.deepEqual(ids("-left"), ["a", "c", "b"]);
+  });
+  it("goes one way, the other way, and back to what needs most", () => {
+    assert.deepEqual(
+      ["", "tokens", "-tokens"].map((sort) => nextSort("tokens", sort)),
+      ["tokens", "-tokens", ""],
+    );
+  });
+  it("is named as screen readers name it", () => {
+    assert.equal(direction("tokens", "tokens"), "descending");
+    assert.equal(direction("left", "left"), "ascending");
+    assert.equal(direction("left", "-left"), "descending");
+    assert.equal(direction("left", "tokens"), "none");
+  });
+});
+
+describe("projects", () => {
+  const app = session({ id: "app", cwd: "/home/me/app" });
+  const site = session({ id: "site", cwd: "/home/me/site" });
+  const lost = [1, 2, 3].map((n) => session({ id: `lost${n}`, cwd: "/home/me/app", parent_id: "gone" }));
+  /** @param {(import("../../../static/overview/sessions.js").Row |
+   * import("../../../static/overview/sessions.js").Head)[]} entries */
+  const said = (entries) =>
+    entries.map((one) => ("head" in one ? `${one.head} ${one.label} ${one.count}` : one.session.id));
+  it("stand over their sessions, in the order of their first row", () =>
+    assert.deepEqual(said(grouped(arrange([site, app, over]))), [
+      "project  1",
+      "over",
+      "project app 1",
+      "app",
+      "project site 1",
+      "site",
+    ]));
+  it("hold sub-agents whose session is not in the list, folded where they are many", () => {
+    const rows = arrange([app, site, ...lost]);
+    assert.deepEqual(said(grouped(rows)).slice(0, 3), ["project app 4", "app", "orphans app 3"]);
+    assert.deepEqual(said(grouped(rows, { unfolded: new Set(["orphans:/home/me/app"]) })).slice(2, 6), [
+      "orphans app 3",
+      "lost1",
+      "lost2",
+      "lost3",
+    ]);
+  });
+  it("can be closed", () =>
+    assert.deepEqual(said(grouped(arrange([app, site]), { closed: new Set(["project:/home/me/app"]) })), [
+      "project app 1",
+      "project site 1",
+      "site",
+    ]));
+  it("are shown where there are many sessions, or a sub-agent alone", () => {
+    assert.equal(isWorthGrouping([app, site]), false);
+    assert.equal(isWorthGrouping([app, site, ...lost]), true);
+    const many = Array.from({ length: 25 }, (_, i) => session({ id: `m${i}`, cwd: `/p${i % 2}` }));
+    assert.equal(isWorthGrouping(many), true);
+    assert.equal(isWorthGrouping(many.map((one) => ({ ...one, cwd: null }))), false);
+  });
+  it("that end alike are named with the folder above", () =>
+    assert.deepEqual(
+      [...folderNames(["/a/app", "/b/app", "/c/site/", ""]).values()],
+      ["a/app", "b/app", "site", ""],
+    ));
 });

@@ -75,7 +75,7 @@ describe("a refusal", () => {
       throw new TypeError("failed");
     };
     await assert.rejects(
-      api.sessions(),
+      api.sessions({ limit: 1 }),
       (error) => error instanceof ApiError && error.status === 0 && /does not answer/.test(error.message),
     );
   });

@@ -76,6 +76,18 @@ class TestRooms:
         answer = visitor.says("subscribe", {"room": "overview"})
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
 
+    def test_of_a_long_overview_a_page_gets_those_that_changed_last(
+        self, visitor: Page, app: App, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The snapshot is a page of the list and says where the next one begins."""
+        monkeypatch.setattr("webapp.live.gateway.SNAPSHOT_SESSIONS", 2)
+        for name in "bcd":
+            app.sessions.create(id=name, model="gpt-5")
+        snapshot = visitor.says("subscribe", {"room": "overview"})["snapshot"]
+        whole = [one.id for one in app.sessions.list()]
+        assert [one["id"] for one in snapshot["sessions"]] == whole[:2]
+        assert (snapshot["total"], snapshot["next"]) == (4, whole[1])
+
     def test_pages_that_come_together_share_one_reading(
         self, visitor: Page, app: App, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -83,7 +95,7 @@ class TestRooms:
         monkeypatch.setattr("webapp.live.gateway.SHARED_SECONDS", float("inf"))
         visitor.says("subscribe", {"room": "overview"})
         self.rename(app, visitor, "renamed")
-        app.sessions.list = None  # type: ignore[assignment]
+        app.sessions.page = None  # type: ignore[assignment]
         second = Page(gateway, gateway.flask_app)
         answer = second.says("subscribe", {"room": "overview"})
         assert [one["id"] for one in answer["snapshot"]["sessions"]] == ["a"]
@@ -105,8 +117,15 @@ class TestRooms:
         """Renames the session and waits until the page knows; the revision of that message."""
         visitor.told.clear()
         app.sessions.patch("a", title=title)
-        found: int = visitor.hears("session:updated")[-1]["revision"]
-        return found
+        revisions: list[int] = []
+
+        def told() -> bool:  # of this name: the session's beginning may be told late
+            heard = visitor.hears("session:updated")
+            revisions[:] = [one["revision"] for one in heard if one["title"] == title]
+            return bool(revisions)
+
+        until(told)
+        return revisions[-1]
 
     def test_revisions_grow_by_one(self, visitor: Page, app: App) -> None:
         """In each room for itself."""

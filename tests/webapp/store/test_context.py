@@ -39,9 +39,9 @@ class TestTotals:
     """Running sums."""
 
     def test_come_back_by_view_and_region(self, store: Store, row: SessionRow) -> None:
-        """One session's, or all at once."""
+        """One session's, or several at once."""
         with store.write():
             store.contexts.put_totals(row.key, PRUNED, {"user": (10, 2), "tool": (5, 1)})
         expected = {AGENT: {}, PRUNED: {"user": (10, 2), "tool": (5, 1)}}
         assert store.contexts.totals(row.key) == expected
-        assert store.contexts.all_totals() == {row.key: expected}
+        assert store.contexts.totals_of([row.key]) == {row.key: expected}

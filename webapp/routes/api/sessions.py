@@ -15,13 +15,13 @@ table = Table("sessions")
 
 @table.get("/sessions")
 def list_sessions(app: App, query: SessionsQuery) -> Sessions:
-    """Return all sessions with their figures.
+    """Return all sessions with their figures, or one page of them, latest activity first.
 
     `state` is idle, active or warning; `q` looks in title, model and folder; `sort=verdict` puts first what needs
-    something done.
+    something done. With `limit` the answer is a page, and its `next` the `after` of the next one; a session that
+    becomes active between two pages moves to the front, so that the pages after it do not hold it.
     """
-    found = app.sessions.list(state=query.state, source=query.source, q=query.q, sort=query.sort)
-    return Sessions(sessions=found)
+    return app.sessions.page(**query.given())
 
 
 @table.post("/sessions", status=201, errors=(409,))

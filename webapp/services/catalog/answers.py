@@ -9,9 +9,13 @@ from webapp.services.session.answers import Region, Session
 
 @answer
 class Sessions:
-    """A list of sessions."""
+    """A list of sessions, or one page of it."""
 
     sessions: list[Session]
+    total: int
+    """The sessions of all pages."""
+    next: str | None
+    """The `after` of the next page; null on the last one."""
 
 
 @answer

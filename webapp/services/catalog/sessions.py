@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
@@ -19,6 +19,7 @@ from webapp.agents.records import Entry
 from webapp.errors import Invalid
 from webapp.events import SessionCreated, SessionDeleted, SessionUpdated
 from webapp.services.catalog.answers import Copy, Cost, Figures, Mark, Parent, Point, SubAgentCost, Timeline
+from webapp.services.catalog.answers import Sessions as Page
 from webapp.services.ingest.append_batch import AppendBatch
 from webapp.services.ingest.message_lists import OWN_PROMPT
 from webapp.services.session.answers import Session as SessionAnswer
@@ -57,6 +58,15 @@ class SessionChanges(TypedDict, total=False):
     automatic: bool | None
     window: int | None
     settings: Mapping[str, Any] | None
+
+
+class ListWish(TypedDict, total=False):
+    """The conditions and the order of a list of sessions."""
+
+    state: str | None
+    source: str | None
+    q: str | None
+    sort: str | None
 
 
 class Sessions:
@@ -127,10 +137,7 @@ class Sessions:
             Invalid: there is no such order.
         """
         with self._store.read():
-            rows = [row for row in self._store.sessions.all() if not silent(row)]
-            totals = self._store.contexts.all_totals()
-            taught: dict[str, builtins.list[Taught]] = {}
-            found = [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
+            found = self._answers([row for row in self._store.sessions.all() if not silent(row)])
         if state:
             found = [s for s in found if s.state == state]
         if source:
@@ -142,6 +149,34 @@ class Sessions:
         if name not in SORTS:
             raise Invalid(f"bad value for sort; expected one of {', '.join(SORTS)}, got {sort}", "sort")
         return sorted(found, key=SORTS[name], reverse=down if name != "title" else not down)
+
+    def page(self, *, limit: int | None = None, after: str | None = None, **wish: Unpack[ListWish]) -> Page:
+        """Return at most `limit` sessions of `list`, those behind the session `after`; without `limit` all behind it.
+
+        In the order of activity without a condition only the sessions of the page are worked out.
+
+        Raises:
+            Invalid: there is no such order, or `after` is not in the list.
+        """
+        if limit is not None and not wish:
+            with self._store.read():
+                last = self._store.sessions.find(after) if after is not None else None
+                if after is None or last is not None:
+                    rows, total = self._store.sessions.page(last, limit + 1)
+                    return _paged(self._answers(rows), limit, total)
+        found = self.list(**wish)
+        start = 0
+        if after is not None:
+            start = next((n for n, one in enumerate(found, 1) if one.id == after), 0)
+            if not start:
+                raise Invalid(f"no session {after} in this list; read it from its first page", "after")
+        return _paged(found[start:], limit, len(found))
+
+    def _answers(self, rows: Sequence[SessionRow]) -> builtins.list[SessionAnswer]:
+        """Return sessions of the list, looked at together."""
+        totals = self._store.contexts.totals_of([row.key for row in rows])
+        taught: dict[str, builtins.list[Taught]] = {}
+        return [self._shown(row, totals.get(row.key, {AGENT: {}, PRUNED: {}}), taught) for row in rows]
 
     def _shown(
         self, row: SessionRow, totals: Totals, taught: dict[str, builtins.list[Taught]]
@@ -334,6 +369,12 @@ def with_all_below(store: Store, session_id: str) -> list[str]:
         found.update(dict.fromkeys(new))
         waiting += new
     return [*found]
+
+
+def _paged(found: list[SessionAnswer], limit: int | None, total: int) -> Page:
+    """Return the first `limit` of the sessions found as a page; one more of them says that there is a next page."""
+    shown = found if limit is None else found[:limit]
+    return Page(sessions=shown, total=total, next=shown[-1].id if len(shown) < len(found) else None)
 
 
 def silent(row: SessionRow) -> bool:

@@ -81,6 +81,48 @@ class TestList:
             app.sessions.list(sort="colour")
 
 
+class TestPages:
+    """The list in pages."""
+
+    @pytest.fixture
+    def ids(self, app: App) -> list[str]:
+        """Five sessions, as the whole list has them."""
+        for n in range(5):
+            managed(app, wire("user", "x " * n), id=f"s{n}", title=f"Part {n % 2}")
+        return [one.id for one in app.sessions.list()]
+
+    @pytest.mark.parametrize("wish", [{}, {"sort": "title"}, {"sort": "verdict"}, {"q": "part"}])
+    def test_hold_the_whole_list_in_its_order(self, app: App, ids: list[str], wish: dict[str, Any]) -> None:
+        """Each session once, whatever the order; the last page names no next one."""
+        whole, after, found = [one.id for one in app.sessions.list(**wish)], None, []
+        while True:
+            page = app.sessions.page(limit=2, after=after, **wish)
+            found += [one.id for one in page.sessions]
+            assert (len(page.sessions) <= 2, page.total) == (True, 5)
+            if (after := page.next) is None:
+                break
+        assert found == whole
+
+    def test_without_a_limit_is_the_whole_list(self, app: App, ids: list[str]) -> None:
+        """A caller that knows of no pages gets everything."""
+        page = app.sessions.page()
+        assert ([one.id for one in page.sessions], page.total, page.next) == (ids, 5, None)
+
+    def test_leave_out_files_without_a_message(self, app: App) -> None:
+        """A followed file that says nothing yet is in no page, and is not counted."""
+        managed(app, wire("user", "x"), id="s")
+        app.store.sessions.create(
+            id="quiet", source="claude-code", kind="followed", created_at=1, last_activity_at=9**15
+        )
+        page = app.sessions.page(limit=5)
+        assert ([one.id for one in page.sessions], page.total) == (["s"], 1)
+
+    def test_refuse_a_place_that_is_not_in_the_list(self, app: App, ids: list[str]) -> None:
+        """The error says to begin with the first page."""
+        with pytest.raises(Invalid, match="first page"):
+            app.sessions.page(limit=2, after="nobody")
+
+
 class TestPatch:
     """Changing a session."""
 

@@ -1,0 +1,83 @@
+"""The overview with 2,000 sessions, in the browser: its first rows, all of them, its weight, and typing in the filter.
+
+The time of a keystroke is that from the event to the frame after the one that it changed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+from benchmarks.rows import Row, percentile
+from benchmarks.sessions import MODEL, messages
+from scripts.browser import launch_arguments, named_or_system
+from tests.browser.wire import Wire
+from tests.servers import running_server
+
+SESSIONS, MESSAGES, PROJECTS = 2_000, 12, 40
+TYPED = "session 19"
+GOAL_MS, GOAL_ROWS = 50.0, 100
+
+WATCH = """
+() => {
+  window.waited = [];
+  document.addEventListener('input', event => {
+    const began = performance.now();
+    requestAnimationFrame(() => requestAnimationFrame(() => window.waited.push(performance.now() - began)));
+  }, true);
+}
+"""
+FIRST = "() => document.querySelector('tr.session-row') && (window.first = performance.now())"
+ALL = """
+() => {
+  const head = document.querySelector('.page-head')?.textContent ?? '';
+  return head.includes('2,000 sessions') && !head.includes('reading') && performance.now();
+}
+"""
+
+
+def run() -> list[Row]:
+    """Times of a visit and of ten keystrokes, the bytes that were sent and the rows that are in the page."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        running_server(Path(folder)) as server,
+    ):
+        talk = messages(MESSAGES)
+        for n in range(SESSIONS):
+            server.app.sessions.create(id=f"s{n}", model=MODEL, title=f"Session {n}: part {n % PROJECTS}")
+            server.app.ingest.append_messages(f"s{n}", talk)
+        browser = playwright.chromium.launch(executable_path=named_or_system(), args=launch_arguments())
+        found = _visit(browser.new_page(locale="en-US"), server.url)
+        browser.close()
+    return found
+
+
+def _visit(page: Page, url: str) -> list[Row]:
+    times: dict[str, Any] = {}
+
+    def ready() -> None:
+        page.wait_for_function(FIRST)
+        times["first"] = page.evaluate("window.first")
+        times["all"] = page.wait_for_function(ALL, timeout=60_000).json_value()
+
+    visit = Wire(page).visit(url, ready)
+    rows = page.locator("tr.session-row").count()
+    page.evaluate(WATCH)
+    page.get_by_label("Filter sessions").focus()
+    for letter in TYPED:
+        page.keyboard.type(letter)
+        page.wait_for_timeout(150)
+    page.wait_for_function(f"() => window.waited.length === {len(TYPED)}", timeout=60_000)
+    waited: list[float] = page.evaluate("window.waited")
+    return [
+        Row("overview of 2,000: first rows", times["first"], "ms"),
+        Row("overview of 2,000: all of them read", times["all"], "ms"),
+        Row("overview of 2,000: sent", visit.size, "bytes"),
+        Row("overview of 2,000: rows in the page", rows, "", GOAL_ROWS),
+        Row("overview of 2,000: a key typed in the filter, p50", percentile(waited, 50), "ms", GOAL_MS),
+        Row("overview of 2,000: a key typed in the filter, worst", max(waited), "ms", GOAL_MS),
+    ]
